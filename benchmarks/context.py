@@ -22,7 +22,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
 
-from lscfg import log
 from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.context.loglinear import batches, estimate_context
 from lscfg.extract import hiero
@@ -227,7 +226,6 @@ def main() -> None:
     parser.add_argument("-j", "--jobs", type=int, default=1, metavar="N", help="threads (default: %(default)s)")
     parser.add_argument("--one", choices=("minimal", "Hiero"), help=argparse.SUPPRESS)
     args = parser.parse_args()
-    log.quiet = True
     if args.one:
         source = read_lines(args.source)
         if args.one == "minimal":

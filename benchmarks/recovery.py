@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg import log
 from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings
 from lscfg.study.simulate import GrammarSettings, random_model, sample, tree_values
 
@@ -31,7 +30,6 @@ def main() -> None:
         "-o", "--output", metavar="NAME", help="write NAME.json, and NAME.png where matplotlib is found"
     )
     args = parser.parse_args()
-    log.quiet = True
     model = random_model(GrammarSettings(args.m), args.grammar_seed)
     trees = sample(model, 2000, 10**6)
     true = tree_values(model, trees)

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg import log
 from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
 from lscfg.estimate.svd import SVD, truncated_svd
 from lscfg.extract.derive import Derivations
@@ -100,7 +99,6 @@ def main() -> None:
     )
     parser.add_argument("--folder", help="where the files go (default: the system's temporary folder)")
     args = parser.parse_args()
-    log.quiet = True
     whole = Derivations.load(args.derivations)
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
     svd = decompositions(whole, args.m)

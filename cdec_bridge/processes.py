@@ -210,7 +210,7 @@ class CdecProcesses:
         with self._lock:
             if message not in self._told:
                 self._told.add(message)
-                log.warn(message)
+                log.warning(message)
 
     def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:
         """Warns of the sentence, unless cdec fails without one, too."""

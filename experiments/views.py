@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lscfg import log
 from lscfg.context import joint, loglinear, ls
 from lscfg.context.task import add_scorer
 from lscfg.estimate import mle
@@ -90,7 +89,6 @@ def main() -> None:
     parser.add_argument("--vectors", type=Path)
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
-    log.quiet = True
     text = [read_lines(path) for path in (args.source, args.target, args.alignment)]
     held_out = Derivations.load(args.held_out)
     print(*align_columns([["pairs", "questions", "score", "MRR", "loss", "adds"]]), sep="\n")

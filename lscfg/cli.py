@@ -104,10 +104,14 @@ def add_action(actions: Any, name: str, help_text: str) -> CommandParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status."""
+    with log.shown(log.Display()):
+        return _main(sys.argv[1:] if arguments is None else arguments)
+
+
+def _main(given: Sequence[str]) -> int:
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _open_standard_files()
-    given = sys.argv[1:] if arguments is None else arguments
     chosen = next((word for word in given if not word.startswith("-")), "")
     own = {command.name for command in COMMANDS}
     try:
@@ -118,7 +122,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args, unknown = parser.parse_known_args(given)
     if unknown:
         parser.chosen(args).refuse(unknown)
-    log.quiet = getattr(args, "quiet", False)
+    log.show(log.Display(quiet=getattr(args, "quiet", False)))
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")

@@ -1,32 +1,32 @@
-"""What a person sees while lscfg works: log lines and progress bars, all on stderr."""
+"""Log messages and progress bars.
+
+The library logs to ``logging.getLogger("lscfg")`` and prints nothing: a program that wants the messages configures that
+logger. The command line shows messages and progress bars on stderr by a ``Terminal``, the handler of this module.
+"""
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TypeVar
 
 from tqdm import tqdm
 
 T = TypeVar("T")
 
-quiet = False
-"""Set by ``--quiet``: no log lines and no progress; warnings and errors still show."""
+logger = logging.getLogger("lscfg")
+logger.addHandler(logging.NullHandler())
 
-label = ""
-"""What lines begin with, where several processes write them; they have no progress bars."""
-
-
-def info(message: str) -> None:
-    """One line of log, unless quiet."""
-    if not quiet:
-        tqdm.write(f"[lscfg] {label}{message}", file=sys.stderr)
+info = logger.info
+warning = logger.warning
 
 
 def table(figures: Mapping[str, object]) -> None:
-    """A line of log for each figure: names aligned to the left, and whole numbers, in groups of three, to the right."""
+    """Logs one line for each figure: names aligned to the left; whole numbers to the right, in groups of three."""
     width = max(map(len, figures), default=0)
     digits = max((len(f"{value:,}") for value in figures.values() if isinstance(value, int)), default=0)
     for name, value in figures.items():
@@ -36,18 +36,20 @@ def table(figures: Mapping[str, object]) -> None:
 _held: ContextVar[list[str] | None] = ContextVar("held", default=None)
 
 
-def warn(message: str) -> None:
-    """One line of warning, quiet or not."""
+def _passes(record: logging.LogRecord) -> bool:
     held = _held.get()
-    if held is None:
-        tqdm.write(f"[lscfg] {label}warning: {message}", file=sys.stderr)
-    else:
-        held.append(message)
+    if held is None or record.levelno < logging.WARNING:
+        return True
+    held.append(record.getMessage())
+    return False
+
+
+logger.addFilter(_passes)
 
 
 @contextmanager
 def held_back() -> Iterator[list[str]]:
-    """Warnings of this thread are collected meanwhile and not shown: several workers may have the same to say."""
+    """Collects the warnings of this thread instead of logging them: several workers may issue the same ones."""
     messages: list[str] = []
     token = _held.set(messages)
     try:
@@ -56,12 +58,70 @@ def held_back() -> Iterator[list[str]]:
         _held.reset(token)
 
 
+# ---- on a terminal ----
+
+
+@dataclass(frozen=True)
+class Display:
+    """The way a process shows its messages, for the processes that it starts."""
+
+    quiet: bool = False
+    """Show warnings only, and no progress bars."""
+    label: str = ""
+    """The beginning of each line, where several processes write lines; such processes show no progress bars."""
+
+
+class Terminal(logging.Handler):
+    """Writes messages to stderr, above the progress bars."""
+
+    def __init__(self, display: Display):
+        super().__init__(logging.WARNING if display.quiet else logging.INFO)
+        self.display = display
+
+    def emit(self, record: logging.LogRecord) -> None:
+        kind = "warning: " if record.levelno >= logging.WARNING else ""
+        tqdm.write(f"[lscfg] {self.display.label}{kind}{record.getMessage()}", file=sys.stderr)
+
+
+def _terminal() -> Terminal | None:
+    return next((handler for handler in logger.handlers if isinstance(handler, Terminal)), None)
+
+
+def current_display(label: str = "") -> Display | None:
+    """The display of this process, with another label if one is given; None if the process shows nothing."""
+    terminal = _terminal()
+    return terminal and Display(terminal.display.quiet, label or terminal.display.label)
+
+
+def show(display: Display | None) -> None:
+    """Shows messages on stderr from now on, in this way only; None shows nothing."""
+    if (before := _terminal()) is not None:
+        logger.removeHandler(before)
+    if display is not None:
+        terminal = Terminal(display)
+        logger.addHandler(terminal)
+        logger.setLevel(terminal.level)
+    elif before is not None:
+        logger.setLevel(logging.NOTSET)
+
+
+@contextmanager
+def shown(display: Display | None) -> Iterator[None]:
+    """Shows messages as ``show`` does, until the end of the block."""
+    before = current_display()
+    show(display)
+    try:
+        yield
+    finally:
+        show(before)
+
+
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)
 
 
 @contextmanager
 def no_progress() -> Iterator[None]:
-    """No progress bar of this thread meanwhile: that of another worker shows how far the work is."""
+    """Hides the progress bars of this thread: another worker shows the progress."""
     token = _hidden.set(True)
     try:
         yield
@@ -69,20 +129,19 @@ def no_progress() -> Iterator[None]:
         _hidden.reset(token)
 
 
+def _without_bars() -> bool | None:
+    """The argument ``disable`` of tqdm; None disables a bar where stderr is no terminal."""
+    display = current_display()
+    return True if display is None or display.quiet or display.label or _hidden.get() else None
+
+
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
-    """The items, with a progress bar on a terminal (none when quiet or when stderr is a file)."""
-    off = True if quiet or label or _hidden.get() else None  # None: it is off where stderr is no terminal
-    return iter(tqdm(items, desc=what, total=total, disable=off, leave=False, file=sys.stderr))
+    """Iterates over items under a progress bar; the bar shows on a terminal only."""
+    return iter(tqdm(items, desc=what, total=total, disable=_without_bars(), leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:
-    """A progress bar over bytes, moved by its ``update``; shown when ``progress`` would be."""
+    """A progress bar over bytes, moved by its ``update``; it shows where ``progress`` shows one."""
     return tqdm(
-        desc=what,
-        total=total,
-        unit="B",
-        unit_scale=True,
-        disable=True if quiet or label else None,
-        leave=False,
-        file=sys.stderr,
+        desc=what, total=total, unit="B", unit_scale=True, disable=_without_bars(), leave=False, file=sys.stderr
     )

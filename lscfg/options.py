@@ -146,5 +146,5 @@ class _OldName(argparse.Action):
         values: str | Sequence[Any] | None,
         option_string: str | None = None,
     ) -> None:
-        log.warn(f"{option_string} is called {self.metavar} now; the next release will not know the old name")
+        log.warning(f"{option_string} is called {self.metavar} now; the next release will not know the old name")
         setattr(namespace, self.dest, values)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from lscfg import log
+
 TESTS = Path(__file__).resolve().parent
 # Assertions of the shared modules are explained like those of the tests.
 pytest.register_assert_rewrite(*(path.stem for path in (TESTS / "support").glob("*.py")))
@@ -101,3 +103,10 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no corpora and reference results beside the checkout (../shared)")
     return SHARED
+
+
+@pytest.fixture
+def terminal() -> Iterator[None]:
+    """Messages and progress on stderr, as on the command line."""
+    with log.shown(log.Display()):
+        yield

@@ -108,7 +108,7 @@ def find_oracle(
         for (number, _, lines), (found, size, why) in zip(tasks, answers, strict=True):
             rules += size
             if why:
-                log.warn(f"{name}: sentence {number + 1} {why}; its words are passed through")
+                log.warning(f"{name}: sentence {number + 1} {why}; its words are passed through")
                 unparsed += 1
             texts.append(found)
             stats.append(SentenceReferences(lines).stats([text.split() for text in found]))

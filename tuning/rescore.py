@@ -71,7 +71,7 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
     if not lines:
         raise InputError("no k-best list in it; lscfg decode -k 100 writes them", path)
     if empty := sum(not one for one in lists):
-        log.warn(f"{path}: {empty} of {len(lists)} sentences have no hypothesis and stay empty")
+        log.warning(f"{path}: {empty} of {len(lists)} sentences have no hypothesis and stay empty")
     return lists
 
 

@@ -330,7 +330,7 @@ def _next_weights(
 
 def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
     if unknown := unknown_weights(start, pool.names):
-        lscfg_log.warn(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
+        lscfg_log.warning(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 
 def _describe_weights(weights: Mapping[str, float], most: int = 8) -> str:

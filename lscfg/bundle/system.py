@@ -13,7 +13,7 @@ from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, unknown_weights
 from lscfg.io.text import file_hash
-from lscfg.log import warn
+from lscfg.log import warning
 from lscfg.prepare.record import RECORD, Record
 
 INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
@@ -47,7 +47,7 @@ class TranslationSystem:
         """
         decoder = EmbeddedDecoder.from_config(self.config, cached=0)
         if unknown := unknown_weights(self.weights, decoder.feature_names):
-            warn(f"{self.weights_path}: weights that no feature of the decoder has: {unknown}")
+            warning(f"{self.weights_path}: weights that no feature of the decoder has: {unknown}")
         return decoder
 
     def check(self) -> None:

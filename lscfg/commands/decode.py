@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
         if unknown := unknown_weights(weights, decoder.feature_names):
-            log.warn(f"{path}: weights that no feature of the decoder has: {unknown}")
+            log.warning(f"{path}: weights that no feature of the decoder has: {unknown}")
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:
                 put_as_they_come(args.output, groups())

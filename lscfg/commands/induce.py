@@ -199,7 +199,7 @@ def _phrases(args: argparse.Namespace) -> None:
     if not args.mono_source:
         raise InputError("no monolingual text: name some with --mono-source, and its like with --mono-target")
     if not args.mono_target:
-        log.warn("no monolingual target text: translations are those of the parallel text alone")
+        log.warning("no monolingual target text: translations are those of the parallel text alone")
     parallel, monolingual = (args.source, args.target), (args.mono_source, args.mono_target)
     found = collect(parallel, args.alignment, monolingual, args.to_translate, settings, args.jobs)
     log.table(found.statistics())

@@ -161,7 +161,7 @@ class _Size:
 
     def end(self) -> None:
         """A sentence has ended. Warns, once, where all of them will be large."""
-        from lscfg.log import warn
+        from lscfg.log import warning
 
         self._sentences += 1
         expected = self._bytes
@@ -169,7 +169,7 @@ class _Size:
             expected = self._bytes * self._total // self._sentences
         if expected > self.LARGE and not self._warned:
             self._warned = True
-            warn(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
+            warning(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
 
     def told(self, path: str | None) -> str:
         """One line of log."""

@@ -15,7 +15,7 @@ from lscfg.corpus.thot import Links, matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.io.text import read_lines
 from lscfg.kinds import ALIGNERS, kind, kinds
-from lscfg.log import no_progress, warn
+from lscfg.log import no_progress, warning
 from lscfg.parallel.engine import in_processes
 from lscfg.settings import Declared, SettingError, setting
 
@@ -147,7 +147,7 @@ def _both_ways(
         [[word for word in line.split(" ") if word] for line in tgt],
     )
     if too_long := sum(max(map(len, pair)) > LONGEST for pair in zip(*sides, strict=True)):
-        warn(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
+        warning(f"{too_long} sentence pairs of more than {LONGEST} words stay without links")
     folders = [None if folder is None else folder / direction for direction in DIRECTIONS]
     tasks = [
         _Direction(*sides, aligner, folders[0], True),

@@ -8,7 +8,7 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.io.stream import LONGEST, STANDARD_INPUT
 from lscfg.io.text import MARK
 from lscfg.kernel import words_fault
-from lscfg.log import warn
+from lscfg.log import warning
 
 
 def tolerated(lines: Iterable[bytes], name: str = STANDARD_INPUT) -> Iterator[str]:
@@ -16,7 +16,7 @@ def tolerated(lines: Iterable[bytes], name: str = STANDARD_INPUT) -> Iterator[st
     for number, line in enumerate(lines, 1):
         text = line.decode("utf-8", "replace")
         if fault := _fault(line, text, number):
-            warn(f"{name}:{number}: {fault}; it counts as an empty line")
+            warning(f"{name}:{number}: {fault}; it counts as an empty line")
             text = ""
         yield text
 

@@ -19,7 +19,7 @@ from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import PAPER_FEATURES, PASS, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
 from lscfg.kernel.text import Shown, Strings, print_applications, quote_sides
-from lscfg.log import warn
+from lscfg.log import warning
 
 BLOCK = 1 << 16
 """Applications whose JSON is made at a time."""
@@ -151,7 +151,7 @@ class Analyser:
             forest = self.parse(words)
         except TooLarge as error:
             forest = None
-            warn(f"sentence {number + 1} of {len(words)} words has {error}; it counts as one without a parse")
+            warning(f"sentence {number + 1} of {len(words)} words has {error}; it counts as one without a parse")
         return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
 
     def stored(self, stored: StoredForest) -> Analysis:

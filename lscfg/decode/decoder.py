@@ -165,7 +165,7 @@ class EmbeddedDecoder:
             raise KernelError(f"{error.reason} as it read the grammar; is there enough memory?") from error
         self.feature_names, self._latent_options, warnings = opened
         for message in warnings:
-            log.warn(message)
+            log.warning(message)
 
     @cached_property
     def grammar(self) -> Grammar:
@@ -434,7 +434,7 @@ class SentenceDecoder:
             if text not in self._warned:
                 if self._keeps:
                     self._warned.add(text)
-                log.warn(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
+                log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, np.empty(0), None, why)
         rules = np.unique(forest.app_rule)
         for rule in rules[np.isnan(self._rule_penalty[rules])].tolist():

@@ -20,7 +20,7 @@ from lscfg.kernel import (
     LatentOptions,
     Model,
 )
-from lscfg.log import warn
+from lscfg.log import warning
 
 UNKNOWN = {name: LatentOptions.of([("unknown", name)]).unknown for name in ("zero", "compose", "oov")}
 """Policies for rules that the model does not know: they have probability zero; they are composed of the model's rules
@@ -59,7 +59,9 @@ class LatentFeatures:
         without = not len(self.model)  # such a model has only weights of the words at borders of spans
         kinds = {} if without or self.binding.known else self.binding.counts()
         if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
-            warn(f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor")
+            warning(
+                f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor"
+            )
 
     @classmethod
     def from_ini(
@@ -135,4 +137,4 @@ class Improper:
     def report(self, options: FeatureOptions) -> None:
         """Writes one line of warning at most, and begins anew."""
         if text := self.take().text(options):
-            warn(text)
+            warning(text)

@@ -37,7 +37,7 @@ from lscfg.io import tensors as files
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.tensors import Blocks
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, Weights
-from lscfg.log import info, warn
+from lscfg.log import info, warning
 from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
 
@@ -282,7 +282,7 @@ class EMRun:
             last = iteration >= settings.iterations
             impossible = self.train.infer(run.weights, count=not last)
             if impossible:
-                warn(f"{impossible} trees are impossible and not counted")
+                warning(f"{impossible} trees are impossible and not counted")
             run.history.append(self._likelihoods(run.weights))
             step = run.history[-1]
             held = f", held out {step['held out']:.5f}" if "held out" in step else ""

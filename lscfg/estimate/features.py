@@ -16,7 +16,7 @@ from lscfg.extract.examples import DIGITS, Examples
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import read_lines, split_fields
-from lscfg.log import warn
+from lscfg.log import warning
 
 INSIDE = ("rule", "children")
 """Templates: the node's own rule; the rules of its children, left and right told apart."""
@@ -180,7 +180,7 @@ class Context:
         if len(lacking) == len(used):
             raise InputError("no word of the corpus has a class here; is this the file of the other side?", path)
         if len(lacking):
-            warn(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {quote(words[lacking[0]])}")
+            warning(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {quote(words[lacking[0]])}")
         return number, len(names)
 
     @cached_property

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg.errors import InputError
-from lscfg.log import warn
+from lscfg.log import warning
 from lscfg.parallel.engine import in_threads
 
 SMALLEST_SINGULAR_VALUE = 1e-8
@@ -113,7 +113,7 @@ def truncated_svd(
             "the inside and outside features do not vary together at all; is the corpus a single sentence?"
         )
     if kept < rank:
-        warn(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
+        warning(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
     signs = signs_of(u[:, :kept])
     # rows side by side in memory: products with sparse matrices, and the kernel, want them so
     return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)

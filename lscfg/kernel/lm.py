@@ -24,7 +24,7 @@ from lscfg.errors import InputError, KernelError
 from lscfg.io.arpa import check_arpa, is_binary
 from lscfg.io.text import read_bytes
 from lscfg.kernel.base import Vocab, check
-from lscfg.log import warn
+from lscfg.log import warning
 
 BEGIN, END = "<s>", "</s>"
 MOST_EXTENSIONS = 2_000_000
@@ -181,7 +181,7 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
     except (OSError, EOFError, ValueError):  # what is wrong with the file KenLM has to say
         return None
     if has_unknown:
-        warn(
+        warning(
             f"{name}: has n-grams with <unk> in them, which are not used; next to unknown words scores are not KenLM's"
         )
     return frozenset(grams)

@@ -209,7 +209,7 @@ def estimate_ngrams(
         except InputError as error:
             if fallback is None:
                 raise InputError(str(error), path) from None
-            log.warn(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
+            log.warning(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
             discounts[length - 1] = fallback
 
     kept = [_kept(table, threshold, room) for table, threshold in zip(counted, thresholds, strict=True)]

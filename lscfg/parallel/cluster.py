@@ -90,7 +90,7 @@ def joined_to(place: Place | None) -> Iterator[None]:
 @contextmanager
 def _far(place: Place) -> Iterator[Place]:
     if not place.tls:
-        log.warn("the cluster is without TLS: whoever reaches its port can run programs there")
+        log.warning("the cluster is without TLS: whoever reaches its port can run programs there")
     with Cluster(place):  # now: nobody may be there
         pass
     yield place
@@ -223,7 +223,7 @@ class Cluster:
         """
         with self._lock:
             if self._link is old:
-                log.warn("the scheduler is lost, or its workers are; trying again")
+                log.warning("the scheduler is lost, or its workers are; trying again")
                 self._drop()
                 self._connect()
 
@@ -444,7 +444,7 @@ class _Call:
             self._futures.pop(number, None)
             if address not in self._full:
                 self._full.add(address)
-                log.warn(f"the disk of worker {address} is full; its blocks go to others")
+                log.warning(f"the disk of worker {address} is full; its blocks go to others")
             if set(self._cluster.addresses) - self._full:
                 self._submit(number)
                 return

@@ -30,15 +30,13 @@ class Job:
     Attributes:
         place: the cluster that the function shares blocks with, by ``in_processes``, if it does. It mostly waits for
             them then, so its worker takes other work meanwhile.
-        quiet: no log lines.
-        label: what log lines begin with; there is no progress bar then.
+        display: the way its process shows log messages.
     """
 
     function: Callable[[Any, int], Any]
     argument: Any
     place: Place | None = None
-    quiet: bool = True
-    label: str = ""
+    display: log.Display | None = None
 
 
 Command = Callable[[argparse.Namespace], None]
@@ -61,7 +59,7 @@ def run_there(command: Command, args: argparse.Namespace) -> None:
     with on_cluster(args.cluster) as place:
         assert place is not None
         with Cluster(place, batch=1) as engine:
-            job = Job(_run_command, (command, own, os.getcwd()), quiet=log.quiet)
+            job = Job(_run_command, (command, own, os.getcwd()), display=log.current_display())
             try:
                 ((printed, said),) = engine.map(work_in_child, [job])
             except WorkerError as error:
@@ -149,9 +147,8 @@ def _main() -> None:
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between
     job, threads = pickle.load(sys.stdin.buffer)
-    log.quiet, log.label = job.quiet, job.label
     try:
-        with joined_to(job.place):
+        with log.shown(job.display), joined_to(job.place):
             outcome = True, job.function(job.argument, threads)
     except Exception as error:
         outcome = False, portable(error)

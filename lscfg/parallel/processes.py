@@ -122,7 +122,7 @@ class Processes:
                 self._connections.append(ours)
                 # A worker that kept the parent's ends open would not notice that the parent is gone.
                 inherited = self._connections if forked else []
-                arguments = (theirs, inherited, os.getpid(), self._environment, log.quiet)
+                arguments = (theirs, inherited, os.getpid(), self._environment, log.current_display())
                 process = self._context.Process(target=serve_blocks, args=arguments, daemon=True)
                 process.start()
                 self._processes.append(process)
@@ -288,7 +288,11 @@ class Closable(Protocol):
 
 
 def serve_blocks(
-    connection: Connection, inherited: Sequence[Closable], parent: int, environment: Mapping[str, str], quiet: bool
+    connection: Connection,
+    inherited: Sequence[Closable],
+    parent: int,
+    environment: Mapping[str, str],
+    display: log.Display | None,
 ) -> None:
     """The work of a worker process: takes blocks from the connection and sends their outcomes until it is told to end.
 
@@ -298,14 +302,14 @@ def serve_blocks(
         inherited: what is closed first.
         parent: the process that has the other end.
         environment: variables to set.
-        quiet: of the parent's log.
+        display: the way the parent shows log messages.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too and says what is to be done
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     end_with(parent)
     os.environ.update(environment)
-    log.quiet = quiet
+    log.show(display)
     for other in inherited:
         other.close()
     messages: queue.SimpleQueue[bytes] = queue.SimpleQueue()

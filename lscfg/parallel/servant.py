@@ -89,7 +89,7 @@ class Servant:
         ours, theirs = self._context.Pipe()
         inherited = [_Sockets(theirs.fileno())] if self._context.get_start_method() == "fork" else []
         process = self._context.Process(
-            target=serve_blocks, args=(theirs, inherited, os.getpid(), {}, log.quiet), daemon=True
+            target=serve_blocks, args=(theirs, inherited, os.getpid(), {}, log.current_display()), daemon=True
         )
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker leaves it to its parent
         try:

@@ -71,7 +71,7 @@ class Server:
     def _url(self) -> str:
         host, port = self._socket.getsockname()[:2]
         if not host.startswith(LOOPBACK):
-            log.warn("the address is not loopback: whoever reaches it can use the service, and nothing is encrypted")
+            log.warning("the address is not loopback: whoever reaches it can use the service, and nothing is encrypted")
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
     async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -122,7 +122,7 @@ class Server:
         except ConnectionError:
             raise
         except Exception as error:  # of this request alone: the service goes on
-            log.warn("".join(traceback.format_exception(error)).rstrip())
+            log.warning("".join(traceback.format_exception(error)).rstrip())
             response = Refusal(500, f"fault in lscfg: {type(error).__name__}; the log has more").response
         return await self._send(channel, response, head, began)
 

@@ -46,7 +46,7 @@ from lscfg.grammar.select import MAX_TARGETS, select_rules
 from lscfg.grammar.table import RuleTable
 from lscfg.io.text import align_columns, fit
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
-from lscfg.log import progress, warn
+from lscfg.log import progress, warning
 
 MEASURES = ("rule", "target", "orient", "blind")
 """In the order of the module's description."""
@@ -240,7 +240,7 @@ class Diagnosis:
             try:
                 forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
             except TooLarge as error:
-                warn(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is left out")
+                warning(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is left out")
                 continue
             if forest is None:
                 continue

@@ -115,6 +115,7 @@ def test_bad_weights(ini, capsys, weights, message):
     assert not (ini.parent / "out").exists()
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [

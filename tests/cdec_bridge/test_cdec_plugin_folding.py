@@ -125,6 +125,7 @@ def test_decoder_folds_by_itself(cdec, exact, monkeypatch):
     assert_same(plain, [h for found in theirs for h in found], 1e-9)
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("glue", [False, True])
 def test_decoder_folds_without_latent_features(cdec, exact, monkeypatch, capsys, glue):
     """Lists in their order, sentences that are lattices included."""

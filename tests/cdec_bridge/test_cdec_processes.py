@@ -49,6 +49,7 @@ def test_output_is_in_order(program, jobs):
     assert decode(program, sentences, jobs) == [[s.upper()] for s in sentences[:20]] + [[], [], ["Z"]]
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("at", [0, 1, 2, 5])
 def test_a_deadly_sentence_costs_only_itself(program, capsys, jobs, at):
@@ -99,11 +100,13 @@ def test_progress_is_moved_by_one_thread_at_a_time(program, monkeypatch):
     assert decode(program, sentences, 4) == [[s.upper()] for s in sentences]
 
 
+@pytest.mark.usefixtures("terminal")
 def test_all_sentences_deadly(program, capsys):
     assert decode(program, ["boom", "boom"]) == [[], []]
     assert capsys.readouterr().err.count("SIGSEGV") == 2
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_list_that_was_cut_is_made_again(program, capsys):
     """The first process dies after two of three lines of "b", without a cause in the sentence."""
     died = program.parent / "died"
@@ -125,6 +128,7 @@ def test_a_list_that_was_cut_is_made_again(program, capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_list_that_kills_is_not_kept(program, capsys):
     text = program.read_text()
     program.write_text(text + "    if 'cut' in text:\n        os.kill(os.getpid(), signal.SIGKILL)\n")
@@ -133,6 +137,7 @@ def test_a_list_that_kills_is_not_kept(program, capsys):
     assert "signal SIGKILL at sentence 2" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("terminal")
 def test_what_the_library_warns_of_is_passed_on_once(program, capsys):
     said = [
         "[lscfg] warning: sentence 1 is a lattice",
@@ -153,6 +158,7 @@ def test_what_the_library_warns_of_is_passed_on_once(program, capsys):
     ]
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_bad_end_after_the_last_sentence(program, capsys):
     program.write_text(program.read_text() + "print('farewell', file=sys.stderr)\nsys.exit(3)\n")
     lists = CdecProcesses(program, program.parent / "cdec.ini").decode(["a", "b"])
@@ -160,6 +166,7 @@ def test_a_bad_end_after_the_last_sentence(program, capsys):
     assert "cdec ended with status 3 after its last sentence (farewell)" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_program_that_is_not_cdec(program, capsys):
     program.write_text("#!/bin/sh\necho hello\n")
     assert CdecProcesses(program, program.parent / "cdec.ini", jobs=2).decode(["a", "b", ""]) == [[], [], []]

@@ -91,6 +91,7 @@ def test_letters_belong_to_words(uses):
         assert all(letter in action.option_strings for _, action in uses[word]), word
 
 
+@pytest.mark.usefixtures("terminal")
 def test_old_names_work_and_are_not_shown(parsers, uses, capsys):
     assert not {*OLD_NAMES} & {*uses}
     for name, words in (
@@ -192,6 +193,7 @@ def test_bash_completes(words, expected, tmp_path, capsys):
     assert run.stdout.split() == [expected], run.stderr
 
 
+@pytest.mark.usefixtures("terminal")
 def test_figures_of_a_log_are_aligned(capsys):
     log.table({"rules": 1234567, "tokens of arity 1": 12, "size": "1 MB -> 2 MB"})
     assert capsys.readouterr().err.splitlines() == [

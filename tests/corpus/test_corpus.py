@@ -171,6 +171,7 @@ def test_doubled_blanks_do_not_shift_links(model):
     assert align(src, wide, settings) == align(src, tgt, settings)
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("model", aligners())
 def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
     good = [("una casa", "a house"), ("la casa", "the house"), ("una puerta", "a door"), ("la puerta", "the door")] * 10
@@ -186,6 +187,7 @@ def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
     assert align([], [], settings) == []
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("model", aligners())
 def test_longest_sentence_that_is_aligned(model, capsys):
     words = " ".join(f"w{k % 50}" for k in range(1024))

@@ -4,6 +4,7 @@ import json
 import math
 from types import SimpleNamespace
 
+import pytest
 from forests import build
 
 import lscfg.decode.analysis
@@ -28,6 +29,7 @@ def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):
     assert texts[0] == texts[1] == texts[2] and len({*texts[0]}) == len(sentences)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_what_workers_counted_is_told_as_one(capsys):
     signs = [1, -1, 0, 1, 1]
     found = [
@@ -49,6 +51,7 @@ def test_what_workers_counted_is_told_as_one(capsys):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.usefixtures("terminal")
 def test_what_is_no_probability_is_told_once(tmp_path, capsys):
     build(tmp_path, 3, 11, True)
     analyser = Analyser.from_model(tmp_path / "m")
@@ -77,6 +80,7 @@ def test_a_forest_in_blocks_is_the_same_json(tmp_path, monkeypatch):
     assert b"".join(parts).decode() == whole and len(parts) == 2 + math.ceil(analysis.forest.n_apps / 3) > 4
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_sentence_of_too_large_a_forest_costs_itself_only(tmp_path, capsys):
     build(tmp_path, 3, 11, True)
     analyser = Analyser.from_model(tmp_path / "m")

@@ -126,11 +126,13 @@ def test_a_bad_grammar_is_told_at_once(config: DecoderConfig) -> None:
         assert (error.value.path, error.value.line) == (config.grammars[0], 1)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_warnings_of_a_provider_are_shown_once(config: DecoderConfig, capfd: pytest.CaptureFixture[str]) -> None:
     with in_processes(3) as engine, EmbeddedDecoder(config, Warning_, engine):
         assert capfd.readouterr().err == "[lscfg] warning: 6 rules\n"
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_odd_sentences_lose_no_line(
     config: DecoderConfig, tmp_path: Path, capfd: pytest.CaptureFixture[str], jobs: int
@@ -175,7 +177,7 @@ class Calls(Provider):
 class Warning_(Provider):
     def __init__(self, grammar: Grammar) -> None:
         super().__init__(grammar)
-        log.warn(f"{len(grammar)} rules")
+        log.warning(f"{len(grammar)} rules")
 
 
 class Dying(Provider):
@@ -243,6 +245,7 @@ def test_another_goal(tmp_path: Path) -> None:
     assert (hypothesis.text, hypothesis.score) == ("house", 2.0)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_sentence_of_too_large_a_forest_is_passed_through(config: DecoderConfig, capsys) -> None:
     with EmbeddedDecoder(config) as decoder:
         long = " ".join(["casa"] * 6000)

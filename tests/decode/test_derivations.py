@@ -123,6 +123,7 @@ def test_a_rule_of_three_nonterminals_is_one_rule(tmp_path: Path, capsys: pytest
     assert "scope" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("terminal")
 def test_rules_of_a_large_scope_get_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = small_config(tmp_path)
     (tmp_path / "grammar").write_text("[X] ||| [X,1] [X,2] [X,3] ||| [3] [2] [1] |||\n[X] ||| w ||| house |||\n")

@@ -385,6 +385,7 @@ def test_a_tree_of_ten_thousand_nodes(m):
     assert np.isclose(single.about["log-likelihood a rule"][0][-1], entropy, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_impossible_trees_are_told_of(capsys):
     em = EMRun(corpus(30), EMSettings(2, 3, **PLAIN))
     weights = em.begin(0)

@@ -208,6 +208,7 @@ def test_bad_classes(tmp_path, lines, message):
         read_classes(tmp_path / "c")
 
 
+@pytest.mark.usefixtures("terminal")
 def test_classes_that_do_not_match_the_corpus(tmp_path, capsys):
     write_lines(tmp_path / "c", ["zebra 1"])
     examples = Examples.of(small())

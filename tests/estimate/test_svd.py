@@ -19,12 +19,14 @@ def test_svd_signs_and_order():
         assert np.allclose(matrix @ v, u * sigma)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_direction_of_noise_is_dropped(capsys):
     u, sigma, _ = truncated_svd(sparse.csr_matrix(np.outer([1.0, 2, 3], [1, 1, 0])), 2, 1)
     assert u.shape == (3, 1) and len(sigma) == 1
     assert "only 1 of 2 singular values" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("method", SVD)
 @pytest.mark.parametrize("shape", [(700, 500), (500, 700)])
 def test_directions_of_noise_are_dropped_from_large_matrices(capsys, method, shape):

@@ -84,6 +84,7 @@ def dense_unit_rows(size, dimensions=20):
     return rows / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)[:, None]
 
 
+@pytest.mark.usefixtures("terminal")
 @pytest.mark.parametrize("size", [4, 40, 3000])
 def test_approximate_neighbours_are_nearly_those_of_an_exact_search(size, capsys):
     rows, k = dense_unit_rows(size), 25

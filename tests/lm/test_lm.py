@@ -323,6 +323,7 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("terminal")
 def test_fallback_warns_and_without_it_the_cure_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model_of("a b\na c\n", tmp_path, 2)
     assert "fallback discounts 0.5 1 1.5 for 2-grams" in capsys.readouterr().err
@@ -451,6 +452,7 @@ def test_other_order_and_other_formats(natural_arpa: Path, tmp_path: Path) -> No
         check_arpa(tmp_path / "binary")
 
 
+@pytest.mark.usefixtures("terminal")
 def test_windows_line_ends_change_no_score(
     natural_arpa: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -527,6 +529,7 @@ def test_lmplz_failure_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Mo
     assert not (tmp_path / "arpa").exists()
 
 
+@pytest.mark.usefixtures("terminal")
 def test_without_lmplz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     (tmp_path / "text").write_text(natural_text())

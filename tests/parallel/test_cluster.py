@@ -234,6 +234,7 @@ def test_a_result_does_not_wait_for_blocks_that_come_later(engine):
         assert list(results) == []
 
 
+@pytest.mark.usefixtures("terminal")
 def test_in_processes_gives_the_cluster_that_was_joined(shared, capsys):
     with on_cluster(shared.address) as place:
         assert place.address == shared.address
@@ -278,6 +279,7 @@ def test_a_block_that_kills_its_workers_is_named(tmp_path):
         assert failed.value.block in range(4)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_the_scheduler_is_restarted(tmp_path, capsys):
     with real_cluster(tmp_path) as cluster, Cluster(Place(cluster.address)) as engine:
         until_joined(engine, 2)
@@ -333,6 +335,7 @@ def test_a_slow_worker_is_not_waited_for(tmp_path, monkeypatch):
         timer.join()
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_full_disk_on_one_worker(tmp_path, capsys):
     with real_cluster(tmp_path, 1) as cluster, Cluster(Place(cluster.address)) as engine:
         cluster.add(DISK_IS_FULL="1")

@@ -539,6 +539,7 @@ def test_an_optimiser_of_ones_own():
     assert [h[0].text for h in steps[0].lists] == [h[0].text for h in Reranker().decode(Reranker().sources, START, 1)]
 
 
+@pytest.mark.usefixtures("terminal")
 def test_start_weights_of_unknown_features_are_kept_with_a_warning(capsys):
     decoder = Reranker()
     start = {**START, "Misspelt": 0.5, "Zero": 0.0}

@@ -149,7 +149,7 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}
     if unknown := unknown_weights(weights, names):
-        log.warn(f"{args.weights}: weights that no feature of the lists has: {unknown}")
+        log.warning(f"{args.weights}: weights that no feature of the lists has: {unknown}")
     if args.tuned:
         settings = TuneSettings(kbest=max(map(len, lists)), optimiser=args.optimiser, seed=args.seed)
         result = tune_lists(lists, references, weights, settings)
@@ -159,5 +159,5 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         log.info(f"wrote {args.tuned}")
         return lists, result.weights
     for name in sorted(columns.keys() - weights.keys()):
-        log.warn(f"{args.weights}: no weight of {name}, which counts nothing; --tuned finds one")
+        log.warning(f"{args.weights}: no weight of {name}, which counts nothing; --tuned finds one")
     return lists, weights

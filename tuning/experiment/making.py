@@ -108,7 +108,7 @@ def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -
     def make(stage: Stage) -> dict[str, Any]:
         title = progress.title(stage)
         log.info(title)
-        job = Job(make_apart, run.cache.order(stage), quiet=log.quiet, label=f"{title.split('/')[0]}: ")
+        job = Job(make_apart, run.cache.order(stage), display=log.current_display(f"{title.split('/')[0]}: "))
         with _naming_systems(run, stage):
             record: dict[str, Any] = children.run(job, threads(stage))
         return record

@@ -193,7 +193,7 @@ def _warn_of_leaks(experiment: Experiment) -> None:
     for reference in (*corpus.dev_reference, *corpus.test_reference):
         lines = read_lines(reference)
         if count := sum(line in known for line in lines):
-            log.warn(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
+            log.warning(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
 
 
 def _check_charted(experiment: Experiment, count: int, path: Path) -> None:

@@ -76,7 +76,7 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
         raise InputError("no pair has words of the text; give a lexicon of these languages", path)
     log.info(f"lexicon of {path}: {len(found)} pairs of words; {others} have words that the text lacks")
     if not any(-1 in pair for pair in found):
-        log.warn(f"{path} has no {NULL}: words without a link are very unlikely")
+        log.warning(f"{path} has no {NULL}: words without a link are very unlikely")
     return Lexicon(np.array([*found], np.int32), np.array([*found.values()]))
 
 

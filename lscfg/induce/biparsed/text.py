@@ -46,5 +46,5 @@ def read_pairs_and_links(inputs: RuleInputs, settings: BiparseSettings) -> Bitex
     if text.left_out == len(text):
         raise InputError(f"every pair is longer than {settings.max_words} words a side; raise max_words", inputs.source)
     if text.left_out:
-        log.warn(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
+        log.warning(f"{text.left_out} of {len(text)} pairs are left out: longer than {settings.max_words} words a side")
     return text

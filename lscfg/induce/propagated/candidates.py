@@ -117,7 +117,7 @@ def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: 
             if (target := number.get(translation)) is not None:
                 found.setdefault((int(open_rows[line]), target), 1 / (1 + rank))
     if nbest and not found:
-        log.warn(f"{path}: no translation in it is a target phrase; are the lists those of these phrases?")
+        log.warning(f"{path}: no translation in it is a target phrase; are the lists those of these phrases?")
     rows, columns = np.array([*found] or np.zeros((0, 2)), np.int64).T
     return sparse.csr_matrix(([*found.values()], (rows, columns)), shape=phrases.labels.shape)
 

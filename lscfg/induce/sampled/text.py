@@ -58,15 +58,15 @@ def read_text(
     if left_out == sizes.pairs:
         raise InputError(f"every pair is longer than {max_words} words a side; raise max_words", inputs.source)
     if left_out:
-        log.warn(f"{left_out} of {sizes.pairs} pairs are left out: longer than {max_words} words a side")
+        log.warning(f"{left_out} of {sizes.pairs} pairs are left out: longer than {max_words} words a side")
     if sizes.bare:
-        log.warn(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
+        log.warning(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
     if held_out is None:
         return SampledText(forests)
     words = sum(_add_pairs(forests, held_out, held_out.alignments))
     all_pairs = forests.sizes()
     if more := sum(all_pairs.dropped.values()) - left_out:
-        log.warn(f"{more} held-out pairs are left out: longer than {max_words} words a side")
+        log.warning(f"{more} held-out pairs are left out: longer than {max_words} words a side")
     return SampledText(forests, all_pairs.pairs - sizes.pairs, max(1, words))
 
 

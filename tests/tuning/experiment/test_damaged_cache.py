@@ -111,6 +111,7 @@ def test_a_damaged_file_is_made_anew_or_named(finished, tmp_path):
         shutil.rmtree(output)
 
 
+@pytest.mark.usefixtures("terminal")
 def test_a_stage_whose_output_was_changed_says_so(finished, tmp_path, capsys):
     experiment, whole = finished
     shutil.copytree(whole, tmp_path / "output")
@@ -137,6 +138,7 @@ def test_the_experiment_may_be_compressed(finished, tmp_path):
     assert manifest["experiment"] == experiment.read_text()
 
 
+@pytest.mark.usefixtures("terminal")
 def test_k_best_lists_of_finished_tunings_may_be_removed(finished, tmp_path, capsys):
     experiment, whole = finished
     shutil.copytree(whole, tmp_path / "output")

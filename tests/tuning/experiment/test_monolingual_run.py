@@ -114,6 +114,7 @@ def test_the_language_model_knows_the_monolingual_text(done):
     assert f"e{WORDS - 1}" in text
 
 
+@pytest.mark.usefixtures("terminal")
 def test_references_in_monolingual_text_are_told(tmp_path, capsys):
     write_corpus(tmp_path)
     (tmp_path / "run.toml").write_text(EXPERIMENT)

@@ -1,0 +1,60 @@
+"""Messages of the library and of the command line."""
+
+import logging
+import subprocess
+import sys
+
+from lscfg import log
+from lscfg.parallel.engine import in_processes
+
+
+def say(number):
+    log.info(f"{number} done")
+    log.warning(f"{number} is odd")
+    return [*log.progress([number], "work")]
+
+
+def test_a_library_call_prints_nothing(capfd):
+    assert say(1) == [1]
+    with in_processes(2) as engine:
+        assert [*engine.map(say, [1, 3])] == [[1], [3]]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_program_takes_the_messages_of_its_logger(caplog):
+    with caplog.at_level(logging.INFO, "lscfg"):
+        say(1)
+    assert [(record.name, record.levelname, record.funcName) for record in caplog.records] == [
+        ("lscfg", "INFO", "say"),
+        ("lscfg", "WARNING", "say"),
+    ]
+
+
+def test_a_terminal_shows_messages_of_workers_too(capfd):
+    with log.shown(log.Display()), in_processes(2) as engine:
+        assert [*engine.map(say, [1, 3])] == [[1], [3]]
+    lines = sorted(capfd.readouterr().err.splitlines())
+    assert lines == ["[lscfg] 1 done", "[lscfg] 3 done", "[lscfg] warning: 1 is odd", "[lscfg] warning: 3 is odd"]
+
+
+def test_quiet_leaves_warnings_and_labels_begin_lines(capfd):
+    with log.shown(log.Display(quiet=True, label="EM: ")):
+        say(1)
+        with log.shown(log.current_display("MLE: ")):
+            say(3)
+        say(5)
+    say(7)
+    expected = ["EM: warning: 1 is odd", "MLE: warning: 3 is odd", "EM: warning: 5 is odd"]
+    assert capfd.readouterr().err.splitlines() == [f"[lscfg] {line}" for line in expected]
+
+
+def test_warnings_can_be_collected():
+    with log.held_back() as held:
+        say(1)
+    assert held == ["1 is odd"]
+
+
+def test_nothing_is_configured_by_an_import():
+    code = "import logging, lscfg.log as log; log.warning('w'); print(logging.root.handlers, log.logger.level)"
+    run = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True)
+    assert (run.stdout, run.stderr) == ("[] 0\n", "")
