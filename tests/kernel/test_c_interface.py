@@ -1,10 +1,12 @@
 """The kernel without Python: plain C and C++, no warnings, no leaks, nothing exported but the interface."""
 
 import re
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from native import INCLUDE, KERNEL, PROGRAMS, STRICT, arguments, compile_files, kernel_objects, needs, run
+from native import FACTS, INCLUDE, KERNEL, PROGRAMS, ROOT, STRICT, arguments, compile_files, kernel_objects, needs, run
 
 from lscfg import _kernel
 
@@ -50,3 +52,59 @@ def test_only_the_interface_is_exported():
     names = {line.split()[-1] for line in listed.splitlines()} - {"_init", "_fini"}
     assert "PyInit__kernel" in names
     assert not [name for name in names if not re.match(r"lscfg_|PyInit__kernel$|_cffi_", name)]
+
+
+# ---- which C file uses which ----
+
+
+PLUGIN = ROOT / "plugin"
+
+
+@pytest.fixture(scope="module")
+def symbols(kernel) -> dict[str, dict[str, str]]:
+    """By C file (``layer/name``): its global symbols and their kinds, by ``nm``; U are those of other files."""
+    found = {}
+    for source, made in zip(KERNEL, kernel, strict=True):
+        lines = run(needs("nm"), "--format=posix", made).stdout.splitlines()
+        rows = (line.split()[:2] for line in lines)
+        found[f"{source.parent.name}/{source.stem}"] = {name.lstrip("_"): kind for name, kind in rows if kind.isupper()}
+    return found
+
+
+def circle(uses: dict[str, set[str]]) -> list[str]:
+    """A circle in a graph, empty if there is none."""
+    try:
+        TopologicalSorter(uses).prepare()
+    except CycleError as error:
+        return error.args[1]
+    return []
+
+
+def test_a_circle_is_found():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": set()}) == []
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"a"}})) == {"a", "b", "c"}
+
+
+def test_c_files_have_no_circle(symbols):
+    """Neither by calls and data nor by includes, a C file and the header of its name being one."""
+    home = {symbol: name for name, table in symbols.items() for symbol, kind in table.items() if kind != "U"}
+    uses = defaultdict(set)
+    for name, table in symbols.items():
+        uses[name] |= {home[symbol] for symbol, kind in table.items() if kind == "U" and symbol in home}
+    assert "extract/pair" in uses["extract/derive"] and "base/error" in uses["extract/bitext"]
+    assert circle(uses) == []
+    for path in (path for layer in FACTS["layers"] for path in (PLUGIN / layer).glob("*.[ch]")):
+        used = re.findall(r'(?m)^#include "((?!lscfg/)[^"]+)\.h"', path.read_text("utf-8"))
+        uses[f"{path.parent.name}/{path.stem}"] |= set(used)
+    assert circle({name: used - {name} for name, used in uses.items()}) == []
+
+
+def test_functions_are_declared_in_the_header_of_their_file(symbols):
+    """Those of the public interface apart."""
+    wrong = []
+    for name, table in symbols.items():
+        header = PLUGIN / f"{name}.h"
+        declared = set(re.findall(r"\w+", header.read_text("utf-8"))) if header.exists() else set()
+        functions = {symbol for symbol, kind in table.items() if kind == "T" and not symbol.startswith("lscfg_")}
+        wrong += [f"{name}.c: {function}" for function in sorted(functions - declared)]
+    assert wrong == []
