@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import quote
 from lscfg.kernel.base import check
 from lscfg.kernel.forest import Forest, Grammar
 from lscfg.settings import Declared, SettingError, setting
@@ -57,9 +57,38 @@ class Model:
         return grammar
 
 
-LATENT_FEATURES = tuple(ffi.string(lib.lscfg_feature_name(k)).decode("ascii") for k in range(lib.LSCFG_N_FEATURES))
-"""Names of all latent features (docs/reference/features.md)."""
+@dataclass(frozen=True)
+class Feature:
+    """A latent feature of a rule application (docs/reference/features.md)."""
 
+    name: str
+    family: str
+    start: float
+    """Weight with which tuning may begin."""
+    help: str
+    """One line that explains the feature."""
+
+
+def _features() -> Iterator[Feature]:
+    for k in range(lib.LSCFG_N_FEATURES):
+        name, family, text = (
+            ffi.string(find(k)).decode("ascii")
+            for find in (lib.lscfg_feature_name, lib.lscfg_feature_family, lib.lscfg_feature_help)
+        )
+        yield Feature(name, family, float(lib.lscfg_feature_start(k)), text)
+
+
+FEATURES = tuple(_features())
+"""All latent features, by number."""
+
+LATENT_FEATURES = tuple(feature.name for feature in FEATURES)
+"""Names of all latent features."""
+
+FEATURE_FAMILIES = {
+    family: tuple(feature.name for feature in FEATURES if feature.family == family)
+    for family in dict.fromkeys(feature.family for feature in FEATURES)
+}
+"""Names of the features of each family."""
 
 NEGATIVE = ("flip", "clamp")
 """What a negative marginal may count as."""
@@ -92,33 +121,34 @@ SCORE_FUNCTIONS = tuple(_score_functions())
 
 
 def feature_names(names: Iterable[str]) -> tuple[str, ...]:
-    """The names with those in place of ``paper``, ``ratios``, ``context`` and the like that they stand for."""
-    found: list[str] = []
-    for name in names:
-        encoded = name.encode()
-        features = lib.lscfg_feature_set(encoded, len(encoded))
-        found += [known for k, known in enumerate(LATENT_FEATURES) if features >> k & 1] or [name]
-    return tuple(found)
+    """Replaces each family by the names of its features."""
+    return tuple(feature for name in names for feature in FEATURE_FAMILIES.get(name, (name,)))
+
+
+def unknown_feature(name: str) -> str:
+    """The error message for a name of neither a feature nor a family."""
+    data = name.encode("utf-8", "surrogateescape")
+    text = ffi.new("char[]", 1000)
+    lib.lscfg_feature_unknown(data, len(data), text, len(text))
+    return ffi.string(text).decode("utf-8", "replace")
 
 
 DEFAULT_FEATURES = str(ffi.string(lib.lscfg_default_features()).decode("ascii"))
-"""What a decoder's line without ``features=`` has, names with commas between them."""
+"""Features of a decoder's line without ``features=``: names with commas between them."""
 
-PAPER_FEATURES = feature_names(["paper"])
-"""The paper's, which any model can give."""
+PAPER_FEATURES = FEATURE_FAMILIES["paper"]
+"""Features of the paper, which every model supports."""
 
-CONTEXT_FEATURES = feature_names(["context"])
-"""Those of the source words around a rule, for which a model has to be estimated with them."""
+CONTEXT_FEATURES = FEATURE_FAMILIES["context"]
+"""Features of log-linear context models."""
 
-SENSE_FEATURES = tuple(name for name in LATENT_FEATURES if name.startswith("Sense"))
-"""Those of a scorer, for which a model has to be estimated with one."""
+SENSE_FEATURES = FEATURE_FAMILIES["sense"] + FEATURE_FAMILIES["ranks"] + FEATURE_FAMILIES["scores"]
+"""Features of all other context models."""
 
-BOUNDARY_FEATURES = feature_names(["boundary"])
-"""That of a span's borders, for which a model needs weights that lscfg induce biparse learns."""
+BOUNDARY_FEATURES = FEATURE_FAMILIES["boundary"]
+"""Features of span-boundary weights, which the biparser learns."""
 
-START_WEIGHTS = {
-    name: float(lib.lscfg_feature_start(k)) for k, name in enumerate(LATENT_FEATURES) if lib.lscfg_feature_start(k) != 0
-}
+START_WEIGHTS = {feature.name: feature.start for feature in FEATURES if feature.start != 0}
 """Weights of latent features with which tuning may begin, where they are not 0."""
 
 
@@ -135,19 +165,19 @@ class FeatureOptions(Declared):
     negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
     names: tuple[str, ...] = setting(
         feature_names(DEFAULT_FEATURES.split(",")),
-        "features: any by name, or the families paper, ratios, context, composed, sense, thesis and boundary",
+        f"features by name or family; families are {', '.join(FEATURE_FAMILIES)}",
         shown=DEFAULT_FEATURES,
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "names", feature_names(self.names))
-        if not self.names or len(set(self.names)) < len(self.names) or not {*self.names} <= {*LATENT_FEATURES}:
-            raise SettingError(
-                "names",
-                f"must be some of {', '.join(LATENT_FEATURES)}, once each, not {quote(','.join(self.names))}; "
-                "paper, ratios, context, composed, sense, thesis and boundary are families of them",
-            )
+        for name in self.names:
+            if name not in LATENT_FEATURES:
+                raise SettingError("names", f"is invalid: {unknown_feature(name)}")
+        for name, times in Counter(self.names).items():
+            if times > 1:
+                raise SettingError("names", f"must not name '{name}' twice")
 
     @property
     def need_inference(self) -> bool:

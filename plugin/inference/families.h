@@ -1,7 +1,5 @@
-/* Families of decoder features: each is a file that defines one and a row in features.c.
- *
- * A family has features of neighbouring numbers. It says what it needs of the model, and computes those that are wanted
- * for all applications of a forest. */
+/* Families of decoder features. A family is a file that defines one, and a row of FEATURE_FAMILIES. Names, masks, start
+ * weights, messages, the lists of Python and the table of docs/reference/features.md derive from it. */
 #ifndef LSCFG_FAMILIES_H
 #define LSCFG_FAMILIES_H
 
@@ -10,9 +8,19 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-enum { NEEDS_MARGINALS = 1, NEEDS_ONE_STATE = 2, NEEDS_CONTEXT = 4, NEEDS_SENSE = 8, NEEDS_BOUNDARY = 16 };
+/* One row for each family. Families with the same function to compute them are neighbours. */
+#define FEATURE_FAMILIES(ROW) \
+  ROW(paper)                  \
+  ROW(span)                   \
+  ROW(ratios)                 \
+  ROW(context)                \
+  ROW(composed)               \
+  ROW(sense)                  \
+  ROW(ranks)                  \
+  ROW(scores)                 \
+  ROW(boundary)
 
-/* What features are made from; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
+/* The input of a family; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
 typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
@@ -28,16 +36,28 @@ static inline void put_feature(const feature_work *w, int32_t application, int32
 }
 
 typedef struct {
-  const char *name; /* on a decoder's line; NULL: its features are asked for one by one */
-  int32_t first, n;
-  uint32_t needs;
-  const char *const *names; /* [n] */
-  const double *start;      /* [n] weights where tuning begins */
-  int (*compute)(const feature_work *, lscfg_error *); /* neighbours that share it are computed at once */
+  const char *name;
+  double start;     /* weight at the start of tuning */
+  const char *help; /* one line for the user */
+} feature_row;
+
+enum { NEEDS_MARGINALS = 1 };
+
+typedef struct {
+  const char *name; /* on a decoder's line */
+  int32_t first, n; /* numbers of its features: first .. first + n - 1 */
+  int32_t needs;    /* NEEDS_MARGINALS or 0 */
+  const feature_row *features; /* [n] */
+  int (*compute)(const feature_work *, lscfg_error *);
+  int (*is_in)(const lscfg_model *); /* whether a model has the parameters of the family; NULL: every model has */
+  const char *missing, *cure;        /* these parameters, and how to get them, for messages */
 } feature_family;
 
-extern const feature_family paper_family, span_family, ratio_family, context_family, composed_family;
-extern const feature_family sense_family, thesis_family, score_family, boundary_family;
+#define DECLARE_FAMILY(name) extern const feature_family name##_family;
+FEATURE_FAMILIES(DECLARE_FAMILY)
+#undef DECLARE_FAMILY
+
+#define N_ROWS(rows) (int32_t)(sizeof(rows) / sizeof *(rows))
 
 /* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */
 static const double largest_log_ratio = 4;

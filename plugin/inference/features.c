@@ -2,13 +2,16 @@
 #include "inference/families.h"
 #include "inference/bind.h"
 
-/* One row for each family. */
-static const feature_family *const families[] = {&paper_family,    &span_family,  &ratio_family,
-                                                 &context_family,  &composed_family, &sense_family,
-                                                 &thesis_family,   &score_family, &boundary_family};
+#define FAMILY_ROW(name) &name##_family,
+static const feature_family *const families[] = {FEATURE_FAMILIES(FAMILY_ROW)};
+#undef FAMILY_ROW
 enum { N_FAMILIES = sizeof families / sizeof *families };
 
-static uint32_t features_of(const feature_family *family) { return ((1u << family->n) - 1) << family->first; }
+_Static_assert(LSCFG_N_FEATURES < 64, "a set of features is a mask of 64 bits");
+
+static uint64_t bit(int32_t feature) { return UINT64_C(1) << feature; }
+
+static uint64_t features_of(const feature_family *family) { return (bit(family->n) - 1) << family->first; }
 
 static const feature_family *family_of(int32_t feature) {
   for (int k = 0; k < N_FAMILIES; k++)
@@ -16,75 +19,85 @@ static const feature_family *family_of(int32_t feature) {
   return NULL;
 }
 
-const char *lscfg_feature_name(int32_t feature) {
+static const feature_row *row_of(int32_t feature) {
   const feature_family *family = family_of(feature);
-  return family ? family->names[feature - family->first] : NULL;
+  return family ? family->features + (feature - family->first) : NULL;
 }
 
-double lscfg_feature_start(int32_t feature) {
-  const feature_family *family = family_of(feature);
-  return family ? family->start[feature - family->first] : 0;
-}
+const char *lscfg_feature_name(int32_t feature) { return row_of(feature) ? row_of(feature)->name : NULL; }
+
+const char *lscfg_feature_help(int32_t feature) { return row_of(feature) ? row_of(feature)->help : NULL; }
+
+double lscfg_feature_start(int32_t feature) { return row_of(feature) ? row_of(feature)->start : 0; }
+
+const char *lscfg_feature_family(int32_t feature) { return family_of(feature) ? family_of(feature)->name : NULL; }
 
 static int is_name(const char *known, const char *name, size_t length) {
-  return known && strlen(known) == length && !memcmp(known, name, length);
+  return strlen(known) == length && !memcmp(known, name, length);
 }
 
-uint32_t lscfg_feature_set(const char *name, size_t length) {
+uint64_t lscfg_feature_set(const char *name, size_t length) {
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++)
-    if (is_name(lscfg_feature_name(k), name, length)) return 1u << k;
+    if (is_name(lscfg_feature_name(k), name, length)) return bit(k);
   for (int k = 0; k < N_FAMILIES; k++)
     if (is_name(families[k]->name, name, length)) return features_of(families[k]);
   return 0;
 }
 
-static uint32_t wanted_features(const lscfg_feature_options *options) {
-  uint32_t wanted = 0;
-  for (int32_t k = 0; k < options->n_columns; k++) wanted |= 1u << options->columns[k];
+/* Former names of families. */
+static const char *const renamed[][2] = {{"thesis", "ranks"}};
+
+/* Appends to a text of that size, which may end early. */
+static void append(char *text, size_t size, const char *more) {
+  size_t length = strlen(text);
+  snprintf(text + length, size - length, "%s", more);
+}
+
+void lscfg_feature_unknown(const char *name, size_t length, char *text, size_t size) {
+  int shown = length < 80 ? (int)length : 80;
+  for (size_t k = 0; k < sizeof renamed / sizeof *renamed; k++)
+    if (is_name(renamed[k][0], name, length)) {
+      snprintf(text, size, "the features '%s' are now called '%s'", renamed[k][0], renamed[k][1]);
+      return;
+    }
+  snprintf(text, size, "unknown feature '%.*s'; families are ", shown, name);
+  for (int k = 0; k < N_FAMILIES; k++) {
+    if (k) append(text, size, ", ");
+    append(text, size, families[k]->name);
+  }
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
+    append(text, size, k ? ", " : "; features are ");
+    append(text, size, lscfg_feature_name(k));
+  }
+}
+
+static uint64_t wanted_features(const lscfg_feature_options *options) {
+  uint64_t wanted = 0;
+  for (int32_t k = 0; k < options->n_columns; k++) wanted |= bit(options->columns[k]);
   return wanted;
 }
 
-/* What the wanted features need of the model. */
-static uint32_t needs_of(const lscfg_feature_options *options) {
-  uint32_t needs = 0;
+int lscfg_needs_inference(const lscfg_feature_options *options) {
+  int needs = 0;
   for (int k = 0; k < N_FAMILIES; k++)
     if (wanted_features(options) & features_of(families[k])) needs |= families[k]->needs;
-  return needs;
-}
-
-int lscfg_needs_inference(const lscfg_feature_options *options) { return (needs_of(options) & NEEDS_MARGINALS) != 0; }
-
-/* A context with a scorer may be without weights of its own. */
-static uint32_t lacks_of(const context_model *context) {
-  if (!context) return NEEDS_CONTEXT | NEEDS_SENSE;
-  if (!context->scores.kind) return NEEDS_SENSE;
-  return context->offsets[context_outcomes(&context->rules)] ? 0 : NEEDS_CONTEXT;
+  return (needs & NEEDS_MARGINALS) != 0;
 }
 
 int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_options *options, lscfg_error *error) {
-  uint32_t seen = 0;
+  uint64_t seen = 0;
   int good = options->n_columns >= 0 && options->n_columns <= LSCFG_N_FEATURES;
   for (int32_t k = 0; k < options->n_columns && good; k++) {
     int32_t feature = options->columns[k];
-    good = feature >= 0 && feature < LSCFG_N_FEATURES && !(seen >> feature & 1);
-    if (good) seen |= 1u << feature;
+    good = feature >= 0 && feature < LSCFG_N_FEATURES && !(seen & bit(feature));
+    if (good) seen |= bit(feature);
   }
-  if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "the columns are no features, or one of them twice");
-  uint32_t lacks = (model->one_state ? 0 : NEEDS_ONE_STATE) | lacks_of(model->context);
-  if (!model->has_boundary) lacks |= NEEDS_BOUNDARY;
+  if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "a column is no feature, or two columns are the same feature");
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
-    if (!(seen >> k & 1) || !(family_of(k)->needs & lacks)) continue;
-    return lscfg_fail(error, LSCFG_EINPUT, 0,
-                      family_of(k)->needs & lacks & NEEDS_ONE_STATE
-                          ? "the model file is without one.rules and one.unk, which %s needs; make the model anew"
-                      : family_of(k)->needs & lacks & NEEDS_BOUNDARY
-                          ? "the model file is without weights of spans, which %s needs; estimate it with --boundary"
-                      : family_of(k)->needs & lacks & NEEDS_SENSE
-                          ? "the model file is without a scorer of target sides, which %s needs; estimate it with "
-                            "--sense, or choose other features, such as ratios or context"
-                          : "the model file is without context weights, which %s needs; estimate it with --context, or "
-                            "choose other features, such as ratios or paper",
-                      lscfg_feature_name(k));
+    const feature_family *family = family_of(k);
+    if (!(seen & bit(k)) || !family->is_in || family->is_in(model)) continue;
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has no %s, which %s needs; %s", family->missing,
+                      lscfg_feature_name(k), family->cure);
   }
   return LSCFG_OK;
 }
@@ -106,7 +119,7 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
   if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
   memset(features, 0, (size_t)f->app_rule.size * (size_t)options->n_columns * sizeof *features);
   int known = lscfg_needs_inference(options) && inference->sign > 0; /* else marginals say nothing */
-  uint32_t wanted = wanted_features(options);
+  uint64_t wanted = wanted_features(options);
   feature_work work = {b, f, app_marginals, node_marginals, options, {0}, features};
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;
   for (int32_t k = 0; k < options->n_columns; k++) work.column[options->columns[k]] = k;

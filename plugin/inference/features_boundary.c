@@ -44,6 +44,10 @@ static int compute(const feature_work *w, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-static const char *const names[] = {"SpanBoundary"};
-static const double start[] = {0};
-const feature_family boundary_family = {"boundary", LSCFG_BOUNDARY, 1, NEEDS_BOUNDARY, names, start, compute};
+static int is_in(const lscfg_model *model) { return model->has_boundary; }
+
+static const feature_row rows[] = {
+    {"SpanBoundary", 0, "sum of the weights of the words at the boundaries of the source span"},
+};
+const feature_family boundary_family = {"boundary", LSCFG_BOUNDARY, N_ROWS(rows), 0, rows, compute, is_in,
+                                        "span-boundary weights", "estimate the model with --boundary"};

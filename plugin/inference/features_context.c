@@ -7,9 +7,25 @@ static int compute(const feature_work *w, lscfg_error *error) {
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 
-static const char *const names[] = {"ContextTarget0", "ContextTargetBare", "ContextTargetN"};
-static const double start[] = {0, 0, 0};
-const feature_family context_family = {"context", LSCFG_CONTEXT_0, 3, NEEDS_CONTEXT, names, start, compute};
+/* A context model with scores may lack log-linear weights. */
+static int is_in(const lscfg_model *model) {
+  const context_model *context = model->context;
+  return context && (!context->scores.kind || context->offsets[context_outcomes(&context->rules)]);
+}
 
-static const char *const composed[] = {"ContextComposed"};
-const feature_family composed_family = {"composed", LSCFG_CONTEXT_COMPOSED, 1, NEEDS_CONTEXT, composed, start, compute};
+static const char missing[] = "log-linear context weights";
+static const char cure[] = "add them with lscfg context, or choose other features, such as ratios or paper";
+
+static const feature_row rows[] = {
+    {"ContextTarget0", 0, "gain of the source words around for the target side; rules without nonterminals"},
+    {"ContextTargetBare", 0, "the same; rules with source sides of two nonterminals alone"},
+    {"ContextTargetN", 0, "the same; all other rules"},
+};
+const feature_family context_family = {"context", LSCFG_CONTEXT_0, N_ROWS(rows), 0,   rows,
+                                       compute,   is_in,           missing,      cure};
+
+static const feature_row composed[] = {
+    {"ContextComposed", 0, "the same for rules that the context model does not list, by target words and shape"},
+};
+const feature_family composed_family = {"composed", LSCFG_CONTEXT_COMPOSED, N_ROWS(composed), 0,   composed,
+                                        compute,    is_in,                  missing,          cure};

@@ -41,6 +41,10 @@ static int compute(const feature_work *w, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-static const char *const names[] = {"LatentMarginal", "LatentEgivenF", "LatentFgivenE"};
-static const double start[] = {0, 0, 0};
-const feature_family paper_family = {"paper", LSCFG_MARGINAL, 3, NEEDS_MARGINALS, names, start, compute};
+static const feature_row rows[] = {
+    {"LatentMarginal", 0, "marginal probability of the rule application, given the sentence"},
+    {"LatentEgivenF", 0, "share of the marginal among the target sides of the same source side, span and tails"},
+    {"LatentFgivenE", 0, "share of the marginal among the applications of the span with the same target side"},
+};
+const feature_family paper_family = {"paper", LSCFG_MARGINAL, N_ROWS(rows), NEEDS_MARGINALS, rows, compute,
+                                     NULL,    NULL,           NULL};

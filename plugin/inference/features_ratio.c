@@ -87,8 +87,23 @@ static int compute(const feature_work *w, lscfg_error *error) {
   return code;
 }
 
-static const char *const names[] = {"LatentTarget",  "LatentTargetBare", "LatentOrdered", "LatentSwapped",
-                                    "LatentSource0", "LatentSourceBare", "LatentSourceN"};
-static const double start[] = {.5, 0, 0, 0, 0, .5, .5};
-const feature_family ratio_family = {"ratios", LSCFG_TARGET, 7,      NEEDS_MARGINALS | NEEDS_ONE_STATE,
-                                     names,    start,        compute};
+static int is_in(const lscfg_model *model) { return model->one_state != NULL; }
+
+static const feature_row rows[] = {
+    {"LatentTarget", .5, "gain of the hidden states for the target side, given the source side"},
+    {"LatentTargetBare", 0, "the same for a source side of two nonterminals alone, given their order"},
+    {"LatentOrdered", 0, "gain of the hidden states for keeping the order of two bare nonterminals"},
+    {"LatentSwapped", 0, "gain of the hidden states for swapping two bare nonterminals"},
+    {"LatentSource0", 0, "gain of the hidden states for a source side without nonterminals, given the span"},
+    {"LatentSourceBare", .5, "the same for a source side of two nonterminals alone"},
+    {"LatentSourceN", .5, "the same for any other source side"},
+};
+const feature_family ratios_family = {"ratios",
+                                      LSCFG_TARGET,
+                                      N_ROWS(rows),
+                                      NEEDS_MARGINALS,
+                                      rows,
+                                      compute,
+                                      is_in,
+                                      "one-state parameters (one.rules, one.unk)",
+                                      "estimate the model again"};

@@ -91,13 +91,32 @@ static int compute(const feature_work *work, lscfg_error *error) {
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 
-static const double start_weights[3] = {0};
+static int is_in(const lscfg_model *model) { return model->context && model->context->scores.kind; }
 
-static const char *const targets[] = {"SenseTarget0", "SenseTargetBare", "SenseTargetN"};
-const feature_family sense_family = {"sense", LSCFG_SENSE_0, 3, NEEDS_SENSE, targets, start_weights, compute};
+static const char missing[] = "context scores";
+static const char cure[] =
+    "add them with lscfg context and another model than loglinear, or choose other features, such as ratios or context";
 
-static const char *const ranks[] = {"SenseRank", "SenseOn", "SenseOff"};
-const feature_family thesis_family = {"thesis", LSCFG_SENSE_RANK, 3, NEEDS_SENSE, ranks, start_weights, compute};
+static const feature_row targets[] = {
+    {"SenseTarget0", 0, "gain of the context score for the target side; rules without nonterminals"},
+    {"SenseTargetBare", 0, "the same; rules with source sides of two nonterminals alone"},
+    {"SenseTargetN", 0, "the same; all other rules"},
+};
+const feature_family sense_family = {"sense", LSCFG_SENSE_0, N_ROWS(targets), 0,   targets,
+                                     compute, is_in,         missing,         cure};
 
-static const char *const others[] = {"SenseBest", "SenseLogit", "SenseScore"};
-const feature_family score_family = {NULL, LSCFG_SENSE_BEST, 3, NEEDS_SENSE, others, start_weights, compute};
+static const feature_row ranks[] = {
+    {"SenseRank", 0, "reciprocal rank of the target side by its context score"},
+    {"SenseOn", 0, "1 if the rule has a context score"},
+    {"SenseOff", 0, "1 if the rule has a word on its source side and no context score"},
+};
+const feature_family ranks_family = {"ranks", LSCFG_SENSE_RANK, N_ROWS(ranks), 0,   ranks,
+                                     compute, is_in,            missing,       cure};
+
+static const feature_row scores[] = {
+    {"SenseBest", 0, "1 if the target side has the best context score"},
+    {"SenseLogit", 0, "logistic function of the context score"},
+    {"SenseScore", 0, "context score"},
+};
+const feature_family scores_family = {"scores", LSCFG_SENSE_BEST, N_ROWS(scores), 0,   scores,
+                                      compute,  is_in,            missing,        cure};

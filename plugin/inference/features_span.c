@@ -13,6 +13,5 @@ static int compute(const feature_work *w, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-static const char *const names[] = {"LatentSpan"};
-static const double start[] = {0};
-const feature_family span_family = {NULL, LSCFG_SPAN, 1, NEEDS_MARGINALS, names, start, compute};
+static const feature_row rows[] = {{"LatentSpan", 0, "marginal probability of the span"}};
+const feature_family span_family = {"span", LSCFG_SPAN, N_ROWS(rows), NEEDS_MARGINALS, rows, compute, NULL, NULL, NULL};

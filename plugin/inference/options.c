@@ -20,23 +20,20 @@ static int refuse(lscfg_error *error, slice key, slice value, const char *expect
 }
 
 static int no_feature(slice name, lscfg_error *error) {
-  char known[500] = "";
-  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) strcat(strcat(known, lscfg_feature_name(k)), ", ");
-  return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "there is no feature '%.*s'; there are %spaper, ratios, context, composed, sense, thesis and "
-                    "boundary",
-                    QUOTED(name), known);
+  char text[sizeof error->message];
+  lscfg_feature_unknown(name.text, name.length, text, sizeof text);
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "%s", text);
 }
 
 /* Names with commas between them; there may be a comma behind the last, too. */
 static int set_columns(lscfg_feature_options *o, slice list, lscfg_error *error) {
   const char *p = list.text, *end = list.text + list.length;
-  uint32_t wanted = 0;
+  uint64_t wanted = 0;
   o->n_columns = 0;
   while (p < end) {
     const char *comma = memchr(p, ',', (size_t)(end - p));
     slice name = {p, (size_t)((comma ? comma : end) - p)};
-    uint32_t found = lscfg_feature_set(name.text, name.length);
+    uint64_t found = lscfg_feature_set(name.text, name.length);
     if (!found) return no_feature(name, error);
     if (found & wanted)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "features=%.*s names a feature twice", QUOTED(list));

@@ -219,7 +219,7 @@ def test_bad_model(cdec, how):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("features=LatentX", "there is no feature 'LatentX'; there are LatentMarginal, LatentEgivenF, LatentFgivenE"),
+        ("features=LatentX", "unknown feature 'LatentX'; families are paper, span, ratios"),
         ("floor=-1", "floor=-1: expected a number above 0"),
         ("floor=0x1p-20", "floor=0x1p-20: expected a number above 0"),
         ("model=other", "option model is given twice"),

@@ -398,7 +398,7 @@ def test_simulate(files, tmp_path):
         (("estimate", "clusters", "{deriv}", "-m", "99", "-o", "{out}"), "different nodes for 99 hidden states"),
         (("marginals", "{deriv}", "{f}"), "tensor 'CS' is missing"),
         (("marginals", "{mle.lscfg}", "{f}", "--floor", "0"), "floor must be more than 0, not 0.0"),
-        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "names must be some of LatentMarginal"),
+        (("marginals", "{mle.lscfg}", "{f}", "--features", "LatentX"), "names is invalid: unknown feature 'LatentX'"),
         (("diagnose", "{mle.lscfg}", "--train", "{deriv}", "--held-out", "{f}"), "f: not a safetensors file"),
         (("diagnose", "{deriv}", "--train", "{deriv}", "--held-out", "{deriv}"), "tensor 'CS' is missing"),
         (("decode", "-c", "{none}", "-w", "{weights}", "{test}"), "cannot read"),

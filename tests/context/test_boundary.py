@@ -98,7 +98,7 @@ def test_lattices_have_no_borders(tmp_path):
 def test_names_and_models_without_weights(tmp_path):
     assert feature_names(["boundary"]) == ("SpanBoundary",)
     with pytest.raises(
-        InputError, match="without weights of spans, which SpanBoundary needs; estimate it with --bound"
+        InputError, match="no span-boundary weights, which SpanBoundary needs; estimate the model with --bound"
     ):
         model_with(tmp_path, None).check_features(OPTIONS)
 

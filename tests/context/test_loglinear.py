@@ -560,7 +560,8 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
     twice = weights.rules.select(np.maximum(np.arange(len(weights.rules)) - 1, 0))
     dataclasses.replace(parameters, context=None).save(tmp_path / "without")
     with pytest.raises(
-        InputError, match=r"without context weights, which ContextTarget0 needs; estimate it with --context, or choose"
+        InputError,
+        match=r"no log-linear context weights, which ContextTarget0 needs; add them with lscfg context, or choose",
     ):
         Model(tmp_path / "without").check_features(OPTIONS)
     Model(tmp_path / "without").check_features(FeatureOptions(names=("ratios", "paper")))

@@ -165,15 +165,15 @@ def test_features_are_those_of_the_definition(tmp_path_factory, seed, length, gl
     for name in ("SenseRank", "SenseScore", "SenseTargetN"):
         one = binding.features(forest, None, FeatureOptions(names=(name,)))
         assert np.array_equal(one[:, 0], features[:, COLUMN[name]])
-    both = binding.features(forest, None, FeatureOptions(names=("context", "thesis")))
+    both = binding.features(forest, None, FeatureOptions(names=("context", "ranks")))
     assert np.array_equal(both[:, 3:], features[:, 3:6])
     assert np.array_equal(both[:, :3], binding.features(forest, None, FeatureOptions(names=CONTEXT_FEATURES)))
 
 
 def test_names():
     assert feature_names(["sense"]) == ("SenseTarget0", "SenseTargetBare", "SenseTargetN")
-    assert feature_names(["thesis"]) == ("SenseRank", "SenseOn", "SenseOff")
-    assert not FeatureOptions(names=("sense", "thesis", "context")).need_inference
+    assert feature_names(["ranks"]) == ("SenseRank", "SenseOn", "SenseOff")
+    assert not FeatureOptions(names=("sense", "ranks", "context")).need_inference
 
 
 def test_nothing_is_known_around(tmp_path):
@@ -208,9 +208,9 @@ def test_a_scorer_alone(tmp_path):
     loaded = Parameters.load(tmp_path / "a").context.sense
     assert loaded.kind == "dot" and np.array_equal(loaded.rules, context.sense.rules)
     Model(tmp_path / "a").check_features(OPTIONS)
-    with pytest.raises(InputError, match="without context weights, which ContextTarget0 needs"):
+    with pytest.raises(InputError, match="no log-linear context weights, which ContextTarget0 needs"):
         Model(tmp_path / "a").check_features(FeatureOptions(names=("context",)))
-    with pytest.raises(InputError, match="without a scorer of target sides, which SenseTarget0 needs"):
+    with pytest.raises(InputError, match="no context scores, which SenseTarget0 needs"):
         Model(tmp_path / "b").check_features(FeatureOptions(names=("sense",)))
 
 
@@ -282,7 +282,7 @@ def test_decoder_line_without_a_scorer(tmp_path, capsys):
     assert main(
         ["marginals", str(tmp_path / "b"), str(tmp_path / "t"), "--features", "sense", "-o", str(tmp_path / "o")]
     )
-    assert "estimate it with --sense" in capsys.readouterr().err
+    assert "add them with lscfg context" in capsys.readouterr().err
 
 
 def test_more_words_and_rules_change_nothing(tmp_path):

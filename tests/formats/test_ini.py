@@ -141,7 +141,7 @@ def test_glue_needs_its_goal(folder: Path) -> None:
     [
         ("floor=0", "floor=0: expected a number above 0"),
         ("floor=inf", "floor=inf: expected a number above 0"),
-        ("features=Latent", "there is no feature 'Latent'"),
+        ("features=Latent", "unknown feature 'Latent'"),
         ("features=paper,paper", "features=paper,paper names a feature twice"),
     ],
 )

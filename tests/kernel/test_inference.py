@@ -305,7 +305,7 @@ def test_rules_that_the_model_does_not_know_are_at_the_floor(tmp_path):
 def test_features_that_there_are_not(names):
     with pytest.raises(
         InputError,
-        match=r"names must (be some of LatentMarginal, LatentEgivenF|name one or more|not name 'LatentSpan' twice)",
+        match=r"names (is invalid: unknown feature 'Latent';|must name one or more|must not name 'LatentSpan' twice)",
     ):
         FeatureOptions(names=names)
 

@@ -18,6 +18,8 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import LatentFeature, read_ini
 from lscfg.kernel import (
     CONTEXT_FEATURES,
+    FEATURE_FAMILIES,
+    FEATURES,
     LATENT_FEATURES,
     BindingOptions,
     FeatureOptions,
@@ -49,7 +51,7 @@ GOOD = [
 
 USAGE = "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov"
 NAMES = ", ".join(LATENT_FEATURES)
-FAMILIES = "paper, ratios, context, composed, sense, thesis and boundary"
+FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary"
 ABOVE_0 = "expected a number above 0"
 BAD = [
     ("log=yes", "log=yes: expected true or false"),
@@ -78,16 +80,17 @@ BAD = [
     ("unknown=known", "unknown=known: expected zero, compose or oov"),
     (
         "features=Latent",
-        f"there is no feature 'Latent'; there are {NAMES}, {FAMILIES}",
+        f"unknown feature 'Latent'; families are {FAMILIES}; features are {NAMES}",
     ),
     (
         "features=paper,,ratios",
-        f"there is no feature ''; there are {NAMES}, {FAMILIES}",
+        f"unknown feature ''; families are {FAMILIES}; features are {NAMES}",
     ),
     (
         "features=,",
-        f"there is no feature ''; there are {NAMES}, {FAMILIES}",
+        f"unknown feature ''; families are {FAMILIES}; features are {NAMES}",
     ),
+    ("features=paper,thesis", "the features 'thesis' are now called 'ranks'"),
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
     ("colour=red", f"colour=red is not understood; options are {USAGE}"),
     ("Log=true", f"Log=true is not understood; options are {USAGE}"),
@@ -153,7 +156,7 @@ def test_configurations_have_the_same_options(latent_line, tmp_path):
             found.binding.kinds, LatentFeatures(model, grammar, found.options, expected[1]).binding.kinds
         )
     elif len(expected) == 2:  # the model is without one state and context
-        with pytest.raises(InputError, match="the model file is without"):
+        with pytest.raises(InputError, match="the model has no"):
             LatentFeatures.from_ini(latent, grammar, ini)
 
 
@@ -256,3 +259,17 @@ def test_numbers_do_not_depend_on_the_locale(tmp_path: Path):
     assert told[1] == f"floor=0,5: {ABOVE_0}"
     assert "12.5%" in told[2]
     assert told[3] == "[X] ||| a ||| b ||| F=0.5"
+
+
+def test_every_feature_has_a_family_and_a_line_of_help():
+    assert sorted(name for family in FEATURE_FAMILIES.values() for name in family) == sorted(LATENT_FEATURES)
+    assert all(feature.help and not feature.help.endswith(".") for feature in FEATURES)
+    assert len({feature.name for feature in FEATURES}) == len(FEATURES) == 25
+    for family, names in FEATURE_FAMILIES.items():
+        line = LatentOptions.of([("features", family)])
+        assert line.features.names == FeatureOptions(names=names).names == names
+
+
+def test_a_long_bad_name_fits_into_the_message():
+    with pytest.raises(InputError, match=r"^unknown feature 'x{80}'; families are paper, span"):
+        LatentOptions.of([("features", "x" * 4000)])

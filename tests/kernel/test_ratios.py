@@ -207,7 +207,7 @@ def test_models_without_one_state(tmp_path, capsys):
     grammar = Model(path).grammar()
     forest = grammar.parse(grammar.vocab.add_line("a"), ParseOptions(10, False, 0, X))
     assert LatentFeatures(path, grammar, FeatureOptions(names=PAPER_FEATURES)).features(forest).tolist() == [[0, 0, 0]]
-    message = "m: the model file is without one.rules and one.unk, which LatentOrdered needs; make the model anew"
+    message = "m: the model has no one-state parameters .*, which LatentOrdered needs; estimate the model again"
     wanted = FeatureOptions(names=("LatentSpan", "LatentOrdered"))
     with pytest.raises(InputError, match=message):
         LatentFeatures(path, grammar, wanted)
@@ -216,7 +216,7 @@ def test_models_without_one_state(tmp_path, capsys):
             LatentFeature({"model": "m", "features": "LatentOrdered"}), grammar, tmp_path / "cdec.ini"
         )
     binding = Binding(Model(path), grammar)
-    with pytest.raises(InputError, match="make the model anew"):
+    with pytest.raises(InputError, match="estimate the model again"):
         binding.features(forest, binding.infer(forest), wanted)
     (tmp_path / "text").write_text("a\n")
     assert main(["marginals", str(path), str(tmp_path / "text"), "--features", "ratios"]) == 1
@@ -230,6 +230,6 @@ def test_names():
     for bad in (("ratios", "LatentTarget"), ("paper", "paper"), ("ratio",)):
         with pytest.raises(
             InputError,
-            match=r"once each, .*thesis and boundary are families of them|not name 'paper' twice",
+            match=r"must not name '(LatentTarget|paper)' twice|unknown feature 'ratio'; families are paper, span",
         ):
             FeatureOptions(names=bad)

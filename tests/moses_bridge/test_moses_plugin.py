@@ -337,7 +337,7 @@ def test_rules_from_a_file(program: Path, ini: Path, tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("model=", "model=/nowhere/", "/nowhere/"),
-        ("LatentSCFG name", "LatentSCFG features=Nothing name", "there is no feature 'Nothing'"),
+        ("LatentSCFG name", "LatentSCFG features=Nothing name", "unknown feature 'Nothing'"),
         ("LatentSCFG name", "LatentSCFG floor=0 name", "floor=0: expected a number above 0"),
         ("LatentSCFG name", "LatentSCFG negative=no name", "negative=no: expected flip or clamp"),
         ("LatentSCFG name", "LatentSCFG colour=red name", "colour=red is not understood; options are model=FILE"),

@@ -125,12 +125,17 @@ enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
 
 /* "LatentMarginal" etc.; NULL if there is no such feature. */
 const char *lscfg_feature_name(int32_t feature);
+/* A line that explains the feature. */
+const char *lscfg_feature_help(int32_t feature);
 /* The weight with which tuning may begin: the feature's sign, mostly 0. */
 double lscfg_feature_start(int32_t feature);
-/* The features, a bit (1 << feature) each, that a name stands for: its own one; "paper" the first three, "ratios" the
- * ratios to one state, "context" those of what is around, "composed" that of rules which the context does not have,
- * "sense" and "thesis" those of the scorer, "boundary" that of spans. 0 if there is no such name. */
-uint32_t lscfg_feature_set(const char *name, size_t length);
+/* The family of the feature. */
+const char *lscfg_feature_family(int32_t feature);
+/* The features, a bit (1 << feature) each, that a name selects: the feature or all features of the family of that name;
+ * 0 if there is neither. */
+uint64_t lscfg_feature_set(const char *name, size_t length);
+/* Writes the error message for a name that selects none; 1000 bytes are enough. */
+void lscfg_feature_unknown(const char *name, size_t length, char *text, size_t size);
 
 typedef struct {
   int32_t log;       /* non-zero: natural logarithms; zero: the values themselves */
