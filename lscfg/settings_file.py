@@ -6,7 +6,7 @@ import dataclasses
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -17,12 +17,11 @@ from lscfg.settings import SettingError
 Keys = tuple[str, ...]
 
 
-_KEY = r"""(?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+)"""
-_DOTTED = rf"({_KEY}(?:\s*\.\s*{_KEY})*)"
-_HEADER, _SETTING = re.compile(rf"\s*\[\[?\s*{_DOTTED}\s*\]"), re.compile(rf"\s*{_DOTTED}\s*=")
-
 _LONGEST = 4096
 """Characters of a string, which is as long as a file's name may be."""
+
+_LONGEST_STATEMENT = 500
+"""Lines of a statement, such as a list, whose line a message names."""
 
 _SHOWN = 200
 """Characters of a value that a message has room for."""
@@ -48,17 +47,49 @@ def parse_toml(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError("brackets are nested too deeply", path, deepest[0]) from error
 
 
-def _parts(dotted: str) -> Keys:
-    """The keys that a dotted one is made of."""
-    parts: list[str] = []
-    try:
-        table: Any = tomllib.loads(f"{dotted}=0")
-    except tomllib.TOMLDecodeError:  # a line of some longer string, that only looks like a key
-        return ()
-    while isinstance(table, dict):
-        name, table = next(iter(table.items()))
-        parts.append(name)
-    return tuple(parts)
+def statements(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The statements of a TOML file: the line where each begins, and the tables that it defines.
+
+    No maintained library reports positions without a second parser (tree-sitter) or private parts (tomlkit). But TOML
+    goes by lines: from the beginning of a statement on, the fewest lines that are TOML by themselves are the statement.
+    A statement longer than ``_LONGEST_STATEMENT`` ends the search.
+    """
+    inside: Keys = ()
+    first = 0
+    for last in range(len(lines)):
+        if last - first > _LONGEST_STATEMENT:
+            return
+        try:
+            table = tomllib.loads("".join(f"{line}\n" for line in lines[first : last + 1]))
+        except ValueError:  # the statement goes on in the next line
+            continue
+        if lines[first].lstrip().startswith("["):
+            inside = _path(table)
+        else:
+            for name in reversed(inside):
+                table = {name: table}
+        if table:
+            yield first + 1, table
+        first = last + 1
+
+
+def _path(table: Any) -> Keys:
+    """The keys of a header such as ``[a.b]``."""
+    keys: list[str] = []
+    while isinstance(table, dict) and table:
+        ((name, table),) = table.items()
+        keys.append(name)
+    return tuple(keys)
+
+
+def _fit(table: Any, keys: Keys) -> tuple[int, bool]:
+    """How many of the keys a statement has, from the first one on, and whether it ends with them."""
+    depth = 0
+    for name in keys:
+        if not isinstance(table, dict) or name not in table:
+            break
+        table, depth = table[name], depth + 1
+    return depth, not (isinstance(table, dict) and table)
 
 
 def _shown(value: Any) -> str:
@@ -95,19 +126,10 @@ class Reader:
 
     def _line(self, keys: Keys) -> int | None:
         """The line that sets the key, or opens the nearest table around it."""
-        table: Keys = ()
-        nearest = None
-        for number, line in enumerate(self.lines, 1):
-            if header := _HEADER.match(line):
-                table = _parts(header[1])
-                if table == keys[: len(table)]:
-                    nearest = number
-                if table == keys:
-                    return number
-            elif setting := _SETTING.match(line):
-                place = table + _parts(setting[1])
-                if place == keys[: len(place)] or (keys and keys == place[: len(keys)]):
-                    nearest = number
+        best, nearest = (0, True), None
+        for number, table in statements(self.lines):
+            if (fit := _fit(table, keys)) > best:
+                best, nearest = fit, number
         return nearest
 
     def build(self, kind: Any, table: Mapping[str, Any], keys: Keys, beside: Sequence[str] = ()) -> Any:
