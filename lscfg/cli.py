@@ -19,12 +19,12 @@ from types import FrameType
 from typing import Any
 
 from lscfg import log
-from lscfg.command_table import COMMANDS, Command, by_group, every_command
+from lscfg.command_table import COMMANDS, ESTIMATION, JOBS, Command, by_group, every_command
 from lscfg.errors import LscfgError
 from lscfg.extras import cure
 from lscfg.io.arguments import checked_files
 from lscfg.io.text import FULL
-from lscfg.parallel.worker import ONE_THREAD
+from lscfg.parallel.worker import ONE_THREAD, keep_freed_memory
 from lscfg.parser import SHELLS, CommandParser, completion_script
 from lscfg.version import __version__
 
@@ -132,6 +132,8 @@ def _main(given: Sequence[str]) -> int:
             print(completion_script(build_parser(every_command()), shell) if shell else parser.format_help(), end="")
         else:
             command = next(command for command in parser.commands if command.name == args.command)
+            if command.group in (JOBS, ESTIMATION):  # groups that estimate models
+                keep_freed_memory()
             with _ending_when_told(), checked_files(args):
                 command.load().run(args)
         sys.stdout.flush()

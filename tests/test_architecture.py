@@ -211,6 +211,13 @@ def test_only_one_package_makes_pools():
     assert {package_of(name) for name in users} <= {"lscfg.parallel"}, users
 
 
+def test_only_processes_of_lscfg_change_their_memory():
+    """A library call leaves the process of its caller as it is."""
+    name = "lscfg.parallel.worker.keep_freed_memory"
+    users = {user for user, module in modules().items() if name in imports(module)}
+    assert users == {"lscfg.cli", "lscfg.parallel.jobs"}
+
+
 def test_a_public_name_has_one_meaning():
     """Classes and functions. The languages of demo resemble each other, and a stage is named like its work."""
     found = defaultdict(set)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -19,8 +18,6 @@ from lscfg.settings import Declared
 if TYPE_CHECKING:
     from lscfg.extract.derive import Derivations
     from lscfg.model.parameters import Estimate, Parameters
-
-M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,6 @@ def estimate_model(
     Raises:
         InputError: a file cannot be read or does not fit the others, or the text is too little for what is asked.
     """
-    _keep_freed_memory()
     found = ESTIMATORS[name]
     learner: Any = kind(CONTEXT_MODELS, context.model or DEFAULT_CONTEXT_MODEL) if context else None
     # before what may take hours: a fault of these files would come too late behind it
@@ -86,15 +82,3 @@ def estimate_model(
         if context.left_out:
             model.about[LEFT_OUT] = context.left_out
     return model
-
-
-def _keep_freed_memory() -> None:
-    """Tells the C library, where it is GNU's, to keep what is freed and use it again, in all threads.
-
-    Large arrays that come and go are otherwise given back to the system and their pages made anew each time: a fifth of
-    the time of a spectral estimate, and a fifth of its memory (benchmarks/spectral.py).
-    """
-    library = ctypes.CDLL(None)
-    if hasattr(library, "mallopt"):
-        for option, value in ((M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 2**31 - 1), (M_ARENA_MAX, 1)):
-            library.mallopt(option, value)

@@ -20,7 +20,7 @@ from lscfg.errors import LscfgError, WorkerError
 from lscfg.parallel.cluster import Cluster, joined_to, on_cluster
 from lscfg.parallel.place import Place, read_place
 from lscfg.parallel.processes import portable
-from lscfg.parallel.worker import ONE_THREAD, end_with
+from lscfg.parallel.worker import ONE_THREAD, end_with, keep_freed_memory
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,7 @@ class Children:
 def _main() -> None:
     """Takes a job from standard input and puts its outcome on standard output."""
     end_with(int(sys.argv[1]))
+    keep_freed_memory()
     output = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what is printed must not come between
     job, threads = pickle.load(sys.stdin.buffer)

@@ -1,4 +1,4 @@
-"""What is of use inside a worker."""
+"""Settings of a process and the memory of a worker."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TypeVar
 Made = TypeVar("Made")
 
 PR_SET_PDEATHSIG = 1  # of sys/prctl.h
+M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 """Variables for one thread a matrix product, to be set before numpy is loaded. Sums over threads would come out in
@@ -77,3 +78,16 @@ def end_with(parent: int) -> None:
         library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:  # it was too late
             os._exit(1)
+
+
+def keep_freed_memory() -> None:
+    """Makes the C library, where it is GNU's, keep freed memory for all threads of this process.
+
+    Large arrays that come and go otherwise return to the system, and their pages are made again each time: a fifth of
+    the time of a spectral estimate, and a fifth of its memory (benchmarks/spectral.py). Only a process of lscfg's own,
+    such as a command, may call this function.
+    """
+    library = ctypes.CDLL(None)
+    if hasattr(library, "mallopt"):
+        for option, value in ((M_MMAP_THRESHOLD, 32 << 20), (M_TRIM_THRESHOLD, 2**31 - 1), (M_ARENA_MAX, 1)):
+            library.mallopt(option, value)

@@ -206,7 +206,7 @@ def test_lm(double):
 @pytest.fixture
 def derivations(double):
     """What any file of derivations holds; the process's memory is left as it is."""
-    double("lscfg.estimate.run._keep_freed_memory")
+    double("lscfg.cli.keep_freed_memory")
     return double("lscfg.extract.derive.Derivations.load", MagicMock()).return_value
 
 

@@ -312,7 +312,6 @@ def doubles(tmp_path_factory):
         found.estimates = {
             name: double(patch, f"{class_path(ESTIMATORS[name])}.estimate", model) for name in ESTIMATORS.names()
         }
-        found.put("lscfg.estimate.run._keep_freed_memory")
         found.put("lscfg.context.loglinear.read_source", ["text"])
         found.tokens = {
             name: double(patch, f"{class_path(EXTRACTORS[name])}.tokens", f"places of {name}")
