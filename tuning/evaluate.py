@@ -1,204 +1,231 @@
-"""Scores of systems on a test set with paired tests, computed by sacrebleu: one output a system.
-
-Outputs of several tunings of a system are compared by ``lscfg.tuning.replication``.
-"""
+"""Scores of systems on a test set in any metric, with intervals and tests, over one or several runs of each system."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF, TER
-from sacrebleu.metrics.base import Metric
-from sacrebleu.significance import PairedTest, Result
+from sacrebleu.metrics import BLEU
 
 from lscfg.errors import InputError
-from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, check_references, corpus_stats
+from lscfg.settings import Declared
+from lscfg.tuning.bleu import check_references
+from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
+from lscfg.tuning.significance import (
+    bootstrap,
+    compact,
+    confidence_interval,
+    paired_bootstrap,
+    stratified_randomisation,
+)
 
 MAX_SAMPLES = 1_000_000
 """Most samples of a bootstrap, and trials of a randomisation: p-values then have six digits, after some minutes."""
 
-METRICS = ("BLEU", "chrF2", "TER")
-"""The names sacrebleu gives its metrics; TER is an error rate, less is better."""
-
 
 @dataclass(frozen=True)
 class MetricScore:
-    """One system's score in one metric, 0 to 100 (TER may be more)."""
+    """The score of a system in one metric."""
 
     score: float
+    """Mean over the runs."""
+    runs: list[float]
+    """Score of each run."""
+    deviation: float | None
+    """Sample standard deviation over the runs; None for one run."""
     mean: float
     """Mean over the bootstrap samples."""
     ci: float
-    """Half the width of the 95 % confidence interval around the mean."""
+    """Half the width of the 95 % confidence interval around it."""
     p_bootstrap: float | None
-    """Chance of so large a difference to the baseline if there were none: paired bootstrap; none for the baseline."""
+    """Paired bootstrap against the baseline; None for the baseline, or without one."""
     p_randomised: float | None
-    """The same by approximate randomisation."""
+    """Stratified approximate randomisation against the baseline."""
+    p_against: dict[str, float | None]
+    """The same against further systems, by name; None for the system itself."""
+    components: dict[str, float]
+    """Further figures of all runs together, such as the n-gram precisions of BLEU."""
 
 
 @dataclass(frozen=True)
 class SystemScore:
-    """One system's scores."""
+    """The scores of a system."""
 
     name: str
     metrics: dict[str, MetricScore]
-    """By name, as in ``METRICS``."""
-    precisions: list[float]
-    """Matching n-grams of order 1 to 4 (percent)."""
-    length: int
-    """Words of the system."""
-    reference_length: int
-    """Words of the references closest in length."""
-    brevity_penalty: float
-    """BLEU's factor for short output (0 to 1)."""
-
-    @property
-    def length_ratio(self) -> float:
-        """Words of the system over words of the closest references (0 if these are empty)."""
-        return self.length / self.reference_length if self.reference_length else 0.0
+    """By the title of the metric."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All systems' scores in the order given, and how they were computed."""
+    """The scores of all systems in the order given."""
 
     systems: list[SystemScore]
     signatures: dict[str, str]
-    """sacrebleu's description of each metric."""
+    """A description of each metric, by its title."""
     samples: int
     trials: int
     seed: int
 
 
 def evaluate(
-    systems: Mapping[str, Sequence[str]],
+    outputs: Mapping[str, Sequence[Sequence[str]]],
     references: Sequence[Sequence[str]],
     baseline: str | None = None,
+    *,
+    metrics: Sequence[str] = ("bleu",),
+    settings: Mapping[str, Declared] | None = None,
+    source: Sequence[str] = (),
     samples: int = 1000,
-    seed: int = 12345,
-    metrics: Sequence[str] = ("BLEU",),
     trials: int = 10000,
+    seed: int = 12345,
+    against: Sequence[str] = (),
 ) -> Evaluation:
-    """Scores of all systems; BLEU's tokens are what blanks separate (sacrebleu's ``tokenize="none"``).
-
-    The p-values are those of sacrebleu's paired bootstrap (Koehn, 2004) and approximate randomisation (Riezler &
-    Maxwell, 2005), except that a system that the metric cannot tell from the baseline in any sentence gets 1 (sacrebleu
-    would count no sample and give its smallest value). Of samples that are as far apart as the systems are, sacrebleu
-    counts none: where outputs differ in a few sentences only, its randomisation says too little, and that of
-    ``lscfg.tuning.replication``, which counts them, is to be preferred. Equal arguments give equal scores.
+    """The scores of all systems, with tests (``lscfg.tuning.significance``). Equal arguments give equal scores.
 
     Args:
-        systems: the output lines of each system by name; lines may be empty.
-        references: one document per reference set, each with as many lines as the systems have.
-        baseline: name of the system to test the others against; none: no test.
+        outputs: by system the lines of each of its runs, which may be empty; all systems have equally many runs.
+        references: one document per reference set, each with as many lines as the outputs.
+        baseline: system to test the others against; None: no test.
+        metrics: names of metrics.
+        settings: by the name of a metric; a missing metric has its default settings.
+        source: the source side, for metrics that read it.
         samples: bootstrap samples (at least 1).
-        seed: seed of the sampling, at least 1 (sacrebleu takes 0 for "no seed").
-        metrics: some of ``METRICS``.
-        trials: trials of the approximate randomisation (at least 1).
+        trials: trials of the randomisation (at least 1).
+        seed: of all random choices, at least 1 (sacrebleu takes 0 for "no seed").
+        against: further systems to test the others against, by randomisation.
 
     Raises:
-        InputError: numbers of lines differ or are 0, no system, unknown baseline or metric, or a number out of its
-            range.
+        InputError: numbers of runs or lines differ or are 0, an unknown baseline or metric, or a number out of range.
     """
-    check_systems(systems, references, baseline)
+    _check_outputs(outputs, references, (baseline, *against))
     check_numbers(samples=samples, trials=trials, seed=seed)
-    for metric in metrics:
-        if metric not in METRICS:
-            raise InputError(f"unknown metric {metric}; known are {', '.join(METRICS)}")
-    groups = [[n] for n in systems] if baseline is None else [[baseline, *(n for n in systems if n != baseline)]]
-    scores: dict[str, SystemScore] = {}
-    signatures: dict[str, str] = {}
-    for names in groups:
-        group = {name: systems[name] for name in names}
-        signatures, bootstrap = _paired_test(group, references, "bs", samples, seed, metrics)
-        randomised = _paired_test(group, references, "ar", trials, seed, metrics)[1] if len(names) > 1 else None
-        for position, name in enumerate(names):
-            found = {}
-            for metric in metrics:
-                result = bootstrap[metric][position]
-                other = randomised[metric][position] if randomised else None
-                same = (
-                    position > 0
-                    and result.score == bootstrap[metric][0].score
-                    and _same(metric, systems[names[0]], systems[name], references)
-                )
-                found[metric] = MetricScore(
-                    score=float(result.score),
-                    mean=float(result.mean or 0),
-                    ci=float(result.ci or 0),
-                    p_bootstrap=_p_value(result, same),
-                    p_randomised=_p_value(other, same) if other else None,
-                )
-            scores[name] = _system_score(name, found, systems[name], references)
-    return Evaluation([scores[name] for name in systems], signatures, samples, trials, seed)
+    scores: dict[str, dict[str, MetricScore]] = {name: {} for name in outputs}
+    signatures = {}
+    for name in metrics:
+        metric = METRICS[name]
+        chosen = (settings or {}).get(name) or metric.Settings()
+        signatures[metric.TITLE] = metric.signature(len(references), samples, seed, chosen)
+        stats = {
+            system: compact(np.stack([metric.statistics(lines, references, source, chosen) for lines in runs]))
+            for system, runs in outputs.items()
+        }
+        test = _Test(metric, stats, samples, trials, seed, baseline, against)
+        for system in outputs:
+            scores[system][metric.TITLE] = test.score(system)
+    return Evaluation([SystemScore(*item) for item in scores.items()], signatures, samples, trials, seed)
+
+
+class _Test:
+    """Scores of all systems in one metric; ``stats`` as of ``bootstrap``."""
+
+    def __init__(
+        self,
+        metric: Metric[Any],
+        stats: Mapping[str, Stats],
+        samples: int,
+        trials: int,
+        seed: int,
+        baseline: str | None,
+        against: Sequence[str],
+    ):
+        self._metric, self._stats, self._trials, self._seed = metric, stats, trials, seed
+        self._baseline, self._against = baseline, against
+        self._sampled = bootstrap(metric, stats, samples, seed)
+
+    def score(self, name: str) -> MetricScore:
+        """The score of a system."""
+        runs = self._runs(name)
+        mean, interval = confidence_interval(self._sampled[name])
+        return MetricScore(
+            score=float(runs.mean()),
+            runs=runs.tolist(),
+            deviation=float(runs.std(ddof=1)) if len(runs) > 1 else None,
+            mean=mean,
+            ci=interval,
+            p_bootstrap=self._bootstrapped(name),
+            p_randomised=self._randomised(name, self._baseline),
+            p_against={other: self._randomised(name, other) for other in self._against},
+            components=self._metric.components(self._stats[name].sum(axis=(0, 1), dtype=np.float64)),
+        )
+
+    def _runs(self, name: str) -> Floats:
+        """The score of each run."""
+        return self._metric.score(self._stats[name].sum(axis=1, dtype=np.float64))
+
+    def _bootstrapped(self, name: str) -> float | None:
+        if self._baseline is None or name == self._baseline:
+            return None
+        if np.array_equal(self._stats[name], self._stats[self._baseline]):
+            return 1.0  # no sample differs, so the test itself would return its smallest value
+        difference = abs(float(self._runs(name).mean() - self._runs(self._baseline).mean()))
+        return paired_bootstrap(difference, self._sampled[name], self._sampled[self._baseline])
+
+    def _randomised(self, name: str, other: str | None) -> float | None:
+        if other is None or name == other:
+            return None
+        return stratified_randomisation(self._metric, self._stats[other], self._stats[name], self._trials, self._seed)
+
+
+def corpus_score(name: str, output: Sequence[str], references: Sequence[Sequence[str]]) -> float:
+    """The score of one output in a metric of output and references."""
+    metric = METRICS[name]
+    total = sum(metric.statistics(output, references, (), metric.Settings()))  # in the order of sacrebleu
+    return float(metric.score(np.asarray(total)))
 
 
 TOKENS = {"zh": "zh", "yue": "zh"} | dict.fromkeys(("ja", "th", "lo", "km", "my", "bo", "dz"), "char")
-"""sacrebleu's tokenisation of languages without blanks between words."""
+"""sacrebleu's tokenization of languages without blanks between words."""
 
 
 def restored_tokens(language: str) -> str:
-    """sacrebleu's tokenisation of text as people write it: 13a, or what does for a language without blanks."""
+    """sacrebleu's tokenization of raw text: 13a, or another one for languages without blanks."""
     return TOKENS.get(language.lower().replace("_", "-").partition("-")[0], "13a")
 
 
 def restored_bleu(lines: Sequence[str], references: Sequence[Sequence[str]], tokens: str = "13a") -> tuple[float, str]:
-    """BLEU of text as people write it, and its signature.
+    """BLEU of raw text, and its signature.
 
     Args:
-        tokens: one of sacrebleu's tokenisations.
+        tokens: one of sacrebleu's tokenizations.
 
     Raises:
         InputError: numbers of lines differ or are 0.
     """
-    check_systems({"restored text": lines}, references, None)
+    _check_outputs({"restored text": [lines]}, references, ())
     metric = BLEU(tokenize=tokens)
     score = float(metric.corpus_score(list(lines), [list(document) for document in references]).score)
     return score, str(metric.get_signature())
 
 
-def _system_score(
-    name: str, metrics: dict[str, MetricScore], lines: Sequence[str], references: Sequence[Sequence[str]]
-) -> SystemScore:
-    total = corpus_stats(lines, references).sum(axis=0, dtype=np.int64)
-    length, closest = int(total[HYPOTHESIS_LENGTH]), int(total[REFERENCE_LENGTH])
-    return SystemScore(
-        name=name,
-        metrics=metrics,
-        precisions=(100 * total[CORRECT] / np.maximum(total[TOTAL], 1)).tolist(),
-        length=length,
-        reference_length=closest,
-        brevity_penalty=brevity_penalty(length, closest),
-    )
-
-
-def brevity_penalty(length: int, reference_length: int) -> float:
-    """BLEU's factor for short output, 0 to 1."""
-    return 1.0 if length >= reference_length else float(np.exp(1 - reference_length / length)) if length else 0.0
-
-
-def check_systems(
-    systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], baseline: str | None
+def _check_outputs(
+    outputs: Mapping[str, Sequence[Sequence[str]]],
+    references: Sequence[Sequence[str]],
+    tested: Sequence[str | None],
 ) -> None:
-    """Refuses what sacrebleu would cut short, misread or end in a traceback.
+    """Refuses outputs and references that do not fit together, and unknown systems to test against.
 
     Raises:
-        InputError: numbers of lines differ or are 0, no system, or an unknown baseline.
+        InputError: numbers of runs or lines differ or are 0, or a system is unknown.
     """
-    if not systems:
+    if not outputs:
         raise InputError("no system to evaluate")
+    counts = {name: len(found) for name, found in outputs.items()}
+    if len(set(counts.values())) > 1 or 0 in counts.values():
+        found = ", ".join(f"{name} has {count}" for name, count in counts.items())
+        raise InputError(f"all systems need the same number of outputs (runs), one at least: {found}")
     lines = check_references(references)
     if lines == 0:
         raise InputError("the references are empty")
-    for name, hypotheses in systems.items():
-        if len(hypotheses) != lines:
-            raise InputError(f"system {name} has {len(hypotheses)} lines, the references have {lines}")
-    if baseline is not None and baseline not in systems:
-        raise InputError(f"baseline {baseline} is not among the systems: {', '.join(systems)}")
+    for name, runs in outputs.items():
+        for output in runs:
+            if len(output) != lines:
+                raise InputError(f"system {name} has {len(output)} lines, the references have {lines}")
+    for system in tested:
+        if system is not None and system not in outputs:
+            raise InputError(f"baseline {system} is not among the systems: {', '.join(outputs)}")
 
 
 def check_numbers(samples: int, trials: int, seed: int) -> None:
@@ -212,73 +239,3 @@ def check_numbers(samples: int, trials: int, seed: int) -> None:
             raise InputError(f"{name} must be at least 1, not {value}")
         if most is not None and value > most:
             raise InputError(f"{name} must be at most {most}, not {value}")
-
-
-def bleu_signature(references: int, samples: int, seed: int) -> str:
-    """sacrebleu's description of BLEU with a bootstrap, as ``evaluate`` has it, of so many reference sets."""
-    metric = new_metric("BLEU")
-    metric.corpus_score([""], [[""]] * references)
-    signature = metric.get_signature()
-    signature.update("seed", str(seed))
-    signature.update("bs", samples)
-    return str(signature)
-
-
-def _same(metric: str, one: Sequence[str], other: Sequence[str], references: Sequence[Sequence[str]]) -> bool:
-    """Whether the metric sees no difference between two outputs in any sentence."""
-    if metric == "BLEU":
-        return np.array_equal(corpus_stats(one, references), corpus_stats(other, references))
-    scorer = new_metric(metric)
-    found = (scorer._extract_corpus_statistics(list(lines), [list(r) for r in references]) for lines in (one, other))
-    return np.array_equal(*found)
-
-
-def _p_value(result: Result, same: bool) -> float | None:
-    """The result's p-value; 1 for a system that cannot be told from the baseline."""
-    if result.p_value is None:
-        return None
-    return 1.0 if same else float(result.p_value)
-
-
-def new_metric(name: str) -> Metric:
-    """sacrebleu's metric of that name (one of ``METRICS``), for text that is tokenised already."""
-    metrics: dict[str, Callable[[], Metric]] = {
-        "BLEU": lambda: BLEU(tokenize="none", force=True),
-        "chrF2": CHRF,
-        "TER": TER,
-    }
-    return metrics[name]()
-
-
-def _paired_test(
-    systems: Mapping[str, Sequence[str]],
-    references: Sequence[Sequence[str]],
-    test_type: str,
-    samples: int,
-    seed: int,
-    metrics: Sequence[str],
-) -> tuple[dict[str, str], dict[str, list[Result]]]:
-    """sacrebleu's signatures and results by metric; the first system is the baseline."""
-    named: list[tuple[str, Sequence[str]]] = [(name, list(lines)) for name, lines in systems.items()]
-    documents = [list(document) for document in references]
-    with _sacrebleu_seed(seed):
-        # One process: the samples then cost no fork, and are the same in every run.
-        used = {name: new_metric(name) for name in metrics}
-        test = PairedTest(named, used, documents, test_type=test_type, n_samples=samples, n_jobs=1)
-        signatures, results = test()
-    scored = {name: [result for result in column if isinstance(result, Result)] for name, column in results.items()}
-    return {name: str(signature) for name, signature in signatures.items()}, scored
-
-
-@contextmanager
-def _sacrebleu_seed(seed: int) -> Iterator[None]:
-    """Sets the environment variable from which sacrebleu takes its seed, and restores it."""
-    before = os.environ.get("SACREBLEU_SEED")
-    os.environ["SACREBLEU_SEED"] = str(seed)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["SACREBLEU_SEED"]
-        else:
-            os.environ["SACREBLEU_SEED"] = before

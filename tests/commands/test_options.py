@@ -38,6 +38,7 @@ from lscfg.study.senses import InventorySettings
 from lscfg.study.simulate import GrammarSettings
 from lscfg.tuning.evaluate import Evaluation
 from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.metrics.comet import CometSettings
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 
@@ -439,7 +440,7 @@ def test_tune(tuning, name):
     """Every setting of the tuning and of its optimiser, each with a value of its own."""
     tune, opened = tuning
     run_words(tune_words(name))
-    opened["cdec"].assert_called_once_with(ANY, "cdec.ini", 97, library=Path("library"))
+    opened["cdec"].assert_called_once_with("cdec.ini", 97, library=Path("library"))
     learner = kind(OPTIMISERS, name).Settings
     settings = TuneSettings(
         **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
@@ -473,7 +474,7 @@ def test_tune_with_a_host(double, tuning):
     host = double("lscfg.tuning.hosts.host_optimiser", "learner")
     run("tune with a host")
     host.assert_called_once_with("moses-mert", "cdec.ini", ["a0 b", "c0"], [["a1 b", "c1"]], k=7)
-    opened["embedded"].assert_called_once_with(ANY, "cdec.ini", available_cores(), library=None)
+    opened["embedded"].assert_called_once_with("cdec.ini", available_cores(), library=None)
     settings = TuneSettings(kbest=7, optimiser="moses-mert")
     arguments = ["decoder", ["a0 b", "c0"], [["a1 b", "c1"]], {"One": 1.0}, settings, "folder"]
     tune.assert_called_once_with(*arguments, resume=False, decoder_id="identity", learn="learner")
@@ -484,13 +485,19 @@ def test_evaluate(double):
     differences = double("lscfg.tuning.sentences.differences", ["difference"])
     write_table = double("lscfg.tuning.sentences.write_table")
     show = double("lscfg.tuning.sentences.format_differences", "")
-    comet = double("lscfg.tuning.neural.comet_scores", {})
     run("evaluate")
     one, other, references, source = ["a1 b", "c1"], ["a2 b", "c2"], [["a0 b", "c0"], ["a4 b", "c4"]], ["a3 b", "c3"]
     evaluate.assert_called_once_with(
-        {"A": one, "B": other}, references, "A", samples=50, seed=70, metrics=["BLEU", "TER", "chrF2"], trials=60
+        {"A": [one], "B": [other]},
+        references,
+        "A",
+        metrics=["bleu", "ter", "chrf", "comet"],
+        settings={"comet": CometSettings(model=Path("model"))},
+        source=source,
+        samples=50,
+        trials=60,
+        seed=70,
     )
-    comet.assert_called_once_with("model", source, {"A": one, "B": other}, references)
     differences.assert_called_once_with(one, other, references)
     write_table.assert_called_once_with("table", "A", {"B": ["difference"]}, references, source)
     show.assert_called_once_with("A", "B", ["difference"], 3, references, source)
@@ -498,10 +505,13 @@ def test_evaluate(double):
 
 
 def test_evaluate_runs(double):
-    compare_runs = double("lscfg.tuning.replication.compare_runs", [])
+    evaluate = double("lscfg.tuning.evaluate.evaluate", Evaluation([], {}, 50, 60, 70))
     run("evaluate runs")
     outputs = {"A": [["a1 b", "c1"], ["a2 b", "c2"]]}
-    compare_runs.assert_called_once_with(outputs, [["a0 b", "c0"]], baseline="A", samples=50, trials=60, seed=70)
+    numbers = {"samples": 50, "trials": 60, "seed": 70}
+    evaluate.assert_called_once_with(
+        outputs, [["a0 b", "c0"]], "A", metrics=["bleu"], settings={}, source=[], **numbers
+    )
 
 
 def test_run(double):

@@ -16,11 +16,21 @@ from lscfg.errors import InputError
 from lscfg.io.text import write_lines
 from lscfg.tuning.bleu import bleu, corpus_stats
 from lscfg.tuning.commands import evaluate as command
-from lscfg.tuning.evaluate import MAX_SAMPLES, METRICS, bleu_signature, evaluate
-from lscfg.tuning.replication import compare_runs
+from lscfg.tuning.evaluate import MAX_SAMPLES, Evaluation
+from lscfg.tuning.evaluate import evaluate as evaluate_runs
+from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.sentences import best_and_worst, differences
 
 WORDS = [f"w{n}" for n in range(25)]
+
+ALL = ("bleu", "chrf", "ter")
+
+TITLES = ("BLEU", "chrF2", "TER")
+
+
+def evaluate(systems: dict[str, list[str]], *arguments: object, **options: object) -> Evaluation:
+    """One run of each system."""
+    return evaluate_runs({name: [lines] for name, lines in systems.items()}, *arguments, **options)
 
 
 def line(draw: random.Random) -> str:
@@ -46,14 +56,15 @@ def corpus() -> tuple[dict[str, list[str]], list[list[str]]]:
 
 def test_scores_are_sacrebleus(corpus):
     systems, references = corpus
-    found = evaluate(systems, references, "base", samples=100, trials=100, metrics=METRICS)
+    found = evaluate(systems, references, "base", samples=100, trials=100, metrics=ALL)
     assert [score.name for score in found.systems] == ["base", "good", "like"]
     for score in found.systems:
         expected = BLEU(tokenize="none", force=True).corpus_score(systems[score.name], references)
         assert score.metrics["BLEU"].score == pytest.approx(expected.score, abs=1e-9)
-        assert score.length_ratio == pytest.approx(expected.ratio) and score.length_ratio < 1
-        assert score.brevity_penalty == pytest.approx(expected.bp)
-        assert score.precisions == pytest.approx(expected.precisions)
+        *precisions, penalty, ratio = score.metrics["BLEU"].components.values()
+        assert ratio == pytest.approx(expected.ratio) and ratio < 1
+        assert penalty == pytest.approx(expected.bp)
+        assert precisions == pytest.approx(expected.precisions)
         for name, metric in (("chrF2", CHRF()), ("TER", TER())):
             assert score.metrics[name].score == pytest.approx(
                 metric.corpus_score(systems[score.name], references).score
@@ -86,24 +97,31 @@ def test_bootstrap_against_an_independent_one(corpus):
     assert good.p_bootstrap < 0.01 < 0.05 < like.p_bootstrap
 
 
-def test_randomisation_against_an_independent_one(corpus):
+@pytest.mark.parametrize("title", TITLES)
+def test_randomisation_against_an_independent_one(corpus, title):
+    """Other random numbers, so the p-values agree within their standard errors."""
     systems, references = corpus
-    scores = evaluate(systems, references, "base", samples=10, trials=500, seed=7).systems
-    swap = np.random.default_rng(7).integers(2, size=(500, 150), dtype=bool)
-    base = corpus_stats(systems["base"], references)
-    for score in scores[1:]:
-        other = corpus_stats(systems[score.name], references)
-        distances = np.abs(bleu(swap @ base + ~swap @ other) - bleu(~swap @ base + swap @ other))
-        observed = abs(score.metrics["BLEU"].score - scores[0].metrics["BLEU"].score)
-        assert score.metrics["BLEU"].p_randomised == pytest.approx(((distances > observed).sum() + 1) / 501)
+    metric = METRICS[dict(zip(TITLES, ALL, strict=True))[title]]
+    scores = evaluate(systems, references, "base", samples=10, trials=500, seed=7, metrics=ALL).systems
+    swap = np.random.default_rng(77).integers(2, size=(500, 150), dtype=bool)
+    base, good, like = (
+        metric.statistics(systems[name], references, (), metric.Settings()) for name in ("base", "good", "like")
+    )
+    for score, other in zip(scores[1:], (good, like), strict=True):
+        distances = np.abs(metric.score(swap @ base + ~swap @ other) - metric.score(~swap @ base + swap @ other))
+        observed = abs(score.metrics[title].score - scores[0].metrics[title].score)
+        expected = ((distances >= observed - 1e-9).sum() + 1) / 501
+        error = 4 * (2 * expected * (1 - expected) / 500) ** 0.5 + 1 / 501
+        assert score.metrics[title].p_randomised == pytest.approx(expected, abs=error)
+    assert scores[1].metrics[title].p_randomised < 0.02 < scores[2].metrics[title].p_randomised
 
 
 def test_equal_systems_do_not_differ(corpus):
     systems, references = corpus
     same = [f" {line}  " for line in systems["base"]]
-    found = evaluate({"base": systems["base"], "same": same}, references, "base", 50, metrics=METRICS, trials=50)
+    found = evaluate({"base": systems["base"], "same": same}, references, "base", samples=50, metrics=ALL, trials=50)
     one, other = (score.metrics for score in found.systems)
-    for metric in METRICS:
+    for metric in TITLES:
         assert (other[metric].p_bootstrap, other[metric].p_randomised) == (1.0, 1.0)
         assert (other[metric].score, other[metric].mean) == (one[metric].score, one[metric].mean)
 
@@ -112,7 +130,8 @@ def test_what_a_metric_does_not_see_is_no_difference():
     """TER takes upper case for lower, and any wrong word for any other."""
     references, one = [["a b c d", "e f g h"] * 4], ["a b c x", "e f g h"] * 4
     other = ["A b c y", "e f g h"] * 4
-    found = evaluate({"one": one, "other": other}, references, "one", 50, metrics=METRICS, trials=50).systems[1].metrics
+    found = evaluate({"one": one, "other": other}, references, "one", samples=50, metrics=ALL, trials=50)
+    found = found.systems[1].metrics
     assert (found["TER"].p_bootstrap, found["TER"].p_randomised) == (1.0, 1.0)
     assert found["BLEU"].p_bootstrap < 0.5
 
@@ -148,7 +167,8 @@ def test_empty_lines_are_allowed(corpus):
     scores = evaluate({"mixed": mixed, "empty": [""] * 150}, references, "mixed", samples=50, trials=10).systems
     expected = BLEU(tokenize="none", force=True).corpus_score(mixed, references)
     assert scores[0].metrics["BLEU"].score == pytest.approx(expected.score, abs=1e-9)
-    assert (scores[1].metrics["BLEU"].score, scores[1].length_ratio, scores[1].brevity_penalty) == (0.0, 0.0, 0.0)
+    empty = scores[1].metrics["BLEU"]
+    assert (empty.score, empty.components["length"], empty.components["BP"]) == (0.0, 0.0, 0.0)
 
 
 def test_bad_input_is_refused(corpus):
@@ -170,8 +190,8 @@ def test_bad_input_is_refused(corpus):
         evaluate(systems, references, samples=0)
     with pytest.raises(InputError, match="seed must be at least 1, not 0"):
         evaluate(systems, references, seed=0)
-    with pytest.raises(InputError, match="unknown metric METEOR; known are BLEU, chrF2, TER"):
-        evaluate(systems, references, metrics=["METEOR"])
+    with pytest.raises(InputError, match="no metric 'meteor'; there are bleu, chrf, comet, ter"):
+        evaluate(systems, references, metrics=["meteor"])
 
 
 def test_differences_are_sorted_and_sum_to_what_sacrebleu_says(corpus):
@@ -213,17 +233,17 @@ def test_command(corpus, files, tmp_path, capsys):
     chosen = ["--baseline", "base", "--metrics", "ter,chrf", "-o", str(tmp_path / "out.json")]
     command.run(parse(*options, *chosen, *names))
     table = capsys.readouterr().out.splitlines()
-    found = evaluate(systems, references, "base", samples=50, metrics=METRICS, trials=60)
+    found = evaluate(systems, references, "base", samples=50, metrics=ALL, trials=60)
     assert table[0].split() == [
         *("system", "BLEU", "mean", "±", "95", "%", "CI", "p", "bootstrap", "p", "randomised"),
         *("1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"),
     ]
-    good = found.systems[1]
-    score = good.metrics["BLEU"]
+    score = found.systems[1].metrics["BLEU"]
+    *precisions, penalty, ratio = score.components.values()
     assert table[2].split() == [
         *("good", f"{score.score:.2f}", f"{score.mean:.2f}", "±", f"{score.ci:.2f}"),
-        *(f"{score.p_bootstrap:.4f}", f"{score.p_randomised:.4f}", *(f"{value:.1f}" for value in good.precisions)),
-        *(f"{good.brevity_penalty:.3f}", f"{good.length_ratio:.3f}"),
+        *(f"{score.p_bootstrap:.4f}", f"{score.p_randomised:.4f}", *(f"{value:.1f}" for value in precisions)),
+        *(f"{penalty:.3f}", f"{ratio:.3f}"),
     ]
     assert table[1].split()[5:7] == ["-", "-"] and len({len(row) for row in table[:4]}) == 1
     assert table[4] == f"BLEU: {found.signatures['BLEU']}"
@@ -242,14 +262,21 @@ def test_command_over_several_runs(corpus, files, capsys):
     command.run(parse(*options, "--baseline", "base", *twice))
     table = capsys.readouterr().out.splitlines()
     runs = {"base": [systems["base"], systems["like"]], "good": [systems["good"]] * 2}
-    expected = compare_runs(runs, references, "base", 50, 60)
-    assert table[1].split()[:4] == ["base", "2", f"{expected[0].bleu:.2f}", f"{expected[0].deviation:.2f}"]
-    assert table[2].split()[:4] == ["good", "2", f"{expected[1].bleu:.2f}", "0.00"]
-    assert table[2].split()[7] == f"{expected[1].p_randomised:.4f}"
+    expected = evaluate_runs(runs, references, "base", samples=50, trials=60)
+    base_score, good_score = (one.metrics["BLEU"] for one in expected.systems)
+    assert table[1].split()[:4] == ["base", "2", f"{base_score.score:.2f}", f"{base_score.deviation:.2f}"]
+    assert table[2].split()[:4] == ["good", "2", f"{good_score.score:.2f}", "0.00"]
+    assert table[2].split()[8] == f"{good_score.p_randomised:.4f}"
     with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: base has 1, good has 2"):
         command.run(parse(*options, base, good, good))
-    with pytest.raises(InputError, match="leave --metrics and --comet out"):
-        command.run(parse(*options, "--metrics", "ter", *twice))
+    command.run(parse(*options, "--metrics", "ter", *twice))
+    (ter,) = (
+        row
+        for row in capsys.readouterr().out.splitlines()
+        if row.startswith("base") and "1-gram" not in row and row not in table
+    )
+    scores = [TER().corpus_score(lines, references).score for lines in runs["base"]]
+    assert float(ter.split()[2]) == pytest.approx(np.mean(scores), abs=0.005)
 
 
 def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
@@ -279,7 +306,7 @@ def test_command_example_and_refusals(files, tmp_path):
         with pytest.raises(InputError, match=r"a: 1 lines, but .*ref0\.gz has 150"):
             command.run(parse(*options, names[0], *extra))
     for extra, message in (
-        (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, ter"),
+        (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, comet, ter"),
         (["--differences", "3"], "differences need --baseline"),
         (["--sentence-table", "x"], "differences need --baseline"),
         (["--differences", "-1"], "must not be negative"),
@@ -290,10 +317,15 @@ def test_command_example_and_refusals(files, tmp_path):
 
 
 @pytest.mark.parametrize("references", [1, 3])
-def test_the_signature_needs_no_samples(references):
+def test_the_signature_is_sacrebleus(references):
     documents = [["a b c"]] * references
-    signed = evaluate({"": ["a"]}, documents, None, samples=17, seed=9).signatures["BLEU"]
-    assert bleu_signature(references, 17, 9) == signed
+    signed = evaluate({"": ["a"]}, documents, None, samples=17, trials=1, seed=9).signatures["BLEU"]
+    expected = BLEU(tokenize="none", force=True)
+    expected.corpus_score(["a"], documents)
+    signature = expected.get_signature()
+    signature.update("seed", "9")
+    signature.update("bs", 17)
+    assert signed == str(signature) and f"nrefs:{references}|bs:17|seed:9" in signed
 
 
 @pytest.mark.parametrize("name", ["samples", "trials"])

@@ -4,12 +4,14 @@ import math
 
 import numpy as np
 import pytest
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, write_kbest
-from lscfg.tuning.mbr import UTILITIES, bleu_utility, chrf_utility, expected_utilities, posterior
+from lscfg.tuning.mbr import expected_utilities, posterior
+from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.metrics.pairwise import bleu_utility, chrf_utility
 from lscfg.tuning.rescore import ListDecoder, agreed, distinct, ranked, ranked_by_risk, read_lists, tune_lists
 from lscfg.tuning.tune import TuneSettings
 
@@ -28,9 +30,17 @@ def test_utilities_are_those_of_sacrebleu(seed):
         np.testing.assert_allclose(found, truth, atol=1e-9)
 
 
+def test_other_metrics_have_the_utility_of_their_statistics():
+    """An error rate counts negatively; the score of each pair is that of the corpus of one sentence."""
+    texts = ["a b c", "a c", "b c d e"]
+    truth = [[-TER().corpus_score([one], [[other]]).score for other in texts] for one in texts]
+    np.testing.assert_allclose(METRICS["ter"].pairwise(texts), truth)
+
+
 def test_expected_utilities_are_sums_over_the_list():
     texts, scores = ["a b", "a c", "a b", "d"], [-1.0, -2.0, -1.5, -0.5]
-    for name, utility in UTILITIES.items():
+    for name in ("bleu", "chrf", "ter"):
+        utility = METRICS[name].pairwise
         p = np.exp(0.7 * np.array(scores))
         truth = [sum(p[k] * utility([one, other])[0, 1] for k, other in enumerate(texts)) / p.sum() for one in texts]
         np.testing.assert_allclose(expected_utilities(texts, posterior(scores, 0.7), name), truth)
@@ -50,7 +60,8 @@ def test_each_system_has_an_equal_share():
     """However many hypotheses a system has, and whatever its scores are."""
     many = [Hypothesis(text, {}, score) for text, score in (("a b c d", 70.0), ("a b c e", 70.0), ("a b", 69.0))]
     few, none = [Hypothesis("a b c e", {}, -3.0)], []
-    for name, utility in UTILITIES.items():
+    for name in ("bleu", "chrf", "ter"):
+        utility = METRICS[name].pairwise
         found = {one.text: one.score for one in ranked_by_risk([many, none, few], name, 1.0)}
         p = np.exp([0.0, 0.0, -1.0]) / (2 + np.exp(-1.0)) / 2
         weight = {"a b c d": p[0], "a b c e": p[1] + 0.5, "a b": p[2]}

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lscfg.io.text import align_columns
 
 if TYPE_CHECKING:
-    from lscfg.tuning.evaluate import Evaluation
-    from lscfg.tuning.replication import ReplicatedScore
-
-_METRICS = {"bleu": "BLEU", "chrf": "chrF2", "ter": "TER"}
+    from lscfg.tuning.evaluate import Evaluation, MetricScore
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,12 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=NamedFile,
         metavar="NAME=FILE",
         nargs="+",
-        help="tokenized output of a system; repeat NAME for several tunings (BLEU only)",
+        help="tokenized output of a system; repeat NAME for several tunings",
     )
     add_reference(parser)
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
-        "--metrics", metavar="LIST", default="bleu", help="metrics beside BLEU: chrf, ter (default: none)"
+        "--metrics", metavar="LIST", default="bleu", help="metrics besides BLEU: chrf, ter, comet (default: none)"
     )
     parser.add_argument(
         "--comet",
@@ -74,20 +70,22 @@ def run(args: argparse.Namespace) -> None:
         InputError: an argument is not NAME=FILE, files differ in length, or see ``lscfg.tuning.evaluate.evaluate``.
     """
     from dataclasses import asdict
+    from pathlib import Path
 
     from lscfg.corpus.parallel import check_length
     from lscfg.errors import InputError, quote
     from lscfg.io.text import read_lines, write_json
     from lscfg.tuning.commands import check_names
     from lscfg.tuning.evaluate import evaluate
-    from lscfg.tuning.replication import compare_runs
+    from lscfg.tuning.metrics.comet import CometSettings
+    from lscfg.tuning.metrics.metric import METRICS, PRIMARY
 
-    metrics = ["BLEU"]
-    for name in args.metrics.split(","):
-        if name.strip().lower() not in _METRICS:
-            raise InputError(f"--metrics: {quote(name)} is none of {', '.join(_METRICS)}")
-        if _METRICS[name.strip().lower()] not in metrics:
-            metrics.append(_METRICS[name.strip().lower()])
+    metrics = [PRIMARY]
+    for name in (part.strip().lower() for part in args.metrics.split(",")):
+        if name not in METRICS:
+            raise InputError(f"--metrics: {quote(name)} is none of {', '.join(METRICS.names())}")
+        metrics += [name] if name not in metrics else []
+    metrics += ["comet"] if args.comet and "comet" not in metrics else []
     if args.differences < 0:
         raise InputError(f"--differences must not be negative, but is {args.differences}")
     if (args.differences or args.sentence_table) and args.baseline is None:
@@ -111,45 +109,22 @@ def run(args: argparse.Namespace) -> None:
         check_names(item.name)
         systems.setdefault(item.name, []).append(read_checked(item.path))
     source = read_checked(args.source) if args.source else None
-    if all(len(runs) == 1 for runs in systems.values()):
-        single = {name: runs[0] for name, runs in systems.items()}
-        scores = evaluate(single, references, args.baseline, args.samples, args.seed, metrics, args.trials)
-        if args.comet:
-            _add_comet(args, scores, single, references, source)
-        text, record = format_scores(scores), asdict(scores)
-    elif len(metrics) > 1 or args.comet:
-        raise InputError("with several outputs of a system the test is that of BLEU: leave --metrics and --comet out")
-    else:
-        replicated = compare_runs(systems, references, args.baseline, args.samples, args.trials, args.seed)
-        text = format_runs(replicated, args.samples, args.trials, args.seed)
-        record = {"systems": [asdict(score) for score in replicated]}
-        record |= {"samples": args.samples, "trials": args.trials, "seed": args.seed}
-    print(text)
+    found = evaluate(
+        systems,
+        references,
+        args.baseline,
+        metrics=metrics,
+        settings={"comet": CometSettings(model=Path(args.comet))} if args.comet else {},
+        source=source or [],
+        samples=args.samples,
+        trials=args.trials,
+        seed=args.seed,
+    )
+    print(format_scores(found))
     if args.output:
-        write_json(args.output, record)
+        write_json(args.output, asdict(found))
     if args.differences or args.sentence_table:
         _show_differences(args, systems, references, source)
-
-
-def _add_comet(
-    args: argparse.Namespace,
-    scores: Evaluation,
-    systems: dict[str, list[str]],
-    references: list[list[str]],
-    source: list[str] | None,
-) -> None:
-    from pathlib import Path
-
-    from lscfg.extras import installed_versions
-    from lscfg.tuning.neural import comet_scores, compare_means
-
-    found = comet_scores(args.comet, source or [], systems, references)
-    means = compare_means(found, args.baseline, args.samples, args.trials, args.seed)
-    for system in scores.systems:
-        system.metrics["COMET"] = means[system.name]
-    scores.signatures["COMET"] = f"{Path(args.comet).name}, times 100" + "".join(
-        f", {package} {version}" for package, version in installed_versions(["unbabel-comet"]).items()
-    )
 
 
 def _show_differences(
@@ -174,38 +149,27 @@ def _show_differences(
 
 
 def format_scores(evaluation: Evaluation) -> str:
-    """The scores as tables of aligned columns, then the metrics' signatures."""
+    """The scores as a table of aligned columns for each metric, with its signature."""
+    several = any(len(score.runs) > 1 for system in evaluation.systems for score in system.metrics.values())
     lines = []
-    for metric, signature in evaluation.signatures.items():
-        head = ["system", metric, "mean ± 95 % CI", "p bootstrap", "p randomised"]
-        rows = [head + (["1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"] if metric == "BLEU" else [])]
-        for system in evaluation.systems:
-            score = system.metrics[metric]
-            row = [system.name, f"{score.score:.2f}", f"{score.mean:.2f} ± {score.ci:.2f}"]
-            row += [_number(score.p_bootstrap, 4), _number(score.p_randomised, 4)]
-            if metric == "BLEU":
-                row += _breakdown(system.precisions, system.brevity_penalty, system.length_ratio)
-            rows.append(row)
-        lines += [*align_columns(rows), f"{metric}: {signature}", ""]
-    if any(system.metrics["BLEU"].p_randomised is not None for system in evaluation.systems):
-        lines.append(f"p randomised: {evaluation.trials} trials, seed {evaluation.seed}")
-    return "\n".join(lines).rstrip()
+    for title, signature in evaluation.signatures.items():
+        scores = {system.name: system.metrics[title] for system in evaluation.systems}
+        components = next(iter(scores.values())).components if scores else {}
+        rows = [["system", *(["runs"] if several else []), title, *(["deviation"] if several else [])]]
+        rows[0] += ["mean ± 95 % CI", "p bootstrap", "p randomised", *components]
+        for name, score in scores.items():
+            deviation = [_number(score.deviation, 2)] if several else []
+            row = [name, *([str(len(score.runs))] if several else []), f"{score.score:.2f}", *deviation]
+            row += [f"{score.mean:.2f} ± {score.ci:.2f}", _number(score.p_bootstrap, 4)]
+            rows.append([*row, _number(score.p_randomised, 4), *_components(score)])
+        lines += [*align_columns(rows), f"{title}: {signature}", ""]
+    note = f"p randomised: {evaluation.trials} trials, seed {evaluation.seed}"
+    return "\n".join([*lines, note + ("; scores are means over the runs" if several else "")])
 
 
-def format_runs(scores: Sequence[ReplicatedScore], samples: int, trials: int, seed: int) -> str:
-    """The scores over several runs as a table of aligned columns."""
-    rows = [["system", "runs", "BLEU", "deviation", "95 % CI", "p bootstrap", "p randomised"]]
-    rows[0] += ["1-gram", "2-gram", "3-gram", "4-gram", "BP", "length"]
-    for score in scores:
-        row = [score.name, str(len(score.runs)), f"{score.bleu:.2f}", _number(score.deviation, 2)]
-        row += [f"± {score.bleu_ci:.2f}", _number(score.p_bootstrap, 4), _number(score.p_randomised, 4)]
-        rows.append([*row, *_breakdown(score.precisions, score.brevity_penalty, score.length_ratio)])
-    note = f"means over the runs; {samples} bootstrap samples, {trials} trials of stratified randomisation, seed {seed}"
-    return "\n".join([*align_columns(rows), note])
-
-
-def _breakdown(precisions: Sequence[float], brevity_penalty: float, length_ratio: float) -> list[str]:
-    return [*(f"{value:.1f}" for value in precisions), f"{brevity_penalty:.3f}", f"{length_ratio:.3f}"]
+def _components(score: MetricScore) -> list[str]:
+    """Ratios have three digits, percentages one."""
+    return [f"{value:.1f}" if name.endswith("gram") else f"{value:.3f}" for name, value in score.components.items()]
 
 
 def _number(value: float | None, digits: int) -> str:

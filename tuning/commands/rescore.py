@@ -14,7 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from lscfg.io.arguments import InputFile, NamedFile, OutputFile
     from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
-    from lscfg.tuning.mbr import UTILITIES
+    from lscfg.tuning.metrics.metric import METRICS
     from lscfg.tuning.optimisers import optimiser_kind
     from lscfg.tuning.tune import TuneSettings
 
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kbest(parser)
     risk = parser.add_argument_group("minimum Bayes risk")
     risk.add_argument(
-        "--mbr", choices=[*UTILITIES], help="choose what is most like the others of its list, or of all lists"
+        "--mbr", choices=METRICS.names(), help="choose what is most like the others of its list, or of all lists"
     )
     risk.add_argument(
         "--scale",

@@ -26,6 +26,7 @@ from lscfg.tuning.experiment.schema import Experiment, RawCorpus, System
 from lscfg.tuning.experiment.sources import RuleFiles, alignments_of, grammar_stages, trees_of
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage, Texts, numbered_inputs
 from lscfg.tuning.experiment.stages import agreement, decoding, margin, model, monolingual, rules, text
+from lscfg.tuning.metrics.metric import METRICS, further_metrics
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class SystemPlan:
         self.tried.append(tried)
         self.tuned.append(tuned)
         self.decoded.append(decoded)
-        self.scored.append(Stage("score", decoding.score, {}, {**output, **texts.test_references}))
+        metrics = {name: METRICS[name].VERSION for name in further_metrics()}
+        self.scored.append(Stage("score", decoding.score, {"metrics": metrics}, {**output, **texts.test_references}))
         if texts.restoring:
             facts, files = dict(texts.restoring[0]), dict(texts.restoring[1])
             self.restored.append(Stage("restore", text.restore, facts, {**output, **files}))

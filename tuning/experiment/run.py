@@ -35,7 +35,8 @@ from lscfg.io.text import (
 from lscfg.parallel.cluster import on_cluster
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
-from lscfg.tuning.evaluate import bleu_signature
+from lscfg.tuning.bleu import ORDER
+from lscfg.tuning.evaluate import SystemScore, evaluate
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.making import make_stages
@@ -45,7 +46,7 @@ from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.schema import NO_ESTIMATOR, Corpus, Experiment, RawCorpus
 from lscfg.tuning.experiment.stages import decoding, model, monolingual, rules, text
 from lscfg.tuning.experiment.state import Run, Times
-from lscfg.tuning.replication import ReplicatedScore, compare_runs
+from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.report.content import Charts, Content, TreeRecords, headline
 from lscfg.tuning.report.page import render
 from lscfg.version import __version__
@@ -239,16 +240,25 @@ def _results(run: Run) -> dict[str, Any]:
     references = run.lines(*run.plan.texts.test_reference)
     log.info("tests of significance")
     outputs = {name: run.outputs(name) for name in run.plan.systems}
-    numbers = settings.samples, settings.trials, settings.seed
-    scores = compare_runs(outputs, references, settings.baseline, *numbers, list(settings.against))
-    rows = [_row(score, run) for score in scores]
+    scores = evaluate(
+        outputs,
+        references,
+        settings.baseline,
+        samples=settings.samples,
+        trials=settings.trials,
+        seed=settings.seed,
+        against=list(settings.against),
+    )
+    rows = [_row(score, run) for score in scores.systems]
     return {
         "baseline": settings.baseline,
         "against": list(settings.against),
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
-        "signature": bleu_signature(len(references), settings.samples, settings.seed),
-        "restored_signature": _restored(run, scores[0].name)[0]["signature"] if run.plan.texts.prepared else None,
+        "signature": scores.signatures["BLEU"],
+        "restored_signature": _restored(run, scores.systems[0].name)[0]["signature"]
+        if run.plan.texts.prepared
+        else None,
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
         "derivations": run.json(run.plan.derivations / rules.STATISTICS),
@@ -279,11 +289,12 @@ def _restored(run: Run, system: str) -> list[dict[str, Any]]:
     return [run.json(stage / text.RESTORED_BLEU) for stage in run.plan.systems[system].restored]
 
 
-def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
+def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
     """One system: means over the runs, sample deviations (null for one run), then the runs."""
-    stages, system = run.plan.systems[score.name], run.experiment.systems[score.name]
+    score, name = scores.metrics["BLEU"], scores.name
+    stages, system = run.plan.systems[name], run.experiment.systems[name]
     size = run.json(stages.model / rules.SIZE) if stages.model else {"states": None, "effective": None}
-    runs, restored = [], [found["bleu"] for found in _restored(run, score.name)]
+    runs, restored = [], [found["bleu"] for found in _restored(run, name)]
     for number, bleu in enumerate(score.runs):
         dev = run.json(stages.tuned[number] / decoding.DEV)
         history = [] if stages.members else run.json(stages.tuned[number] / decoding.HISTORY)["history"]
@@ -308,31 +319,30 @@ def _row(score: ReplicatedScore, run: Run) -> dict[str, Any]:
 
     dev_bleu = [row["dev_bleu"] for row in runs]
     return {
-        "system": score.name,
+        "system": name,
         "estimator": system.estimator.name if system.estimator else NO_ESTIMATOR,
         "grammar": None if system.agree else system.grammar,
         "agree": list(system.agree),
         "rules": sum(run.json(grammar / rules.SIZE)["rules"] for grammar in stages.grammars),
         "states": size["states"],
         "effective_rules": size["effective"],
-        **_expansion(run, score.name),
+        **_expansion(run, name),
         "singular_values": _singular_values(run.cache.path(stages.model / model.MODEL)) if stages.model else None,
         "start_dev_bleu": None if system.agree else mean("start_dev_bleu"),
         "dev_bleu": mean("dev_bleu"),
         "dev_bleu_deviation": statistics.stdev(dev_bleu) if len(runs) > 1 else None,
-        "test_bleu": score.bleu,
+        "test_bleu": score.score,
         "test_bleu_deviation": score.deviation,
-        "test_bleu_mean": score.bleu_mean,
+        "test_bleu_mean": score.mean,
         "restored_bleu": statistics.fmean(restored) if restored else None,
-        "test_bleu_ci": score.bleu_ci,
+        "test_bleu_ci": score.ci,
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
         "p_against": score.p_against,
-        "test_chrF2": mean("chrF2"),
-        "test_TER": mean("TER"),
-        "test_precisions": score.precisions,
-        "test_length_ratio": score.length_ratio,
-        "brevity_penalty": score.brevity_penalty,
+        **{f"test_{METRICS[name].TITLE}": mean(METRICS[name].TITLE) for name in further_metrics()},
+        "test_precisions": [score.components[f"{n}-gram"] for n in range(1, ORDER + 1)],
+        "test_length_ratio": score.components["length"],
+        "brevity_penalty": score.components["BP"],
         "runs": runs,
     }
 
@@ -439,9 +449,10 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
         times: by system.
     """
     tested = [results["baseline"], *results["against"]]
+    titles = [METRICS[name].TITLE for name in further_metrics()]
     restored = ["restored BLEU"] if results["restored_signature"] else []
     rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
-    rows[0] += ["chrF2", "TER", "length", "training CPU s", "tuning s", "decoding CPU s"]
+    rows[0] += [*titles, "length", "training CPU s", "tuning s", "decoding CPU s"]
     for row in results["systems"]:
         rows.append(
             [
@@ -452,8 +463,7 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
                 f"± {row['test_bleu_ci']:.2f}",
                 *(f"{row['restored_bleu']:.2f}" for _ in restored),
                 *("" if p is None else f"{p:.4f}" for p in (row["p_value"], *row["p_against"].values())),
-                f"{row['test_chrF2']:.2f}",
-                f"{row['test_TER']:.2f}",
+                *(f"{row[f'test_{title}']:.2f}" for title in titles),
                 f"{row['test_length_ratio']:.3f}",
                 *("" if value is None else f"{value:.0f}" for value in times[row["system"]]),
             ]

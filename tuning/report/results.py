@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lscfg.study.markup import element, joined
+from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.report.plots import intervals
 from lscfg.tuning.report.section import ReportData, ReportSection
 
@@ -65,12 +66,12 @@ Components of test BLEU: n-gram precision in percent, brevity penalty, length re
     def values(self, report: ReportData) -> dict[str, Any]:
         """The best values, the columns of further metrics, and the plot."""
         rows = report.results["systems"]
-        columns = {"test_chrF2": "chrF2", "test_TER": "TER"}
-        best = {key: max(row[key] for row in rows) for key in ("dev_bleu", "test_bleu", "test_chrF2")}
-        best["test_TER"] = min(row["test_TER"] for row in rows)
+        metrics = {f"test_{METRICS[name].TITLE}": METRICS[name] for name in further_metrics()}
+        choices = {key: min if metric.ERROR else max for key, metric in metrics.items()}
+        choices |= {"dev_bleu": max, "test_bleu": max}
         return {
-            "best": best,
-            "columns": columns,
+            "best": {key: choose(row[key] for row in rows) for key, choose in choices.items()},
+            "columns": {key: metric.TITLE for key, metric in metrics.items()},
             "against": [joined(element("i", "p"), f" against {name}") for name in report.results["against"]],
             "plot": intervals(rows, report.results["baseline"]),
         }

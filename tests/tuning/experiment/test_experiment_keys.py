@@ -29,14 +29,13 @@ from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
 from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
-from lscfg.tuning.evaluate import bleu_signature
+from lscfg.tuning.evaluate import evaluate
 from lscfg.tuning.experiment.cache import Costs, StageCache
 from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
 from lscfg.tuning.experiment.schema import Alignment, Tuning
 from lscfg.tuning.pro import Settings as ProSettings
-from lscfg.tuning.replication import compare_runs
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 EVERY_KEY = """
@@ -322,8 +321,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.tuning.experiment.run._singular_values")
         found.put("lscfg.cdec_bridge.host.Cdec.open", does=lambda *_, **__: nullcontext(decoder))
         found.put("lscfg.tuning.tune.tune", does=tuned)
-        found.put("lscfg.tuning.experiment.run.compare_runs", does=compare_runs)
-        found.put("lscfg.tuning.experiment.run.bleu_signature", does=bleu_signature)
+        found.put("lscfg.tuning.experiment.run.evaluate", does=evaluate)
         found.put("lscfg.tuning.experiment.stages.decoding.charts", does=charted)
         found.charts.version = 1
         found.put("lscfg.tuning.experiment.run.render", "page")
@@ -529,8 +527,8 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call(ANY, ANY, JOBS, library=library)] * 12
-    decodings = [call(ANY, ANY, JOBS, once=True, library=library)] * 12
+    tunings = [call(ANY, JOBS, library=library)] * 12
+    decodings = [call(ANY, JOBS, once=True, library=library)] * 12
     doubles.open.assert_has_calls(tunings + decodings, any_order=True)
     assert doubles.open.call_count == 24
 
@@ -560,10 +558,7 @@ def test_keys_of_tuning(doubles):
 
 def test_keys_of_evaluation_and_report(doubles):
     references = [["test.e1 one", "test.e1 two"], ["test.e2 one", "test.e2 two"]]
-    doubles.compare_runs.assert_called_once_with(
-        ANY, references, baseline="HIERO", samples=50, trials=60, seed=70, against=["EM"]
-    )
-    doubles.bleu_signature.assert_called_once_with(2, 50, 70)
+    doubles.evaluate.assert_called_once_with(ANY, references, "HIERO", samples=50, trials=60, seed=70, against=["EM"])
     content = doubles.render.call_args.args[0]
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)

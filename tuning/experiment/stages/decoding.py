@@ -17,6 +17,7 @@ from lscfg.decode.host import DECODER_HOSTS
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.io.text import read_lines, write_json, write_lines
 from lscfg.tuning.experiment.stages import Facts, Files, several, version
+from lscfg.tuning.metrics.metric import METRICS
 
 if TYPE_CHECKING:
     from lscfg.decode.derivations import Translated
@@ -120,12 +121,12 @@ def _translated(
 
 @version(1)
 def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """chrF2 and TER of one output; BLEU is scored with its tests when all systems are there."""
-    from lscfg.tuning.evaluate import new_metric
+    """One output in all metrics but BLEU, which is scored with its tests when all systems are there."""
+    from lscfg.tuning.evaluate import corpus_score
 
     lines = read_lines(inputs["output"])
     documents = [read_lines(inputs[name]) for name in several("test reference", inputs)]
-    scores = {name: float(new_metric(name).corpus_score(lines, documents).score) for name in ("chrF2", "TER")}
+    scores = {METRICS[name].TITLE: corpus_score(name, lines, documents) for name in settings["metrics"]}
     write_json(folder / SCORES, scores)
 
 

@@ -5,12 +5,17 @@ import random
 
 import numpy as np
 import pytest
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
 
 from lscfg.errors import InputError
-from lscfg.tuning import replication
+from lscfg.tuning import significance
 from lscfg.tuning.bleu import bleu, corpus_stats
 from lscfg.tuning.evaluate import evaluate
-from lscfg.tuning.replication import compare_runs, paired_bootstrap, stratified_randomisation
+from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.significance import compact, paired_bootstrap
+
+BLEU_METRIC = METRICS["bleu"]
 
 WORDS = [f"w{n}" for n in range(25)]
 
@@ -23,28 +28,40 @@ def sentences(count, draw, words=9):
     return [" ".join(draw.choices(WORDS, k=words)) for _ in range(count)]
 
 
-def test_one_run_is_sacrebleus():
+def compare(outputs, *arguments, **options):
+    """BLEU of each system."""
+    return [system.metrics["BLEU"] for system in evaluate(outputs, *arguments, **options).systems]
+
+
+def stratified_randomisation(one, other, trials, seed=12345):
+    return significance.stratified_randomisation(BLEU_METRIC, one, other, trials, seed)
+
+
+def test_one_run_is_sacrebleus(monkeypatch):
+    """Exactly, but for p-values of randomisation, whose random numbers are others."""
+    monkeypatch.setenv("SACREBLEU_SEED", "5")
     draw = random.Random(3)
     truth = sentences(100, draw)
-    systems = {"base": spoiled(truth, 0.3, draw), "other": spoiled(truth, 0.26, draw), "same": spoiled(truth, 0, draw)}
-    systems["same"] = [f" {line}" for line in systems["base"]]
-    theirs = evaluate(systems, [truth], "base", samples=300, trials=3000, seed=5).systems
-    ours = compare_runs({name: [lines] for name, lines in systems.items()}, [truth], "base", 300, 3000, 5)
-    for one, other in zip(theirs, ours, strict=True):
-        score = one.metrics["BLEU"]
-        assert (other.bleu, other.runs) == (pytest.approx(score.score), [pytest.approx(score.score)])
-        assert (other.bleu_mean, other.bleu_ci) == (
-            pytest.approx(score.mean, abs=1e-4),
-            pytest.approx(score.ci, abs=1e-4),
-        )
-        assert other.p_bootstrap == (None if score.p_bootstrap is None else pytest.approx(score.p_bootstrap, abs=0.004))
-        assert other.deviation is None
-        assert (other.length_ratio, other.brevity_penalty) == (one.length_ratio, one.brevity_penalty)
-        assert other.precisions == pytest.approx(one.precisions)
-    exact = theirs[1].metrics["BLEU"].p_randomised
-    assert 0.01 < exact < 0.99  # so that the comparison says something
-    assert ours[1].p_randomised == pytest.approx(exact, abs=4 * (2 * exact * (1 - exact) / 3000) ** 0.5)
-    assert (ours[2].p_bootstrap, ours[2].p_randomised) == (1.0, 1.0)
+    systems = {"base": spoiled(truth, 0.3, draw), "other": spoiled(truth, 0.26, draw)}
+    named = list(systems.items())
+    scorers = {"BLEU": BLEU(tokenize="none", force=True), "chrF2": CHRF(), "TER": TER()}
+    theirs = PairedTest(named, scorers, [truth], test_type="bs", n_samples=300)()[1]
+    randomised = PairedTest(named, scorers, [truth], test_type="ar", n_samples=1000)()[1]
+    outputs = {name: [lines] for name, lines in systems.items()}
+    outputs["same"] = [[f" {line}" for line in systems["base"]]]
+    ours = evaluate(outputs, [truth], "base", metrics=["bleu", "chrf", "ter"], samples=300, trials=1000, seed=5).systems
+    for title in scorers:
+        for position in range(2):
+            one, other = theirs[title][position], ours[position].metrics[title]
+            assert (other.score, other.runs) == (pytest.approx(one.score), [pytest.approx(one.score)])
+            assert (other.mean, other.ci) == (pytest.approx(one.mean, abs=1e-4), pytest.approx(one.ci, abs=1e-4))
+            expected = None if one.p_value is None else pytest.approx(one.p_value, abs=0.004)
+            assert other.p_bootstrap == expected and other.deviation is None
+        exact = randomised[title][1].p_value
+        found = ours[1].metrics[title].p_randomised
+        assert found == pytest.approx(exact, abs=4 * (2 * exact * (1 - exact) / 1000) ** 0.5 + 1 / 1001)
+        assert (ours[2].metrics[title].p_bootstrap, ours[2].metrics[title].p_randomised) == (1.0, 1.0)
+    assert 0.01 < randomised["BLEU"][1].p_value < 0.99  # so that the comparison means something
 
 
 @pytest.mark.parametrize(("runs", "count"), [(1, 7), (2, 4), (3, 2)])
@@ -78,7 +95,7 @@ def test_no_p_value_is_zero():
     draw = random.Random(6)
     truth = sentences(30, draw)
     outputs = {"bad": [spoiled(truth, 0.9, draw)], "good": [truth]}
-    bad, good = compare_runs(outputs, [truth], "bad", samples=99, trials=99, against=["good"])
+    bad, good = compare(outputs, [truth], "bad", samples=99, trials=99, against=["good"])
     assert (good.p_randomised, good.p_bootstrap, bad.p_against["good"]) == (1 / 100, 1 / 100, 1 / 100)
 
 
@@ -97,7 +114,7 @@ def test_batches_do_not_matter(monkeypatch):
         for _ in range(2)
     )
     whole = stratified_randomisation(one, other, 500)
-    monkeypatch.setattr("lscfg.tuning.replication._BATCH", 1000)
+    monkeypatch.setattr("lscfg.tuning.significance._BATCH", 1000)
     assert stratified_randomisation(one, other, 500) == whole
 
 
@@ -124,12 +141,16 @@ def test_runs_give_mean_and_deviation_and_make_differences_surer():
         "base": [spoiled(truth, 0.32, draw) for _ in range(4)],
         "good": [spoiled(truth, 0.26, draw) for _ in range(4)],
     }
-    base, good = compare_runs(outputs, [truth], "base", 200, 2000)
-    assert base.bleu == pytest.approx(np.mean(base.runs)) and base.deviation == pytest.approx(np.std(base.runs, ddof=1))
+    base, good = compare(outputs, [truth], "base", samples=200, trials=2000)
+    assert base.score == pytest.approx(np.mean(base.runs)) and base.deviation == pytest.approx(
+        np.std(base.runs, ddof=1)
+    )
     expected = [float(bleu(corpus_stats(lines, [truth]).sum(axis=0))) for lines in outputs["base"]]
     assert base.runs == pytest.approx(expected)
     singles = [
-        compare_runs({"base": [outputs["base"][r]], "good": [outputs["good"][r]]}, [truth], "base", 200, 2000)[1]
+        compare(
+            {"base": [outputs["base"][r]], "good": [outputs["good"][r]]}, [truth], "base", samples=200, trials=2000
+        )[1]
         for r in range(4)
     ]
     assert good.p_randomised < np.median([score.p_randomised for score in singles])
@@ -138,15 +159,15 @@ def test_runs_give_mean_and_deviation_and_make_differences_surer():
 
 def test_refusals():
     with pytest.raises(InputError, match=r"same number of outputs \(runs\), one at least: a has 1, b has 2"):
-        compare_runs({"a": [["x"]], "b": [["x"], ["y"]]}, [["x"]])
+        compare({"a": [["x"]], "b": [["x"], ["y"]]}, [["x"]])
     with pytest.raises(InputError, match="one at least: a has 0"):
-        compare_runs({"a": []}, [["x"]])
+        compare({"a": []}, [["x"]])
     with pytest.raises(InputError, match="system a has 2 lines, the references have 1"):
-        compare_runs({"a": [["x"], ["x", "y"]]}, [["x"]])
+        compare({"a": [["x"], ["x", "y"]]}, [["x"]])
     with pytest.raises(InputError, match="baseline c is not among"):
-        compare_runs({"a": [["x"]]}, [["x"]], "c")
+        compare({"a": [["x"]]}, [["x"]], "c")
     with pytest.raises(InputError, match="trials must be at least 1"):
-        compare_runs({"a": [["x"]]}, [["x"]], trials=0)
+        compare({"a": [["x"]]}, [["x"]], trials=0)
 
 
 def test_the_bootstrap_in_blocks(monkeypatch):
@@ -154,8 +175,14 @@ def test_the_bootstrap_in_blocks(monkeypatch):
     draw = random.Random(7)
     truth = sentences(30, draw)
     outputs = {name: [spoiled(truth, rate, draw)] for name, rate in (("A", 0.3), ("B", 0.2))}
-    whole = compare_runs(outputs, [truth], "A", samples=101, trials=10)
-    monkeypatch.setattr(replication, "_BATCH", 7 * len(truth))
-    assert compare_runs(outputs, [truth], "A", samples=101, trials=10) == whole
-    blocks = [len(block) for block in replication._draws(len(truth), 101, 1)]
+    whole = compare(outputs, [truth], "A", samples=101, trials=10)
+    monkeypatch.setattr(significance, "_BATCH", 7 * len(truth))
+    assert compare(outputs, [truth], "A", samples=101, trials=10) == whole
+    blocks = [len(block) for block in significance._samples(len(truth), 101, 1)]
     assert max(blocks) == 7 and sum(blocks) == 101
+
+
+def test_statistics_are_exact_in_32_bits_or_have_64():
+    counts = np.array([[[3, 4], [5, 0]]])
+    assert compact(counts).dtype == np.float32
+    assert compact(counts + 0.5).dtype == np.float64 and compact(counts * (1 << 23)).dtype == np.float64

@@ -10,7 +10,11 @@ import pytest
 
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.tuning.neural import comet_scores, compare_means
+from lscfg.tuning.metrics.comet import CometSettings
+from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.significance import bootstrap, confidence_interval, paired_bootstrap, stratified_randomisation
+
+COMET = METRICS["comet"]
 
 
 class Checkpoint:
@@ -34,28 +38,29 @@ def files(tmp_path, monkeypatch):
 
 def test_scores_are_of_sentences_and_means_of_references(files):
     read = {name: (files / name).read_text().splitlines() for name in ("source", "one", "two", "ref", "other")}
-    systems = {name: read[name] for name in ("one", "two")}
-    found = comet_scores(files / "model.ckpt", read["source"], systems, [read["ref"], read["other"]])
-    assert found["one"].tolist() == pytest.approx([15, 5, 5]) and found["two"].tolist() == pytest.approx([5, 5, 5])
+    settings = CometSettings(model=files / "model.ckpt")
+    references = [read["ref"], read["other"]]
+    one, two = (COMET.statistics(read[name], references, read["source"], settings) for name in ("one", "two"))
+    assert one.tolist() == pytest.approx(np.array([[15, 1], [5, 1], [5, 1]]))
+    assert two.tolist() == pytest.approx(np.array([[5, 1], [5, 1], [5, 1]]))
+    assert float(COMET.score(one.sum(axis=0))) == pytest.approx(25 / 3)
 
 
 def test_tests_are_those_of_all_samples():
-    one, two = np.array([1.0, 4.0, 2.0, 6.0]), np.array([0.0, 5.0, 0.0, 2.0])
-    found = compare_means({"two": two, "one": one}, "two", 20000, 20000, 3)
-    assert found["two"].p_bootstrap is None and found["one"].score == 3.25
+    """Means of sentence scores under the shared tests, against full enumeration."""
+    one, two = np.array([1.0, 4.0, 2.0, 6.5]), np.array([0.0, 5.0, 0.0, 2.5])
+    stats = {name: np.stack([values, np.ones(4)], axis=1)[None] for name, values in (("one", one), ("two", two))}
     difference = one - two
     signs = [abs(np.dot(s, difference)) for s in itertools.product((1, -1), repeat=4)]
-    assert found["one"].p_randomised == pytest.approx(np.mean([s >= 5.999 for s in signs]), abs=0.01)
-    drawn = [np.mean(s) - 1.5 for s in itertools.product(difference, repeat=4)]
-    assert found["one"].p_bootstrap == pytest.approx(np.mean(np.abs(drawn) >= 1.4999), abs=0.01)
-    sampled = [np.mean(s) for s in itertools.product(one, repeat=4)]
-    low, high = np.percentile(sampled, [2.5, 97.5])
-    assert found["one"].ci == pytest.approx((high - low) / 2, abs=0.15)
-    assert compare_means({"two": two, "one": one}, "two", 50, 50, 3) == compare_means(
-        {"two": two, "one": one}, "two", 50, 50, 3
-    )
-    same = compare_means({"a": one, "b": one}, "a", 50, 50, 1)["b"]
-    assert same.p_bootstrap == same.p_randomised == 1.0
+    found = stratified_randomisation(COMET, stats["two"], stats["one"], 20000, 3)
+    assert found == pytest.approx(np.mean([s >= 5.999 for s in signs]), abs=0.01)
+    sampled = bootstrap(COMET, stats, 20000, 3)
+    drawn = np.abs([np.mean(s) for s in itertools.product(difference, repeat=4)])
+    expected = np.mean(drawn - drawn.mean() > difference.mean())
+    assert paired_bootstrap(difference.mean(), sampled["one"], sampled["two"]) == pytest.approx(expected, abs=0.01)
+    means = [np.mean(s) for s in itertools.product(one, repeat=4)]
+    low, high = np.percentile(means, [2.5, 97.5])
+    assert confidence_interval(sampled["one"])[1] == pytest.approx((high - low) / 2, abs=0.15)
 
 
 def run(files, *words):
@@ -76,12 +81,20 @@ def test_the_command_shows_comet(files, capsys):
 def test_what_is_missing_is_said(files, capsys, monkeypatch):
     assert run(files, "--comet", str(files / "model.ckpt")) == 1
     assert "name it with --source" in capsys.readouterr().err
-    with pytest.raises(InputError, match="no checkpoint of COMET"):
-        comet_scores(files / "none.ckpt", [], {}, [])
+    assert run(files, "--metrics", "comet", "--source", str(files / "source")) == 1
+    assert "no checkpoint of COMET" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"none\.ckpt: no checkpoint of COMET"):
+        COMET.statistics([], [], [], CometSettings(model=files / "none.ckpt"))
     monkeypatch.setitem(sys.modules, "comet", None)
     with pytest.raises(InputError, match="pip install unbabel-comet"):
-        comet_scores(files / "model.ckpt", [], {}, [])
-    twice = [f"one={files / name}" for name in ("one", "two")]
+        COMET.statistics([], [], [], CometSettings(model=files / "model.ckpt"))
+    with pytest.raises(InputError, match="compares a translation with more than a reference"):
+        COMET.pairwise(["a", "b"])
+
+
+def test_several_runs_of_a_system(files, capsys):
     words = ["--comet", str(files / "model.ckpt"), "--source", str(files / "source")]
-    assert main(["evaluate", *twice, "--reference", str(files / "ref"), *words]) == 1
-    assert "leave --metrics and --comet out" in capsys.readouterr().err
+    twice = [f"one={files / name}" for name in ("one", "two")]
+    assert main(["evaluate", *twice, "--reference", str(files / "ref"), *words, "--samples", "9", "--trials", "9"]) == 0
+    out = capsys.readouterr().out
+    assert "one        2  10.00" in out[out.index("system  runs  COMET") :]

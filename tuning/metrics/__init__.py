@@ -1,0 +1,1 @@
+"""Automatic metrics, which are kinds: one class in one file and one row each."""
