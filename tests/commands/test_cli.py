@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from commands_here import run_here
 
 from lscfg.cli import SESSION, build_parser, main
 from lscfg.command_table import COMMANDS, OTHERS, by_group
@@ -27,9 +28,7 @@ LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
 
 
 def lscfg(*arguments):
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)], capture_output=True, text=True, check=False
-    )
+    return run_here(*arguments)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,10 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+from commands_here import run_here
 
 CORPUS = """
 [corpus]
@@ -43,12 +46,9 @@ def stages_begun(log: str) -> list[str]:
     return re.findall(r"^\[lscfg\] stage \d+/\d+ (\S+)(?: \([^)]*\))?$", log, re.M)
 
 
-def run_lscfg(*arguments: Any, **options: Any) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own; the options are those of subprocess.run."""
-    return subprocess.run(
-        [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        check=False,
-        **options,
-    )
+def run_lscfg(*arguments: Any, cwd: Path | None = None, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs a command of lscfg, in another process only if ``subprocess.run`` needs options."""
+    if not options:
+        return run_here(*arguments, cwd=cwd)
+    command = [sys.executable, "-P", "-m", "lscfg", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd, **options)
