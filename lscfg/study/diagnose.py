@@ -26,11 +26,10 @@ With one state all of this is context-free: the figures of relative frequencies 
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -40,93 +39,36 @@ import numpy as np
 from lscfg.errors import InputError, TooLarge, quote
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
-from lscfg.extract.minimal import MinimalRules
 from lscfg.extract.yields import Yields
-from lscfg.grammar.select import MAX_TARGETS, select_rules
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.select import MAX_TARGETS
 from lscfg.io.text import align_columns, fit
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress, warning
-
-MEASURES = ("rule", "target", "orient", "blind")
-"""In the order of the module's description."""
+from lscfg.study.gains import mean_gain
+from lscfg.study.rule_questions import MEASURES, Question, RuleQuestions
 
 FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 """Names of the two references: counts of the training derivations, and the one-state model of them."""
 
 AROUND = {"context": " in context", "sense": " by its scorer"}
-"""Behind the name of a model whose features of that family count too."""
+"""Suffix of a model's name, by the feature family that is part of its scores."""
 
 NAMED = 48
 """Most characters of a model's name in a table."""
 
-NEITHER, ORDERED, SWAPPED = 0, 1, 2
-
-Span = tuple[int, ...]
-"""Begin and end on the source side."""
-
-
-def orientation(rules: RuleTable) -> np.ndarray:
-    """int8 [rules]: ``ORDERED`` or ``SWAPPED`` for source sides of two nonterminals and no word, else ``NEITHER``.
-
-    The target side may have words: what counts is the order of its nonterminals.
-    """
-    found = np.zeros(len(rules), np.int8)
-    for rule in np.nonzero((rules.arity == 2) & (rules.src_length == 2))[0].tolist():
-        target = rules.tgt(rule)
-        found[rule] = ORDERED if target[target < 0][0] == -1 else SWAPPED
-    return found
-
-
-@dataclass(frozen=True)
-class Question:
-    """Applications of which one is right.
-
-    Attributes:
-        measure: one of ``MEASURES``.
-        options: int64 [n], applications of the forest; where: int64 [n], the option that each belongs to, from 0; None
-            where each is one of its own.
-        right: the option that the reference has.
-        rule: the reference's rule, a number in the held-out derivations; -1 where nobody asks.
-    """
-
-    measure: str
-    options: np.ndarray
-    where: np.ndarray | None
-    right: int
-    rule: int = -1
-
-    def answer(self, scores: np.ndarray, floor: float) -> tuple[float, float]:
-        """Log-loss in nats and reciprocal rank of the right option.
-
-        Args:
-            scores: float64 [n_apps], not negative. Options that all have 0 count as equally likely: so little do they
-                tell the decoder.
-            floor: no logarithm is taken of a smaller share.
-        """
-        values = scores[self.options]
-        if self.where is not None:
-            values = np.bincount(self.where, values, 2)
-        right, total = values[self.right], values.sum()
-        share = right / total if total > 0 else 1 / len(values)
-        # the middle rank among equal ones, so that knowing nothing is worth nothing
-        rank = 1 + (values > right).sum() + ((values == right).sum() - 1) / 2
-        return -math.log(max(share, floor)), 1 / float(rank)
-
 
 @dataclass
 class Score:
-    """Answers to the questions of one measure, by sentence.
-
-    Attributes:
-        loss: float64 [sentences], sums of log-losses; rank: the same of reciprocal ranks; n: int64 [sentences].
-        losses: of each question, in the order of ``Diagnosis``.
-    """
+    """Answers to the questions of one measure, by sentence."""
 
     loss: np.ndarray
+    """float64 [sentences], sums of log-losses."""
     rank: np.ndarray
+    """float64 [sentences], sums of reciprocal ranks."""
     n: np.ndarray
+    """int64 [sentences], questions."""
     losses: list[float] = field(default_factory=list)
+    """Log-loss of each question, in the order of ``Diagnosis``."""
 
     @property
     def mean_loss(self) -> float:
@@ -139,32 +81,26 @@ class Score:
         return float(self.rank.sum() / self.n.sum()) if self.n.any() else math.nan
 
     def gain(self, reference: Score) -> tuple[float, float]:
-        """How much lower the loss is than the reference's, and the standard error of that, sentences being drawn."""
-        difference = reference.loss - self.loss
-        n = int(self.n.sum())
-        if not n:
-            return math.nan, math.nan
-        mean = float(difference.sum() / n)
-        return mean, float(np.sqrt(np.square(difference - mean * self.n).sum()) / n)
+        """The reduction in loss against the reference, and its standard error."""
+        return mean_gain(reference.loss - self.loss, self.n)
 
 
 @dataclass
 class Result:
-    """What was found of one model.
-
-    Attributes:
-        name: the model's file, or ``FREQUENCY`` or ``ONE_STATE``; rank: m.
-        scores: by measure.
-        negative_mass: share of negative marginals in the absolute sum, mean over sentences.
-        below, zero: sentences whose sum over all derivations is negative, or 0.
-    """
+    """Figures of one model."""
 
     name: str
+    """File of the model, ``FREQUENCY`` or ``ONE_STATE``."""
     rank: int | None
+    """Number m of hidden states."""
     scores: dict[str, Score]
+    """By measure."""
     negative_mass: float = 0.0
+    """Share of negative marginals in the absolute sum, mean over sentences."""
     below: int = 0
+    """Sentences whose sum over all derivations is negative."""
     zero: int = 0
+    """Sentences whose sum over all derivations is 0."""
 
 
 @dataclass
@@ -200,41 +136,16 @@ class Diagnosis:
             raise InputError(f"floor must be between 0 and 1, got {self.floor}")
         if self.negative not in ("flip", "clamp"):
             raise InputError(f"negative marginals: 'flip' or 'clamp', got {quote(self.negative)}")
-        if self.forests and self.held_out.forests is None:
-            raise InputError("the held-out derivations have no forests; make the file with lscfg derive --forests")
-        self._reference_forests, self._held_rules = None, self.held_out.rules
-        if self.forests and self.held_out.forests:
-            forests = self.held_out.forests
-            self._reference_forests = dataclasses.replace(forests, first=np.unique(forests.first))
-            self._held_rules = forests.rules
-        # a dropped pair has a tree without nodes
-        self.held_out = dataclasses.replace(self.held_out, trees=np.unique(self.held_out.trees))
-        self._make_grammar()
+        self._asked = RuleQuestions(self.train, self.held_out, self.max_targets, self.forests)
+        self.grammar = self._asked.grammar
         self._ask()
 
-    def _make_grammar(self) -> None:
-        counted = MinimalRules.of(self.train)
-        kept = select_rules(counted, self.max_targets).kept
-        text = _lines(counted.rules, kept)
-        self.grammar = Grammar()
-        self.grammar.read_text(text)
-        self.grammar.finish()
-        # behind the grammar's rules come its three extra ones: they are never right
-        extra = len(self.grammar) + 3 - len(kept)
-        self._frequency = np.concatenate([counted.count[kept], np.zeros(extra)])
-        self._orientation = np.concatenate([orientation(counted.rules)[kept], np.zeros(extra, np.int8)])
-        number = {line: k for k, line in enumerate(text.split("\n"))}
-        held = self._held_rules
-        self._held_orientation = orientation(held)
-        lines = _lines(held, np.arange(len(held))).split("\n")
-        self._number = np.array([number.get(line, -1) for line in lines[: len(held)]], np.int64)
-
     def _ask(self) -> None:
-        sentences = Yields.of(self.held_out).sentences(self.held_out, 0)
+        sentences = Yields.of(self._asked.held_out).sentences(self._asked.held_out, 0)
         self.sentences: list[str] = []
         self._forests: list[Forest] = []
         self._questions: list[list[Question]] = []
-        self.counts = {"pairs": len(sentences), "parsed": 0, "applications": 0, "in the forests": 0}
+        parsed = 0
         for tree, line in enumerate(progress(sentences, "parse", len(sentences))):
             ids = self.grammar.vocab.add_line(line)
             try:
@@ -244,113 +155,19 @@ class Diagnosis:
                 continue
             if forest is None:
                 continue
-            self.counts["parsed"] += 1
+            parsed += 1
             self.sentences.append(line)
             self._forests.append(forest)
-            self._questions.append(self._questions_of(forest, tree))
+            self._questions.append(self._asked.of(forest, tree))
         if not self._forests:
             raise InputError("no held-out sentence has a parse with the rules of the training derivations")
-
-    def _questions_of(self, forest: Forest, tree: int) -> list[Question]:
-        at_span = {tuple(span): q for q, span in enumerate(forest.node_span.tolist())}
-        questions = self._borders(forest, tree)
-        for span, edges in self._reference(tree):
-            self.counts["applications"] += len(edges)
-            found = [(rule, self._find(forest, at_span, rule, (span, *tails))) for rule, tails in edges]
-            found = [(rule, app) for rule, app in found if app >= 0]
-            self.counts["in the forests"] += len(found)
-            if found:
-                questions += self._of_node(forest, found)
-        return questions
-
-    def _reference(self, tree: int) -> Iterator[tuple[Span, list[tuple[int, list[Span]]]]]:
-        """The nodes of the reference: source span, and each rule that rewrites it there with the spans below."""
-        held, forests = self.held_out, self._reference_forests
-        if forests is None:
-            first, last = held.trees[tree : tree + 2].tolist()
-            children: dict[int, list[Span]] = {node: [] for node in range(first, last)}
-            spans = [tuple(span) for span in held.span[first:last, :2].tolist()]
-            for node in range(first + 1, last):
-                children[int(held.parent[node])].append(spans[node - first])
-            for node in range(first, last):
-                yield spans[node - first], [(int(held.rule[node]), children[node])]
-            return
-        first, last = forests.first[tree : tree + 2].tolist()
-        spans = [tuple(span) for span in forests.span[first:last, :2].tolist()]
-        for node in range(first, last):
-            edges = []
-            for edge in range(forests.edge[node], forests.edge[node + 1]):
-                tails = forests.tail[forests.first_tail[edge] : forests.first_tail[edge + 1]].tolist()
-                edges.append((int(forests.rule[edge]), [spans[tail - first] for tail in tails]))
-            yield spans[node - first], edges
-
-    def _borders(self, forest: Forest, tree: int) -> list[Question]:
-        """The questions ``blind``, which are the same in all derivations of a pair."""
-        held, questions = self.held_out, []
-        of_rule = self._orientation[forest.app_rule]
-        tails = forest.edge_tail[forest.app_edge]
-        split = np.where(of_rule > NEITHER, forest.node_span[tails[:, 0], 1], -1)
-        for node in range(*held.trees[tree : tree + 2].tolist()):
-            rule = int(held.rule[node])
-            if self._held_orientation[rule] == NEITHER:
-                continue
-            options = np.nonzero(split == held.span[node + 1, 1])[0]  # behind a node comes its first child
-            where = of_rule[options].astype(np.int64) - ORDERED
-            if len(np.unique(where)) == 2:
-                questions.append(Question("blind", options, where, int(self._held_orientation[rule]) - ORDERED, rule))
-        return questions
-
-    def _of_node(self, forest: Forest, found: list[tuple[int, int]]) -> list[Question]:
-        """The other questions at a node.
-
-        Args:
-            found: rules of the reference and their applications, one or more; one of them is as right as another.
-        """
-        questions = []
-        of_rule = self._orientation[forest.app_rule]
-        right = np.array([app for _, app in found])
-        head = int(forest.edge_head[forest.app_edge[right[0]]])
-        begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
-        where = np.arange(end - begin)
-        where[right - begin] = where[right[0] - begin]
-        if len(np.unique(where)) > 1:
-            one = None if len(right) == 1 else np.unique(where, return_inverse=True)[1]
-            answer = int(right[0] - begin if one is None else one[right[0] - begin])
-            questions.append(Question("rule", np.arange(begin, end), one, answer, found[0][0]))
-        pairs = [(rule, app) for rule, app in found if of_rule[app] > NEITHER]
-        for rule, app in found:
-            options = self._of_edge(forest, app)
-            if of_rule[app] == NEITHER and len(options) > 1:
-                questions.append(Question("target", options, None, app - int(options[0]), rule))
-        if pairs:
-            options = np.concatenate([self._of_edge(forest, app) for _, app in pairs])
-            orders, (rule, app) = of_rule[options].astype(np.int64) - ORDERED, pairs[0]
-            if len(np.unique(orders)) == 2:
-                questions.append(Question("orient", options, orders, int(of_rule[app]) - ORDERED, rule))
-        return questions
-
-    def _of_edge(self, forest: Forest, app: int) -> np.ndarray:
-        """The applications of the same source side over the same tails, int64, ascending."""
-        edge = int(forest.app_edge[app])
-        return np.arange(*forest.edge_apps[edge : edge + 2].tolist())
-
-    def _find(self, forest: Forest, at_span: dict[Span, int], rule: int, spans: Sequence[Span]) -> int:
-        """The application of a reference's rule at the spans of its node and of those below; -1 if there is none."""
-        number = int(self._number[rule])
-        head, *tails = (at_span.get(span, -1) for span in spans)
-        if number < 0 or min(head, *tails, 0) < 0:
-            return -1
-        begin, end = forest.edge_apps[forest.node_edges[head : head + 2]].tolist()
-        tails += [-1] * (2 - len(tails))
-        apps = begin + np.nonzero(forest.app_rule[begin:end] == number)[0]
-        fits = (forest.edge_tail[forest.app_edge[apps]] == tails).all(axis=1)
-        return int(apps[fits][0]) if fits.any() else -1
+        self.counts = {"pairs": len(sentences), "parsed": parsed, **self._asked.counts}
 
     # ---- models ----
 
     def references(self) -> list[Result]:
         """Relative frequencies and the one-state model."""
-        scores = [self._frequency[forest.app_rule] for forest in self._forests]
+        scores = [self._asked.frequency[forest.app_rule] for forest in self._forests]
         frequency = Result(FREQUENCY, None, self._score(scores))
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "mle.lscfg"
@@ -416,7 +233,7 @@ class Diagnosis:
         gains = other - own
         rules = np.array([rule for rule, _ in where], np.int64)
         sentences = np.array([k for _, k in where], np.int64)
-        held = self._held_rules
+        held = self._asked.held_rules
         return {
             "rules": _most(rules, gains, n, lambda rule: held.text(rule).removeprefix("[X] ||| ")),
             "sentences": _most(sentences, gains, n, self.sentences.__getitem__),
@@ -450,11 +267,6 @@ def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str])
     chosen = [k for k in order[:n].tolist() if total[k] > 0]
     chosen += [k for k in order[max(n, len(order) - n) :].tolist() if total[k] < 0]
     return [{"text": text(k), "n": int(count[k]), "gain": float(total[k])} for k in chosen]
-
-
-def _lines(rules: RuleTable, which: np.ndarray) -> str:
-    """Rules in cdec's format without features, a line each."""
-    return rules.kernel.text(which, (), np.empty((len(which), 0))).decode("utf-8")
 
 
 def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from lscfg.io.text import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.lm import PhraseScorer
 from lscfg.log import progress
+from lscfg.study.gains import mean_gain
 from lscfg.study.senses import Questions
 
 P_OF_TARGET, P_OF_SOURCE = "P(e|f)", "P(f|e)"
@@ -202,8 +203,9 @@ class Ruler:
         found["loss"] = float(self.losses([self.base()[P_OF_TARGET], candidate.ranking]).mean())
         if base is not None and candidate.joins:
             gains = base - self.losses([*self.base().values(), candidate.values])
-            of_sentence = np.bincount(self.questions.sentence, gains - gains.mean())
-            found |= {"adds": float(gains.mean()), "error": float(np.sqrt(np.square(of_sentence).sum()) / len(gains))}
+            sentence = self.questions.sentence
+            mean, error = mean_gain(np.bincount(sentence, gains), np.bincount(sentence))
+            found |= {"adds": mean, "error": error}
         return found
 
 

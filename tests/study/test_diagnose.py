@@ -20,17 +20,8 @@ from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.kernel import Binding, DeriveOptions, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import Parameters
-from lscfg.study.diagnose import (
-    MEASURES,
-    ONE_STATE,
-    SWAPPED,
-    Diagnosis,
-    Question,
-    Score,
-    format_diagnosis,
-    orientation,
-    report,
-)
+from lscfg.study.diagnose import ONE_STATE, Diagnosis, Score, format_diagnosis, report
+from lscfg.study.rule_questions import MEASURES, SWAPPED, Question, orientation
 
 TRAIN = [
     ("a b", "A B", "0-0 1-1"),
@@ -196,7 +187,7 @@ def test_blind_is_the_probability_that_the_smallest_phrase_around_a_border_is_sw
     model = random_model(tmp_path / "m", train, 2)
     diagnosis = Diagnosis(train, corpus(HELD[:1]), max_targets=0)
     forest = diagnosis._forests[0]
-    kind = diagnosis._orientation[forest.app_rule]
+    kind = diagnosis._asked.orientation[forest.app_rule]
     sums = np.zeros((5, 3))
     for apps, value in all_derivations(diagnosis, model, forest):
         for border in range(1, 4):
@@ -286,7 +277,7 @@ def test_context_that_decides_is_seen(tmp_path):
         forest = diagnosis.grammar.parse(diagnosis.grammar.vocab.add_line(text), ParseOptions(9, False, 2, X))
         features = binding.features(forest, binding.infer(forest), FeatureOptions(names=("context",)))
         assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
-    with pytest.raises(InputError, match="without context weights"):
+    with pytest.raises(InputError, match="has no log-linear context weights"):
         diagnosis.measure(tmp_path / "without", "context")
     settings = mlr.Settings(window=1, min_word=1)
     add_scorer("mlr", settings, estimate_mle(train), tokens_of(train), source).save(tmp_path / "scorer")

@@ -12,7 +12,7 @@ import numpy as np
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import Forest, Grammar, X
 from lscfg.model.parameters import Parameters
-from lscfg.study.diagnose import NEITHER, ORDERED, SWAPPED
+from lscfg.study.rule_questions import NEITHER, ORDERED, SWAPPED
 from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL
 from lscfg.tuning.mira import BACKGROUND
 
