@@ -25,7 +25,7 @@ from lscfg.tuning.optimisers import Step
 from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
-    from lscfg.decode.decoder import SentenceGraph
+    from lscfg.decode.sentence import SentenceGraph
 
 Vector = NDArray[np.float64]
 

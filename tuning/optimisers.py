@@ -13,7 +13,7 @@ from lscfg.settings import Declared
 from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
-    from lscfg.decode.decoder import SentenceGraph
+    from lscfg.decode.sentence import SentenceGraph
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
 
 if TYPE_CHECKING:
-    from lscfg.decode.decoder import SentenceGraph
+    from lscfg.decode.sentence import SentenceGraph
 
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""

@@ -6,109 +6,32 @@ features of its rule applications, is therefore kept for each distinct sentence.
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 import pickle
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from types import TracebackType
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 from uuid import uuid4
 
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.derivations import Derivation, Translated, describe
+from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.decode.parsing import first_parse, parse_options, read_grammar
-from lscfg.decode.rows import SparseRows
+from lscfg.decode.parsing import read_grammar
+from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
-from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar
-from lscfg.kernel.base import Vocab
-from lscfg.kernel.lm import LanguageModel
-from lscfg.kernel.options import ImproperCounts
-from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
+from lscfg.kernel import FeatureOptions, Grammar
 from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
 
-WORD_PENALTY = -1 / math.log(10)
-"""cdec's WordPenalty of one target word."""
-
 CACHED = 4 << 30
 """Bytes of forests that are kept for the next time, since a tuning asks for the same ones again and again."""
-
-
-class FeatureProvider(Protocol):
-    """Features of rule applications that depend on the whole forest, but not on the weights."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-
-    def features(self, forest: Forest) -> np.ndarray:
-        """Their values, float64 [n_apps, len(names)]; those of a derivation are the sums over its applications."""
-
-
-ProviderSource = Callable[[Grammar], FeatureProvider]
-"""Makes the features for a finished grammar. To go to processes it must be picklable, as a function of a module is."""
-
-
-@dataclass(frozen=True)
-class Translations:
-    """The k-best list of one sentence as arrays, best first.
-
-    Attributes:
-        texts: n translations, words separated by a blank.
-        scores: float64 [n], model scores.
-        features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
-        derivations: n of them, if they were asked for and the sentence has a parse.
-        unparsed: why the sentence has no parse, so that its words were passed through; empty where it has one.
-    """
-
-    texts: list[str]
-    scores: np.ndarray
-    features: np.ndarray
-    derivations: tuple[Derivation, ...] = ()
-    unparsed: str = ""
-
-
-@dataclass(frozen=True)
-class SentenceGraph:
-    """The best part of the hypergraph of one sentence's search, with the features of its edges.
-
-    Attributes:
-        graph: the hypergraph; its words are numbers in ``words``.
-        words: words by number.
-        names: names of the features.
-        features: float64 [edges, F]; those of a derivation are the sums over its edges.
-    """
-
-    graph: Hypergraph
-    words: tuple[str, ...]
-    names: tuple[str, ...]
-    features: np.ndarray
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """What is kept of a sentence; ``forest`` is None where it has no parse."""
-
-    text: str
-    forest: Forest | None
-    penalties: np.ndarray  # WordPenalty of each application
-    extra: np.ndarray | None  # [n_apps, F]
-    unparsed: str = ""  # why there is no forest
-
-    @property
-    def size(self) -> int:
-        """Bytes of its arrays."""
-        arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
-        return sum(arrays) + (0 if self.forest is None else self.forest.size)
 
 
 class EmbeddedDecoder:
@@ -287,22 +210,22 @@ class EmbeddedDecoder:
         unique: bool,
         edges_per_word: int = 0,
         derivations: bool = False,
-    ) -> _Request:
+    ) -> Request:
         if not 1 <= k < 2**31:
             raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
         vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-        return _Request(vector, k, unique, edges_per_word, derivations)
+        return Request(vector, k, unique, edges_per_word, derivations)
 
-    def _decode(self, sentences: Sequence[str], request: _Request) -> list[tuple[Translations, SentenceGraph | None]]:
+    def _decode(self, sentences: Sequence[str], request: Request) -> list[tuple[Translations, SentenceGraph | None]]:
         answers = self._checked(request, sentences)
         return [(found.translations, found.graph) for _, found in log.progress(answers, "decoding", len(sentences))]
 
     def _checked(
-        self, request: _Request, sentences: Iterable[str], arriving: Arriving | None = None
-    ) -> Iterator[tuple[str, _Answer]]:
+        self, request: Request, sentences: Iterable[str], arriving: Arriving | None = None
+    ) -> Iterator[tuple[str, Answer]]:
         for number, (text, answer) in enumerate(self._answers(request, sentences, arriving), 1):
             if not np.isfinite(answer.translations.scores).all():
                 raise InputError(f"sentence {number} has a score that is not finite; give smaller weights")
@@ -311,8 +234,8 @@ class EmbeddedDecoder:
             yield text, answer
 
     def _answers(
-        self, request: _Request, sentences: Iterable[str], arriving: Arriving | None
-    ) -> Iterator[tuple[str, _Answer]]:
+        self, request: Request, sentences: Iterable[str], arriving: Arriving | None
+    ) -> Iterator[tuple[str, Answer]]:
         if self._here is not None:
             for index, text in enumerate(sentences):
                 yield text, self._here.decode(request, index, text)
@@ -335,223 +258,12 @@ def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], gramma
     return LatentFeatures.from_ini(feature, grammar, ini, marginals=False)
 
 
-class _Request(NamedTuple):
-    """What is asked of every sentence of a call."""
-
-    weights: np.ndarray  # by column
-    k: int
-    unique: bool
-    edges_per_word: int  # 0 for no hypergraph
-    derivations: bool
-
-
-class _Answer(NamedTuple):
-    translations: Translations
-    graph: SentenceGraph | None
-    improper: ImproperCounts | None  # what the latent features noticed, for ``Improper.add``
-
-
-class SentenceDecoder:
-    """The decoder of single sentences, in this process; arguments as those of ``EmbeddedDecoder``.
-
-    Args:
-        vocab: of the grammar, where other grammars are to have the same.
-    """
-
-    def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None):
-        self.config = config
-        self.grammar = read_grammar(config, vocab)
-        self._provider = None if provider is None else provider(self.grammar)
-        self._room = cached  # bytes
-        self._keeps = cached > 0
-        self._ways = parse_options(config, self.grammar)
-        self._model = None
-        if config.language_model is not None:
-            self._model = LanguageModel(config.language_model, self.grammar.vocab)
-        self._lay_out_features()
-        self._words: list[str] = []
-        self._sentences: dict[str, Sentence] = {}
-        self._warned: set[str] = set()
-        self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
-
-    def _lay_out_features(self) -> None:
-        """Gives each feature a column. A feature of a rule may have the name of another one: values add up."""
-        columns: dict[str, int] = {}
-
-        def column(name: str) -> int:
-            return columns.setdefault(name, len(columns))
-
-        indptr, indices, values = self.grammar.features()
-        mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
-        size = len(self.grammar)
-        self._rule_penalty = np.full(size + EXTRA_RULES, np.nan)  # target words are counted when a rule is met
-        self._rule_penalty[size:] = 0
-        self._rule_penalty[size + PASS] = WORD_PENALTY
-        # the rules behind those of the grammar: glue over one node, glue over two, pass-through, others with no feature
-        indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
-        indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
-        values = np.concatenate([values, [1.0, 1.0]])
-        self._penalty_column = column("WordPenalty") if self.config.word_penalty else None
-        self._lm_columns: list[int] = []
-        if self._model is not None:
-            name = self.config.language_model_name
-            self._lm_columns = [column(name), column(name + "_OOV")]
-        names = () if self._provider is None else self._provider.names
-        self._extra_columns = np.array([column(name) for name in names], np.int64)
-        if len(set(names)) < len(names):
-            raise ValueError(f"the provider names a feature twice: {names}")
-        self._rules = SparseRows(indptr, indices, values, len(columns))
-        self.feature_names = tuple(columns)
-
-    @property
-    def latent_options(self) -> FeatureOptions | None:
-        """Options of the latent features, if there are any."""
-        return self._provider.options if isinstance(self._provider, LatentFeatures) else None
-
-    def decode(self, request: _Request, index: int, text: str) -> _Answer:
-        """The translations of a sentence; its index is for messages."""
-        sentence = self._sentences.get(text)
-        if sentence is None:
-            sentence = self.prepare(index, text)
-            if self._keeps and sentence.size <= self._room:
-                self._room -= sentence.size
-                self._sentences[text] = sentence
-        translations, graph = self._decode_one(sentence, self.rule_scores(request.weights), request)
-        noticed = self._provider.improper.take() if isinstance(self._provider, LatentFeatures) else None
-        return _Answer(translations, graph, noticed)
-
-    def rule_scores(self, weights: np.ndarray) -> np.ndarray:
-        """Each rule's own features times the weights by column, those behind the grammar's rules too."""
-        if self._scored is None or not np.array_equal(self._scored[0], weights):
-            self._scored = weights, self._rules.products(weights)
-        return self._scored[1]
-
-    def prepare(self, index: int, text: str) -> Sentence:
-        """Parses a sentence and works out what does not depend on the weights."""
-        ids = self.grammar.vocab.add_line(text)
-        forest, why = first_parse(self.grammar, ids, self._ways)
-        if forest is None:
-            if text not in self._warned:
-                if self._keeps:
-                    self._warned.add(text)
-                log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
-            return Sentence(self._text(ids), None, np.empty(0), None, why)
-        rules = np.unique(forest.app_rule)
-        for rule in rules[np.isnan(self._rule_penalty[rules])].tolist():
-            self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(rule))
-        extra = None
-        if self._provider is not None:
-            extra = np.asarray(self._provider.features(forest), np.float64)
-            if extra.shape != (forest.n_apps, len(self._extra_columns)):
-                raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
-            if not np.isfinite(extra).all():
-                raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
-        return Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
-
-    def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """The score of each application without the language model.
-
-        Args:
-            sentence: with a forest; rule_scores: as ``rule_scores`` gives them for the same weights.
-        """
-        assert sentence.forest is not None
-        scores = np.asarray(rule_scores[sentence.forest.app_rule])
-        if self._penalty_column is not None:
-            scores += weights[self._penalty_column] * sentence.penalties
-        if sentence.extra is not None:
-            scores += sentence.extra @ weights[self._extra_columns]
-        return scores
-
-    def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
-        """How a sentence is searched under weights by column."""
-        lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
-        return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
-
-    def _decode_one(
-        self,
-        sentence: Sentence,
-        rule_scores: np.ndarray,
-        request: _Request,
-    ) -> tuple[Translations, SentenceGraph | None]:
-        forest, weights = sentence.forest, request.weights
-        if forest is None:
-            nothing = np.zeros((1, len(weights)))
-            return Translations([sentence.text], np.zeros(1), nothing, unparsed=sentence.unparsed), None
-        scores = self.scores(sentence, rule_scores, weights)
-        options = self.search_options(weights, request.k, request.unique)
-        kept = None
-        if request.edges_per_word:
-            most = request.edges_per_word * len(sentence.text.split())
-            found, graph = search_hypergraph(forest, self.grammar, self._model, scores, options, most)
-            kept = self._graph(sentence, forest, graph)
-        else:
-            found = search(forest, self.grammar, self._model, scores, options)
-        starts = found.word_offsets
-        texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
-        derivations = self._derivations(sentence, forest, found) if request.derivations else ()
-        features = self._features(sentence, forest, found)
-        return Translations(texts, np.array(found.score), features, derivations), kept
-
-    def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
-        words = [word for word in sentence.text.split(" ") if word]
-        derivations = []
-        for begin, end in itertools.pairwise(found.app_offsets.tolist()):
-            apps = found.apps[begin:end]
-            rows = self._app_features(sentence, forest, apps)
-            features = [{self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
-            derivations.append(describe(forest, self.grammar, words, apps.tolist(), features))
-        return tuple(derivations)
-
-    def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
-        """Features of single applications, float64 [len(apps), F]; the language model has none."""
-        features = self._rules.sums(forest.app_rule[apps], np.arange(len(apps) + 1))
-        if self._penalty_column is not None:
-            features[:, self._penalty_column] += sentence.penalties[apps]
-        if sentence.extra is not None:
-            features[:, self._extra_columns] += sentence.extra[apps]
-        return features
-
-    def _graph(self, sentence: Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
-        """The hypergraph with words of its own, since processes number unknown words differently, and features."""
-        ids, numbers = np.unique(graph.symbols[graph.symbols >= 0], return_inverse=True)
-        symbols = graph.symbols.copy()
-        symbols[symbols >= 0] = numbers
-        inner = graph.app >= 0
-        apps = graph.app[inner]
-        features = np.zeros((len(graph.app), len(self.feature_names)))
-        features[inner] = self._app_features(sentence, forest, apps)
-        if self._lm_columns:
-            features[:, self._lm_columns[0]] += graph.lm
-            features[:, self._lm_columns[1]] += graph.oov
-        words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
-        return SentenceGraph(replace(graph, symbols=symbols), words, self.feature_names, features)
-
-    def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
-        """Sums of the features over the applications of each derivation."""
-        features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
-        starts = found.app_offsets[:-1]  # no derivation is without an application
-        if self._penalty_column is not None:
-            features[:, self._penalty_column] += np.add.reduceat(sentence.penalties[found.apps], starts)
-        if sentence.extra is not None:
-            features[:, self._extra_columns] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
-        if self._lm_columns:
-            features[:, self._lm_columns[0]] += found.lm
-            features[:, self._lm_columns[1]] += found.oov
-        return features
-
-    def _text(self, ids: np.ndarray) -> str:
-        vocab = self.grammar.vocab
-        if len(self._words) < len(vocab):
-            self._words.extend(vocab.word(i) for i in range(len(self._words), len(vocab)))
-        return " ".join([self._words[i] for i in ids.tolist()])
-
-
 class _Task(NamedTuple):
     """A sentence and all that a worker needs for it."""
 
     key: str  # of the decoder
     decoder: bytes  # makes it, pickled
-    request: _Request
+    request: Request
     number: int
     text: str
 
@@ -572,6 +284,6 @@ def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], FeatureOptions
     return decoder.feature_names, decoder.latent_options, warnings
 
 
-def _decode_task(task: _Task) -> _Answer:
+def _decode_task(task: _Task) -> Answer:
     decoder, _ = _worker_decoder(task.key, task.decoder)
     return decoder.decode(task.request, task.number, task.text)

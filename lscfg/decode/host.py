@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -33,7 +32,7 @@ class KBestDecoder(Protocol):
         ...
 
 
-class DecoderHost(Kind[Declared], ABC):
+class DecoderHost(Kind[Declared]):
     """A decoder that tuning and experiments can run."""
 
     SHARES: ClassVar[bool] = False
@@ -47,7 +46,6 @@ class DecoderHost(Kind[Declared], ABC):
     """Whether a line of the source may be a segment of cdec instead of plain words."""
     Settings = Declared
 
-    @abstractmethod
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
     ) -> AbstractContextManager[KBestDecoder]:
@@ -61,6 +59,7 @@ class DecoderHost(Kind[Declared], ABC):
         Raises:
             InputError: the decoder is not installed, or the configuration is missing or malformed.
         """
+        raise NotImplementedError
 
     def library(self, plugin: Path | None = None) -> Path | None:
         """The plug-in of the host, if it has one: the given file, else the one that the environment names.

@@ -82,7 +82,7 @@ def _drawing(words: Sequence[str], charts: Mapping[str, Marginals], title: str) 
     if title:
         parts.append(element("text", title, class_="name", x=GAP, y=top + 6))
         top += LINE
-    x, height = GAP, 0.0
+    x, height = float(GAP), 0.0
     for number, (name, values) in enumerate(charts.items()):
         side, chart = heat_map_parts(words, values, rows_named=number == 0)
         heading = element("text", name, class_="name", x=4, y=6) if name else Markup()
