@@ -1,6 +1,6 @@
-"""The C kernel for Python, by the kernel's own layers; the only package that holds its pointers.
+"""Python wrappers of the C kernel, one module for each of its layers; the only package that holds kernel pointers.
 
-Arrays that a wrapper returns are views of kernel memory, read-only, and keep their owner alive.
+Returned arrays are read-only views of kernel memory and keep their owner alive.
 """
 
 from lscfg.kernel.base import (

@@ -1,4 +1,4 @@
-"""Errors, memory and words of the C kernel (plugin/base)."""
+"""Errors, memory and vocabularies of the C kernel (plugin/base)."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ except ModuleNotFoundError as error:
 
 
 def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> None:
-    """Turns a negative status into an exception.
+    """Raises an exception for a negative status.
 
     Raises:
-        InputError: malformed input or a file that cannot be opened.
-        KernelError: anything else.
+        InputError: malformed input, or a file that cannot be opened.
+        KernelError: any other failure.
     """
     if code >= 0:
         return
@@ -33,7 +33,7 @@ def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> 
 
 
 def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> np.ndarray:
-    """Kernel memory as a read-only array that keeps ``owner`` alive."""
+    """Returns kernel memory as a read-only array that keeps ``owner`` alive."""
     count = int(np.prod(shape))
     if count == 0:
         return np.empty(shape, dtype)
@@ -42,7 +42,7 @@ def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> 
 
 
 class _Owned(np.ndarray):
-    """An array with a reference to the object whose memory it shows."""
+    """An array with a reference to the object that owns its memory."""
 
     _owner: Any = None
 
@@ -67,17 +67,17 @@ class Vocab:
         return int(lib.lscfg_vocab_size(self._pointer))
 
     def add(self, word: str) -> int:
-        """The word's id; a new word gets the next one."""
+        """Returns the id of a word; a new word gets the next id."""
         data = word.encode("utf-8")
         return int(lib.lscfg_vocab_add(self._pointer, data, len(data)))
 
     def find(self, word: str) -> int:
-        """The word's id, -1 if it is unknown."""
+        """Returns the id of a word, -1 if it is unknown."""
         data = word.encode("utf-8")
         return int(lib.lscfg_vocab_find(self._pointer, data, len(data)))
 
     def word(self, index: int) -> str:
-        """The word of an id in ``range(len(self))``."""
+        """Returns the word of an id in ``range(len(self))``."""
         if not 0 <= index < len(self):
             raise IndexError(index)
         length = ffi.new("size_t *")
@@ -85,7 +85,7 @@ class Vocab:
         return ffi.buffer(word, length[0])[:].decode("utf-8")
 
     def add_line(self, line: str) -> np.ndarray:
-        """Ids, int32, of the words of a line that are separated by blanks."""
+        """Adds the words of a line, separated by blanks; returns their ids, int32."""
         data = line.encode("utf-8")
         ids = np.empty(len(data) // 2 + 1, np.int32)
         count = lib.lscfg_vocab_line(self._pointer, data, len(data), ffi.from_buffer("int32_t[]", ids), len(ids))
@@ -103,14 +103,14 @@ class LineError(InputError):
         self.pair = pair
 
     def at(self, pair: int, links: str | os.PathLike[str] | None) -> InputError:
-        """The error with its place: the line of the alignment file if that is known and to blame, else the pair."""
+        """Returns the error with its position: the line of the alignment file if links are bad, else the pair."""
         if self.stream == lib.LSCFG_LINKS and links is not None:
             return InputError(str(self), links, pair)
         return InputError(f"sentence pair {pair}: {self}")
 
 
 def words_fault(line: str) -> str | None:
-    """Why a line of words, separated by blanks, cannot stand in a grammar; None if it can. An empty line can."""
+    """Explains why a grammar cannot contain a line of words; None if it can. An empty line is allowed."""
     data = line.encode("utf-8")
     error = ffi.new("lscfg_error *")
     code = lib.lscfg_check_words(data, len(data), error)

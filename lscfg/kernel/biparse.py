@@ -1,4 +1,4 @@
-"""Sentence pairs parsed on both sides at once, and the log-linear model of their derivations (plugin/biparse)."""
+"""Synchronous parsing of sentence pairs, and the log-linear model of their derivations (plugin/biparse)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from lscfg.kernel.base import LineError, view
 from lscfg.kernel.extract import Collector
 
 FUTURES = ("split", "whole")
-"""Estimates of what is outside of a span, in the kernel's numbering: each link's two halves once, or both twice."""
+"""Estimates of the cost outside of a span, in the kernel's numbering: each link's two halves once, or both twice."""
 
 PRIORS = ("corpus", "visit")
-"""What the prior shrinks, in the kernel's numbering: all weights at every visit, or those that the visit concerns."""
+"""Weights that the prior shrinks, in the kernel's numbering: all weights at every visit, or those of the visit."""
 
 NEIGHBOURS, LINKS, TREE = int(lib.LSCFG_VISIT_NEIGHBOURS), int(lib.LSCFG_VISIT_LINKS), int(lib.LSCFG_VISIT_TREE)
-"""What a visit is to find beside rules; see lscfg/biparse.h."""
+"""Additional results of a visit; see lscfg/biparse.h."""
 
 FIRST = int(lib.LSCFG_VISIT_FIRST)
-"""A visit with the weights of the beginning."""
+"""A visit with the initial weights."""
 
 MOST_WORDS = 128
-"""Most words of a side."""
+"""Maximum number of words on each side."""
 
 SPARSE = ("pair", "ends", "sides")
-"""Sparse features beside those of rules: linked words, words at the ends of a source span, words around it."""
+"""Sparse features other than those of rules: linked words, words at the ends of a source span, words around it."""
 
 MODEL = {
     "rules.symbols": "int32 [symbols]",
@@ -62,7 +62,7 @@ MODEL = {
     "sides.kept": "float64 [sides]",
     "dense.kept": "float64 [3]",
 }
-"""The arrays of a model; see lscfg/biparse.h."""
+"""Arrays of a model; see lscfg/biparse.h."""
 
 RESULT = np.dtype(
     [(name, np.int32) for name in ("pair", "tries", "nodes", "edges", "kept", "sides", "targets", "neighbour_edges")]
@@ -82,10 +82,10 @@ LINK = np.dtype([(name, np.int32) for name in ("visit", "source", "target", "bes
 
 
 class Bitexts(Collector):
-    """Sentence pairs without word alignment, and probabilities of their words.
+    """Sentence pairs without word alignment, and lexical probabilities.
 
     Args:
-        max_words: longer pairs are left out, 1 to 128.
+        max_words: longer pairs are skipped, 1 to 128.
     """
 
     def __init__(self, max_words: int = 40):
@@ -97,12 +97,12 @@ class Bitexts(Collector):
         """Adds one pair: words separated by blanks.
 
         Raises:
-            LineError: an empty side, or a word that cannot stand in a grammar.
+            LineError: an empty side, or a word that a grammar cannot contain.
         """
         self._add(lib.lscfg_bitexts_add, src, tgt, "")
 
     def add_links(self, src: str, tgt: str, links: str) -> None:
-        """Counts the links ``i-j``, counted from 0, of a pair that may be among those that were added or not.
+        """Counts the links ``i-j``, counted from 0, of a pair, which need not have been added.
 
         Raises:
             LineError: as for ``add``, or a malformed or out-of-range link.
@@ -119,13 +119,13 @@ class Bitexts(Collector):
 
     @property
     def left_out(self) -> int:
-        """Pairs that are too long."""
+        """Number of pairs that are too long."""
         return int(self._view().left_out)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As copies: ``src``, ``tgt`` int32, the words of all pairs; ``src.offsets``, ``tgt.offsets`` int64
-        [pairs + 1]; ``same`` int32 [pairs], the first pair of the same text; words and links as of
-        ``Deriver.tables``."""
+        """Returns copies: ``src``, ``tgt`` int32, words of all pairs; ``src.offsets``, ``tgt.offsets`` int64 [pairs +
+        1]; ``same`` int32 [pairs], the first pair with the same text; words and links as in ``Deriver.tables``.
+        """
         v = self._view()
         n = v.n_pairs
         first = [self._copy(v.first[side], n + 1, np.int64) for side in range(2)]
@@ -139,14 +139,14 @@ class Bitexts(Collector):
         }
 
     def set_lexicon(self, words: np.ndarray, probability: np.ndarray) -> None:
-        """Gives all probabilities of words at once, before a model is made.
+        """Sets all lexical probabilities at once, before a model is created.
 
         Args:
             words: int32 [n, 2], source and target word, -1 for NULL.
-            probability: float64 [n, 2], p(target | source) and p(source | target); below 1e-7 counts as 1e-7.
+            probability: float64 [n, 2], p(target | source) and p(source | target); values below 1e-7 count as 1e-7.
 
         Raises:
-            ValueError: a word is unknown, a pair is there twice, or a number is no probability.
+            ValueError: a word is unknown, a pair occurs twice, or a number is not a probability.
         """
         words, probability = np.ascontiguousarray(words, np.int32), np.ascontiguousarray(probability, np.float64)
         if words.shape != probability.shape or words.shape[1:] != (2,):
@@ -167,35 +167,36 @@ class Bitexts(Collector):
 
 @dataclass(frozen=True)
 class Beams:
-    """What the parser looks at; the defaults are those of ``lscfg.induce.biparsed.settings``.
-
-    Attributes:
-        pops: edges of a span, or with ``each_cube`` of each cube of it; nodes: of a span; word_items: sets of target
-            words of a source word; retries: how often a pair without a parse is tried again, four times as wide.
-        beam: edges stay whose best derivation is so near to the best of all, in natural logarithms.
-        max_target: most target words of a rule; strict_root: words at the border join no rule.
-        future: of ``FUTURES``; max_targets: target sides of a source side in the neighbour hypergraph.
-        rule_weights: each rule has a weight of its own.
-        leave_out: rules that only the pair at hand has shown have weight 0 for it.
-    """
+    """Beams of the parser; the defaults are those of ``lscfg.induce.biparsed.settings``."""
 
     pops: int = 30
+    """Edges of a span, or with ``each_cube`` of each cube of a span."""
     nodes: int = 10
+    """Nodes of a span."""
     word_items: int = 10
+    """Sets of target words of a source word."""
     each_cube: bool = False
     retries: int = 2
+    """Number of retries for a pair without a parse, each four times as wide."""
     max_target: int = 10
+    """Maximum number of target words of a rule."""
     strict_root: bool = False
+    """Words at the border of a sentence join no rule."""
     future: str = "split"
+    """One of ``FUTURES``."""
     max_targets: int = 50
+    """Target sides of a source side in the neighbour hypergraph."""
     rule_weights: bool = True
+    """Each rule has its own weight."""
     leave_out: bool = True
+    """Rules that occur only in the current pair have weight 0 for it."""
     beam: float = 1.0
+    """Largest distance of an edge's best derivation from the best derivation, in natural logarithms."""
 
 
 @dataclass(frozen=True)
 class LearningStep:
-    """How the gradient of a batch changes weights; see lscfg_biparse_step."""
+    """Parameters of an update by the gradient of a batch; see lscfg_biparse_step."""
 
     rate: float
     lexical_rate: float = 0.0
@@ -205,7 +206,7 @@ class LearningStep:
 
 
 class Visits(Collector):
-    """What was found of some sentence pairs. One thread may use it at a time."""
+    """Results of visiting sentence pairs. Only one thread may use an object at a time."""
 
     def __init__(self) -> None:
         super().__init__(lib.lscfg_biparse_visits_new(), lib.lscfg_biparse_visits_free)
@@ -216,27 +217,29 @@ class Visits(Collector):
         return v
 
     def results(self) -> np.ndarray:
-        """A record (``RESULT``) for each pair, as a copy."""
+        """Returns a record (``RESULT``) for each pair, as a copy."""
         v = self._view()
         return self._copy(v.results, v.n, RESULT)
 
     def dense(self) -> np.ndarray:
-        """float64 [visits, 3]: expectations of dense features given both sides less those given the source."""
+        """Returns float64 [visits, 3]: expectations of dense features given both sides minus those given the source."""
         v = self._view()
         return self._copy(v.dense, (v.n, 3), np.float64)
 
     def links(self) -> np.ndarray:
-        """A record (``LINK``) for each link with a probability, pair by pair, as a copy."""
+        """Returns a record (``LINK``) for each link with a probability, pair by pair, as a copy."""
         v = self._view()
         return self._copy(v.pair_links, v.n_links, LINK)
 
     def trees(self) -> np.ndarray:
-        """A record (``EDGE``) for each edge of the best derivations, in preorder, as a copy."""
+        """Returns a record (``EDGE``) for each edge of the best derivations, in preorder, as a copy."""
         v = self._view()
         return self._copy(v.edges, v.n_edges, EDGE)
 
     def rules(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """A record (``RULE``) for each rule of each pair, and int32 symbols and links [:, 2] of all of them."""
+        """Returns a record (``RULE``) for each rule of each pair, and the int32 symbols and links [:, 2] of all
+        rules.
+        """
         v = self._view()
         records = self._copy(v.rules, v.n_rules, RULE)
         last = records[-1] if len(records) else np.zeros(1, RULE)[0]
@@ -250,10 +253,10 @@ class Visits(Collector):
 
 
 class BiparseModel(Collector):
-    """Rules that were discovered, and weights. Threads may visit at the same time, each with its own ``Visits``.
+    """Discovered rules and their weights. Several threads may visit at the same time, each with its own ``Visits``.
 
     Args:
-        text: the pairs and their lexicon, which no one may change any more.
+        text: the pairs and their lexicon, which must not change afterwards.
     """
 
     def __init__(self, text: Bitexts, beams: Beams | None = None):
@@ -270,10 +273,11 @@ class BiparseModel(Collector):
         )
 
     def visit(self, visits: Visits, pairs: np.ndarray, what: int = 0) -> Visits:
-        """Parses some pairs; returns the visits, which hold nothing else any more.
+        """Parses pairs and replaces the contents of ``visits`` by the results.
 
         Args:
-            pairs: int32, numbers of pairs; what: sum of ``NEIGHBOURS``, ``LINKS``, ``TREE`` and ``FIRST``.
+            pairs: int32, numbers of pairs.
+            what: sum of ``NEIGHBOURS``, ``LINKS``, ``TREE`` and ``FIRST``.
         """
         pairs = np.ascontiguousarray(pairs, np.int32)
         visits._check(
@@ -284,21 +288,21 @@ class BiparseModel(Collector):
         return visits
 
     def learn(self, visits: Visits) -> None:
-        """Discovers the rules of visits, and adds their gradient to that of the batch."""
+        """Adds the rules of visits to the model and their gradient to that of the batch."""
         self._check(lib.lscfg_biparse_learn(self._pointer, visits._pointer, self._error))
 
     def update(self, step: LearningStep) -> None:
-        """Follows the gradient of the batch; the next one is empty.
+        """Follows the gradient of the batch and clears it.
 
         Raises:
-            InputError: a weight grows without end, or the model is settled.
+            InputError: a weight diverges, or the model is settled.
         """
         values = (step.rate, step.lexical_rate, step.shrink, PRIORS.index(step.prior), step.adagrad)
         options = ffi.new("lscfg_biparse_step *", values)
         self._check(lib.lscfg_biparse_update(self._pointer, options, self._error))
 
     def keep(self) -> None:
-        """Keeps the weights as they are now, to go back to; at first those of the beginning are kept.
+        """Saves the current weights for ``go_back``; until the first call, the initial weights are saved.
 
         Raises:
             InputError: the model is settled.
@@ -306,7 +310,7 @@ class BiparseModel(Collector):
         self._check(lib.lscfg_biparse_keep(self._pointer, self._error))
 
     def go_back(self) -> None:
-        """Takes the kept weights; rules that were discovered since have a weight of 0.
+        """Restores the saved weights; rules discovered since get weight 0.
 
         Raises:
             InputError: the model is settled.
@@ -314,23 +318,24 @@ class BiparseModel(Collector):
         self._check(lib.lscfg_biparse_go_back(self._pointer, self._error))
 
     def settle(self) -> None:
-        """Learning is over: only the weights stay, for visits without ``NEIGHBOURS`` and for counts."""
+        """Ends learning: only the weights stay, for visits without ``NEIGHBOURS`` and for counts."""
         self._check(lib.lscfg_biparse_settle(self._pointer))
 
     def next_pass(self) -> None:
-        """A pass is over: rules are counted anew."""
+        """Ends a pass and resets the counts of rules."""
         lib.lscfg_biparse_next_pass(self._pointer)
 
     def forget(self, most: int) -> None:
-        """Forgets rules with nonterminals that one pair alone has shown, if there are more than so many aligned rules.
+        """Forgets rules with nonterminals that occur in one pair only, if the model has more than ``most`` aligned
+        rules.
 
         Raises:
-            InputError: too many are left.
+            InputError: too many rules remain.
         """
         self._check(lib.lscfg_biparse_forget(self._pointer, most, self._error))
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies, by the names of ``MODEL``; of a settled model, squares and kept weights are empty."""
+        """Returns copies by the names of ``MODEL``; squares and saved weights of a settled model are empty."""
         v = ffi.new("lscfg_biparse_view *")
         self._check(lib.lscfg_biparse_model_get(self._pointer, v))
         found = {
@@ -361,16 +366,16 @@ class BiparseModel(Collector):
         return found
 
     def add(self, arrays: Mapping[str, np.ndarray], share: float = 1.0) -> None:
-        """Adds a share of another model of the same text; for a new model, or one that was made of shares alone.
+        """Adds a share of another model of the same text to a new model, or to one that consists of shares.
 
-        A share of 1 puts a new model where the other one was. Shares that sum to 1 make the mean of the models, with
-        the rules of all; they have their kept weights in common.
+        A share of 1 copies the other model into a new one. Shares that sum to 1 give the mean of the models, with the
+        rules of all; the saved weights are common.
 
         Args:
             arrays: see ``MODEL``.
 
         Raises:
-            ValueError: this model is settled; or the arrays are no such model, and this one is of no use then.
+            ValueError: this model is settled, or the arrays are invalid; in that case this model must be discarded.
         """
         sizes = check_layout(arrays, MODEL)
         check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
@@ -425,8 +430,8 @@ class ExpectedRules(Collector):
     """Expected counts of rules and of linked words.
 
     Args:
-        wanted: int32 words of sentences to be translated, -1 for those that the text has not. Only rules that some
-            sentence may use are kept then, and those of best derivations. None: all.
+        wanted: int32 words of sentences to translate, -1 for words outside the text. Only rules that a sentence may
+            use, and those of best derivations, are kept then. None: all.
     """
 
     def __init__(self, text: Bitexts, wanted: Iterable[np.ndarray] | None = None):
@@ -437,28 +442,27 @@ class ExpectedRules(Collector):
             self._check(lib.lscfg_biparse_want(self._pointer, ffi.from_buffer("int32_t[]", held), len(held)))
 
     def add(self, visits: Visits, weighs: BiparseModel | None = None) -> None:
-        """Adds what visits expect.
+        """Adds the expectations of visits.
 
         Args:
-            weighs: a model of the same text, which need not be theirs, whose weights the rules get; all visits or none
-                have one.
+            weighs: a model of the same text that weights the rules; all visits or none need one.
         """
         model = weighs._pointer if weighs else ffi.NULL
         self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, model, self._error))
 
     def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
-        """A view in place of the copy of other collectors; see ``arrays``."""
+        """Returns a view, unlike other collectors; see ``arrays``."""
         return view(pointer, shape, dtype, self)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as views that hold until the next visits are added, since copies would take as much memory again.
+        """Returns views that are valid until more visits are added: copies would double the memory.
 
-        They are ``expected`` float64, ``pairs`` int32, ``bare`` uint8, 1 where no grammar has it, ``sums`` float64
-        [rules, 2] of the weights of rules and of their links, each times how often it is expected (without a model
-        [0, 2]), with ``wanted`` also ``of_target`` float64, how often all rules with the same target side are
-        expected, ``linked`` float64 [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and
-        what ``Deriver.tables`` names. An edge's ``visit`` is the number of its pair here, and parents count from the
-        very first edge.
+        They are ``expected`` float64, ``pairs`` int32, ``bare`` uint8, 1 for rules that no grammar contains, ``sums``
+        float64 [rules, 2], the weights of rules and of their links, each times its expected count (without a model [0,
+        2]), with ``wanted`` also ``of_target`` float64, expected counts of all rules with the same target side,
+        ``linked`` float64 [word pairs], ``edges`` (``EDGE``), the best derivations, if visits have them, and the arrays
+        of ``Deriver.tables``. The ``visit`` of an edge is the number of its pair here, and parents count from the first
+        of all edges.
         """
         v = ffi.new("lscfg_biparse_counts_view *")
         self._check(lib.lscfg_biparse_counts_get(self._pointer, v))

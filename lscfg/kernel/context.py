@@ -1,4 +1,4 @@
-"""Learning of scorers from few dimensions, and of skip-grams (plugin/estimate/scores.c)."""
+"""Learning of context models with few dimensions, and of skip-grams (plugin/estimate/scores.c)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SCORE_LOSSES = {
     "costs": int(lib.LSCFG_LOSS_COSTS),
     "match": int(lib.LSCFG_LOSS_MATCH),
 }
-"""What a scorer is learned by; lscfg/estimate.h defines each."""
+"""Losses of context models; lscfg/estimate.h defines each."""
 
 
 class _Trainer:
-    """Learns from tokens in any order; ``parameters``, float64, are changed in place."""
+    """Learns from tokens in any order and changes ``parameters``, float64, in place."""
 
     own: np.ndarray
     first: np.ndarray
@@ -30,7 +30,7 @@ class _Trainer:
     _learn: Any
 
     def _check_choices(self, tokens: int) -> None:
-        """Refuses choices of other than so many tokens, or without the right row, or beyond the rows."""
+        """Checks that there are choices for each token, within the rows, and that they include the right row."""
         inside = (self.first >= 0) & (self.own >= self.first) & (self.own < self.first + self.size)
         if not len(self.own) == len(self.first) == len(self.size) == tokens or not inside.all():
             raise ValueError("tokens and choices do not fit")
@@ -42,11 +42,11 @@ class _Trainer:
         self._squares = np.zeros(parameters)
 
     def learn(self, order: np.ndarray) -> float:
-        """Learns from some tokens, one by one; the sum of their losses before each."""
+        """Learns from tokens one by one; returns the sum of their losses before each step."""
         return self._pass(order, None)
 
     def gradient(self, order: np.ndarray) -> tuple[float, np.ndarray]:
-        """The sum of the losses of some tokens, without the penalty, and its gradient."""
+        """Returns the sum of the losses of tokens, without the penalty, and its gradient."""
         gradient = np.zeros(len(self.parameters))
         return self._pass(order, gradient), gradient
 
@@ -63,7 +63,7 @@ class _Trainer:
 
 
 def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[Any, list[np.ndarray]]:
-    """A problem for the kernel, and its arrays in the types of its fields, which have to live as long as it does."""
+    """Builds a problem for the kernel, and its arrays in the types of its fields, which must outlive it."""
     problem, kept = ffi.new(f"{struct} *"), []
     for name, field in ffi.typeof(struct).fields:
         value = values.pop(name, None)
@@ -80,30 +80,30 @@ def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[Any, list[np
 
 @dataclass
 class ScoreTrainer(_Trainer):
-    """Learns which row is right for each token, by AdaGrad.
-
-    Attributes:
-        loss: one of ``SCORE_LOSSES``.
-        contexts: float64 [tokens, dims].
-        own, first, size: int [tokens], the right row, and the first and the number of those that it is chosen among.
-        counts: float64 [rows] > 0.
-        hidden: size of the hidden layer, 0: none.
-        rate, penalty: of learning, and of each visit of a parameter.
-        vectors: float64 [rows, dims], of ``match``.
-        spread: the penalty of a rule's parameters is shared out among the tokens that have it among their choices.
-    """
+    """Learns which row is right for each token, by AdaGrad."""
 
     loss: str
+    """One of ``SCORE_LOSSES``."""
     contexts: np.ndarray
+    """float64 [tokens, dims]."""
     own: np.ndarray
+    """int [tokens], the right row."""
     first: np.ndarray
+    """int [tokens], the first of the rows to choose among."""
     size: np.ndarray
+    """int [tokens], the number of rows to choose among."""
     counts: np.ndarray
+    """float64 [rows] > 0."""
     hidden: int = 0
+    """Size of the hidden layer, 0: none."""
     rate: float = 0.1
+    """Learning rate."""
     penalty: float = 0.0
+    """Penalty of each visit of a parameter."""
     vectors: np.ndarray | None = None
+    """float64 [rows, dims], for ``match``."""
     spread: bool = False
+    """Divides the penalty of a rule's parameters among the tokens that have the rule among their choices."""
 
     def __post_init__(self) -> None:
         tokens, dims = self.contexts.shape
@@ -137,7 +137,7 @@ class ScoreTrainer(_Trainer):
         self._begin(lib.lscfg_score_parameters(self._problem))
 
     def parts(self) -> dict[str, np.ndarray]:
-        """Views of the parameters: ``rules``, ``bias``, ``hidden``, ``other``, ``hidden_bias``, ``out``."""
+        """Returns views of the parameters: ``rules``, ``bias``, ``hidden``, ``other``, ``hidden_bias``, ``out``."""
         dims, rows, h = self.contexts.shape[1], len(self.counts), self.hidden
         match = self.loss == "match"
         shapes: list[tuple[str, tuple[int, ...]]] = [
@@ -158,30 +158,33 @@ class ScoreTrainer(_Trainer):
 
 @dataclass
 class WeightsTrainer(_Trainer):
-    """Learns a weight of each row for each item that its source side has around it, by AdaGrad.
+    """Learns a weight of each row for each item around its source side, by AdaGrad.
 
-    Threads may let it learn from tokens of different source sides.
-
-    Attributes:
-        loss: one of ``SCORE_LOSSES`` but ``match``.
-        begin: int [tokens + 1]; items: int, of each token, numbered from 0 for each source side.
-        own, first, size, counts: as of ``ScoreTrainer``.
-        offsets: int [rows + 1], where the weights of each row begin.
-        absolute: whether the penalty is of absolute values (l1), or of halves of squares (l2).
-        rate, penalty: of learning, and of each visit of a weight.
+    Threads may learn from tokens of different source sides at the same time.
     """
 
     loss: str
+    """One of ``SCORE_LOSSES`` except ``match``."""
     begin: np.ndarray
+    """int [tokens + 1], where the items of each token begin."""
     items: np.ndarray
+    """int, items of each token, numbered from 0 for each source side."""
     own: np.ndarray
+    """int [tokens], as in ``ScoreTrainer``."""
     first: np.ndarray
+    """int [tokens], as in ``ScoreTrainer``."""
     size: np.ndarray
+    """int [tokens], as in ``ScoreTrainer``."""
     counts: np.ndarray
+    """float64 [rows], as in ``ScoreTrainer``."""
     offsets: np.ndarray
+    """int [rows + 1], where the weights of each row begin."""
     absolute: bool = False
+    """Selects the penalty: absolute values (l1), or halves of squares (l2)."""
     rate: float = 0.1
+    """Learning rate."""
     penalty: float = 0.0
+    """Penalty of each visit of a weight."""
 
     def __post_init__(self) -> None:
         tokens, lengths = len(self.begin) - 1, np.diff(self.offsets)
@@ -225,14 +228,17 @@ def skip_grams(
     negatives: int,
     seed: int,
 ) -> float:
-    """One pass of skip-grams with negative samples over tokens (Mikolov et al. 2013); the sum of the losses.
+    """Runs one pass of skip-grams with negative samples over tokens (Mikolov et al. 2013); returns the sum of the
+    losses.
 
     Args:
         rule: int [tokens], a row of the first vectors.
-        begin: int [tokens + 1] and items: int, the words around each token, rows of the second vectors.
-        keep: float64 [words], the probability that a word is looked at; wrong: that it is drawn as a wrong one.
+        begin: int [tokens + 1], where the items of each token begin.
+        items: int, words around each token, rows of the second vectors.
+        keep: float64 [words], probability of keeping a word.
+        wrong: float64 [words], probability of sampling a word as a negative.
         vectors: float64 [rules, dims] and [words, dims], C-contiguous, changed in place.
-        rates: the first and the last rate of learning.
+        rates: first and last learning rate.
     """
     rules, words = vectors
     for name, index, bound in (("rule", rule, len(rules)), ("item", items, len(words))):

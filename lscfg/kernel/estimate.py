@@ -14,21 +14,21 @@ from lscfg.parallel.engine import Engine, in_threads
 
 
 class ContextTrainer:
-    """Learns the weights of a context model; no result depends on the number of threads.
+    """Learns the weights of a log-linear context model; results do not depend on the number of threads.
 
     Args:
-        rules: of up to two nonterminals.
+        rules: rules of up to two nonterminals.
         counts: float64 [rules] > 0.
-        words: int32, of all sentences, numbers in the rules' vocabulary or -1; int64 [sentences + 1], where each one
-            begins.
-        choices: int32 [rules], the number of each one's source side; int64 [sides + 1] and int32, the rules that are
-            chosen among, by source side.
+        words: int32, words of all sentences, numbers in the rules' vocabulary or -1; int64 [sentences + 1], where each
+            sentence begins.
+        choices: int32 [rules], number of each rule's source side; int64 [sides + 1] and int32, the rules to choose
+            among, by source side.
         tokens: int32 [tokens, 8], of rules that are among the choices, in the order of the rules: rule, sentence, span,
             spans of the nonterminals.
-        settings: least number of tokens of an item, penalty, rate of learning.
-        engine: of threads.
-        dense: float32 [words and sentences, dims] of what is to the left of each boundary of the sentences, and of what
-            is to the right; the penalty of an outcome's weights for them.
+        settings: minimum number of tokens of an item, penalty, learning rate.
+        engine: threads.
+        dense: float32 [words and sentences, dims], vectors of the text to the left of each boundary of the sentences
+            and to the right; the penalty of an outcome's weights for them.
 
     Raises:
         KernelError: memory is out.
@@ -105,10 +105,10 @@ class ContextTrainer:
         list(self._engine.map(work, range(lib.LSCFG_CONTEXT_PARTS)))
 
     def learn(self, tokens: np.ndarray) -> np.ndarray:
-        """Learns from a batch of tokens: finds all gradients, then changes the weights, one token after the other.
+        """Learns from a batch of tokens: computes all gradients, then changes the weights, one token after the other.
 
         Returns:
-            The sums of their losses, by frequency and in context.
+            Sums of the losses, by frequency and in context.
         """
         tokens = np.ascontiguousarray(tokens, np.int32)
         pieces = lib.LSCFG_CONTEXT_PIECES
@@ -127,7 +127,7 @@ class ContextTrainer:
         return losses.sum(axis=0)
 
     def _deal(self, function: Callable[[int], None], n: int) -> None:
-        """Calls the function with 0 .. n-1: each worker takes the next one when it is done, for they differ in size."""
+        """Calls the function with 0 .. n-1. Each worker takes the next number when it is free, since sizes differ."""
         numbers = count()  # next to it is one step of the interpreter, so no number is taken twice
 
         def work(_: int) -> None:
@@ -137,7 +137,9 @@ class ContextTrainer:
         list(self._engine.map(work, range(min(self._engine.workers, n))))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """int64 [outcomes + 1], where the weights of each outcome begin; int32 items, ascending for each; float32."""
+        """Returns int64 [outcomes + 1], where the weights of each outcome begin; int32 items, ascending for each;
+        float32.
+        """
         error = ffi.new("lscfg_error *")
         n = lib.lscfg_context_weights(self._pointer, ffi.NULL, ffi.NULL, ffi.NULL, error)
         check(min(n, 0), error)
@@ -150,7 +152,9 @@ class ContextTrainer:
         return offsets, items, weights
 
     def dense_sums(self) -> np.ndarray:
-        """float32 [rules, 2 dims], of each rule the sum of its outcomes' weights for the dense values of both sides."""
+        """Returns float32 [rules, 2 dims]: for each rule the sum of its outcomes' weights for the dense values of both
+        sides.
+        """
         sums = np.zeros((len(self._kept[0]), 2 * self._problem.dims), np.float32)
         if sums.size:
             lib.lscfg_context_dense(self._pointer, ffi.from_buffer("float[]", sums))
@@ -166,13 +170,16 @@ def add_moments(
     out: np.ndarray,
     threads: int = 1,
 ) -> None:
-    """``out[rows[k]] += z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` for each token k, in order.
+    """Adds ``z[head[k]] (x) y[tail[k, 0]] (x) y[tail[k, 1]]`` to ``out[rows[k]]`` for each token k, in order.
 
     Args:
-        rows, head: int64 [n]; tail: int64 [n, arity].
-        z: float64 [., m]; y: float64 [., m].
-        out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, added to in place.
-        threads: each takes a range of Z's states, so that every sum is made by one, in the same order.
+        rows: int64 [n].
+        head: int64 [n].
+        tail: int64 [n, arity].
+        z: float64 [., m].
+        y: float64 [., m].
+        out: float64 [., m], [., m, m] or [., m, m, m] by arity, C-contiguous, changed in place.
+        threads: each takes a range of Z's states, so one thread computes each sum, in the same order.
     """
     n, arity = tail.shape
     m = z.shape[1]

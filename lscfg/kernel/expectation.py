@@ -1,8 +1,7 @@
-"""The kernel's part of EM for Python: expected counts of rules over derivation trees or forests, by any number of
-threads.
+"""The E step of EM: expected counts of rules over derivation trees or forests, by any number of threads.
 
-Work is cut into blocks that depend on the data alone; a block writes where no other does, and what is summed over
-blocks is summed in their order.
+Work is cut into blocks that depend on the data alone. Blocks write to separate memory, and sums over blocks are added
+in their order.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from lscfg.errors import InputError, KernelError
 from lscfg.parallel.engine import in_threads
 
 MAX_STATES: int = lib.LSCFG_EM_MAX_STATES
-"""Most hidden states that the kernel's buffers hold."""
+"""Maximum number of hidden states of the kernel's buffers."""
 
 BLOCKS = 64
-"""Pieces that the trees, and the rows of each arity, are cut into for the threads."""
+"""Number of pieces into which trees, and rows of each arity, are cut for the threads."""
 
 NODES = 1 << 22
-"""Nodes whose inside and outside vectors are in memory at a time: 1.1 GB of them with 16 states."""
+"""Nodes whose inside and outside vectors are in memory at a time: 1.1 GB with 16 states."""
 
 CHUNK = 4096
-"""Tokens of one row that are summed in one go; the sums of more are added in order."""
+"""Tokens of one row that are summed at once; sums of more are added in order."""
 
 ARITIES = (0, 1, 2)
 _CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64), ("part", np.int64)])
@@ -37,27 +36,24 @@ _CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64
 
 @dataclass(frozen=True)
 class TreeSet:
-    """Trees of rules with at most two nonterminals, or forests of them; nodes tree by tree, parents before children.
-
-    Attributes:
-        first_node: int64 [trees + 1], the first node of each tree, which is its root.
-        root_kind: int32 [trees], which of the root distributions the tree begins with.
-        arity: int8 [edges]; a node of a tree has the one edge of its number.
-        row: int32 [edges], the edge's tensor among those of its arity.
-        children: int32 [edges, 2], -1: none, or one whose inside tree is not observed.
-        rows: number of tensors by arity.
-        first_edge: int64 [nodes + 1], the first edge of each node of forests; None for trees.
-        weight: float64 [trees], how often each tree counts; None: once.
-    """
+    """Trees of rules with at most two nonterminals, or forests of them; nodes tree by tree, parents before children."""
 
     first_node: np.ndarray
+    """int64 [trees + 1], the first node of each tree, which is its root."""
     root_kind: np.ndarray
+    """int32 [trees], the root distribution of each tree."""
     arity: np.ndarray
+    """int8 [edges]; a tree has one edge for each node, with the number of the node."""
     row: np.ndarray
+    """int32 [edges], the edge's tensor among those of its arity."""
     children: np.ndarray
+    """int32 [edges, 2]; -1: no child, or a child whose inside tree is not observed."""
     rows: tuple[int, int, int]
+    """Number of tensors by arity."""
     first_edge: np.ndarray | None = None
+    """int64 [nodes + 1], the first edge of each node of forests; None for trees."""
     weight: np.ndarray | None = None
+    """float64 [trees], count of each tree; None: 1."""
 
     def __post_init__(self) -> None:
         n = len(self.arity)
@@ -90,18 +86,18 @@ class TreeSet:
 
     @property
     def nodes(self) -> int:
-        """The number of nodes."""
+        """Number of nodes."""
         return len(self.arity) if self.first_edge is None else len(self.first_edge) - 1
 
     @cached_property
     def head(self) -> np.ndarray:
-        """int32 [edges], the node of each."""
+        """int32 [edges], the head node of each edge."""
         nodes = np.arange(self.nodes, dtype=np.int32)
         return nodes if self.first_edge is None else np.repeat(nodes, np.diff(self.first_edge))
 
     @cached_property
     def tokens(self) -> list[tuple[np.ndarray, np.ndarray, list[int]]]:
-        """By arity: edges in order of row, int32; chunks of them; how many chunks each work block has."""
+        """By arity: edges in order of row, int32; chunks of them; the number of chunks of each work block."""
         found = []
         for k in ARITIES:
             nodes = np.nonzero(self.arity == k)[0]
@@ -121,7 +117,7 @@ class TreeSet:
         return found
 
     def parts(self, most: int) -> Iterator[TreeSet]:
-        """The trees in order, in sets of at most so many nodes, or of one tree."""
+        """Yields the trees in order, in sets of at most ``most`` nodes, or of one tree."""
         first = 0
         while first < len(self):
             begin = self.first_node[first]
@@ -144,24 +140,21 @@ class TreeSet:
 
     @cached_property
     def blocks(self) -> list[int]:
-        """Where each work block of trees begins, and the end."""
+        """First tree of each work block, and the end."""
         ends = np.searchsorted(self.first_node, np.linspace(0, self.first_node[-1], BLOCKS + 1)[1:-1])
         return [0, *ends.tolist(), len(self)]
 
 
 @dataclass
 class Weights:
-    """Parameters of rows, as counts and what normalises them.
-
-    Attributes:
-        tensors: float64 [rows, m], [., m, m] and [., m, m, m], not negative.
-        scale: float64 [m]; a parameter is ``scale[state of the left-hand side]`` times the tensor's value.
-        root: float64 [kinds of root, m], distributions.
-    """
+    """Parameters of rows, as counts and their normalisers."""
 
     tensors: list[np.ndarray]
+    """float64 [rows, m], [., m, m] and [., m, m, m], not negative."""
     scale: np.ndarray
+    """float64 [m]; a parameter is ``scale[state of the left-hand side]`` times the tensor's value."""
     root: np.ndarray
+    """float64 [kinds of root, m], distributions."""
 
     @property
     def m(self) -> int:
@@ -169,25 +162,23 @@ class Weights:
         return len(self.scale)
 
     def copy(self) -> Weights:
-        """A copy of all arrays."""
+        """Copies all arrays."""
         return Weights([t.copy() for t in self.tensors], self.scale.copy(), self.root.copy())
 
 
 class Expectation:
-    """Inside and outside over trees, and expected counts; keeps its arrays from call to call.
+    """Inside and outside passes over trees, and expected counts; keeps its arrays between calls.
 
-    Vectors of nodes are those of a part of the trees at a time, so memory does not grow with them.
+    Only the vectors of a part of the trees are in memory at a time, so memory does not grow with the trees.
 
     Args:
         trees: the trees.
-        threads: how many to use; results do not depend on it.
-        tokens: number of rule tokens. Of a forest they are those of one derivation, as all have as many; those of trees
-            with weights are parts of tokens.
+        threads: number of threads; results do not depend on it.
+        tokens: number of rule tokens. In a forest, it is that of one derivation, equal for all; trees with weights have
+            fractions of tokens.
 
-    Attributes:
-        log_likelihood: float64 [trees], natural logarithms, -inf where a tree is impossible; of the last ``infer``.
-        nodes: number of all nodes, or what ``tokens`` says.
-        rows: number of tensors by arity.
+    The attribute ``log_likelihood``, float64 [trees], holds natural logarithms of the last ``infer``, -inf for an
+    impossible tree; ``nodes`` is the number of all nodes, or ``tokens``; ``rows`` the number of tensors by arity.
     """
 
     def __init__(self, trees: TreeSet, threads: int = 1, tokens: float | None = None):
@@ -201,10 +192,10 @@ class Expectation:
         self._engine = in_threads(max(threads, 1), BLOCKS)
 
     def infer(self, weights: Weights, count: bool = True) -> int:
-        """Likelihoods of all trees and, if asked for, what ``root_counts`` and ``count`` need.
+        """Computes the likelihoods of all trees and, if ``count`` is set, the input of ``root_counts`` and ``count``.
 
         Returns:
-            The number of impossible trees; they add nothing to counts.
+            Number of impossible trees, which add nothing to counts.
         """
         shape = (len(self._factor), weights.m)
         if self._inside.shape != shape:
@@ -231,15 +222,15 @@ class Expectation:
         return impossible
 
     def total(self) -> float:
-        """The log-likelihood of all trees, each as often as it counts."""
+        """Log-likelihood of all trees, weighted by their counts."""
         weights = [part.weight for part in self._parts if part.weight is not None]
         return float((self.log_likelihood * (np.concatenate(weights) if weights else 1)).sum())
 
     def posteriors(self, weights: Weights) -> np.ndarray:
-        """The probability of each edge given its tree or forest, float64 [edges], with one state.
+        """Returns the probability of each edge given its tree or forest, float64 [edges], for one state.
 
         Raises:
-            ValueError: there are several states.
+            ValueError: the weights have several states.
         """
         if weights.m != 1:
             raise ValueError(f"edges have probabilities of their own with one state, not with {weights.m}")
@@ -270,7 +261,7 @@ class Expectation:
         return sum(self._each(part.blocks, block))
 
     def _shares(self, part: TreeSet) -> Any:
-        """Where the kernel keeps each edge's share of its node's vectors."""
+        """Returns the kernel's array of each edge's share of its node's vectors."""
         return ffi.NULL if part.first_edge is None else _reals(self._share)
 
     def _root_states(self, part: TreeSet, weights: Weights) -> np.ndarray:
@@ -299,7 +290,7 @@ class Expectation:
             sums[same["row"][0]] += pieces[same["part"]].sum(axis=0)
 
     def root_counts(self) -> np.ndarray:
-        """Expected states of the roots by kind, float64 [kinds, m]; of the last ``infer`` that was to count."""
+        """Returns expected states of the roots by kind, float64 [kinds, m], after ``infer`` with ``count``."""
         return self._roots
 
     def count(self, weights: Weights) -> list[np.ndarray]:
@@ -321,7 +312,7 @@ class Expectation:
         return totals
 
     def shrink(self, weights: Weights, totals: list[np.ndarray], plan: Shrinkage) -> None:
-        """Shrinks expected counts in place (see lscfg_em_shrink in lscfg.h), and fills ``totals`` anew."""
+        """Shrinks expected counts in place (see lscfg_em_shrink in lscfg/estimate.h), and updates ``totals``."""
         for k in ARITIES:
             if len(weights.tensors[k]):
                 self._shrink(weights.tensors[k], totals[k], plan, k)
@@ -343,7 +334,7 @@ class Expectation:
         self._each([0, *inner.tolist(), len(begin) - 1], block)
 
     def _sum(self, tensor: np.ndarray) -> np.ndarray:
-        """The sum of all rows."""
+        """Returns the sum of all rows."""
         cuts = np.linspace(0, len(tensor), BLOCKS + 1).astype(int).tolist()
         out = np.zeros((BLOCKS, *tensor.shape[1:]))
         number = {first: j for j, (first, last) in enumerate(pairwise(cuts)) if first < last}
@@ -355,12 +346,12 @@ class Expectation:
         return out.sum(axis=0)
 
     def _each(self, cuts: list[int], work: Callable[[int, int], Any]) -> list[Any]:
-        """The work on every block that is not empty; the kernel runs without the interpreter's lock."""
+        """Runs the work on every block that is not empty; the kernel runs without the interpreter's lock."""
         blocks = [(first, last) for first, last in pairwise(cuts) if first < last]
         return list(self._engine.map(lambda block: work(*block), blocks))
 
     def _view(self, trees: TreeSet, weights: Weights) -> tuple[Any, list[Any]]:
-        """The kernel's view of some trees, and what it points into."""
+        """Returns the kernel's view of trees, and the objects that the view points into."""
         m = weights.m
         if not 1 <= m <= MAX_STATES:
             raise InputError(f"the number of hidden states must be 1 to {MAX_STATES}, got {m}")
@@ -389,19 +380,16 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Shrinkage:
-    """How expected counts are shrunk.
-
-    Attributes:
-        to_source: pseudo-counts of the source side's distribution of states.
-        to_arity: pseudo-counts of the arity's in that of the source side.
-        mass: by arity, float64 [rows], what a row sums to afterwards: the tokens of a rule that it belongs to.
-        groups: by arity, where each group begins in the rows behind, int64, and the rows, int32.
-    """
+    """Shrinkage of expected counts."""
 
     to_source: float
+    """Pseudo-counts of the source side's distribution of states."""
     to_arity: float
+    """Pseudo-counts of the arity's distribution in that of the source side."""
     mass: list[np.ndarray]
+    """By arity, float64 [rows], sum of a row after shrinkage: the tokens of its rule."""
     groups: list[tuple[np.ndarray, np.ndarray]]
+    """By arity, the first of each group in the list of rows, int64, and the rows, int32."""
 
 
 def _check(code: int) -> None:
