@@ -1,7 +1,7 @@
-"""The feature functions for decoders: their sources, how they are compiled, and an example to try them out on.
+"""The feature functions for decoders: their sources, their compilation, and an example to test them.
 
-Their sources ship with the package: the layers of the kernel that a decoder needs, ``adapter``, which all decoders
-share, and a folder for each of them.
+The package ships their sources: the layers of the kernel that a decoder needs, ``adapter``, which all decoders share,
+and a folder for each decoder.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from lscfg.model.sense import SenseModel, end_of_items
 from lscfg.parallel.engine import available_cores, in_threads
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
-"""Its words are known, unknown, in a rule with a gap and in one that swaps."""
+"""Its words are known, unknown, in a rule with a gap and in a rule that swaps."""
 
 EXAMPLE_RULES = (
     ("una", "a"),
@@ -43,29 +43,31 @@ EXAMPLE_RULES = (
 
 @contextlib.contextmanager
 def sources() -> Iterator[Path]:
-    """The folder that holds ``include``, the kernel's layers, ``adapter`` and the decoders' folders."""
+    """Yields the folder with ``include``, the kernel's layers, ``adapter`` and the decoders' folders."""
     with resources.as_file(resources.files("lscfg") / "sources") as folder:
         # in a checkout that is not installed they are beside the package
         yield folder if folder.is_dir() else Path(__file__).resolve().parents[1] / "plugin"
 
 
 def kernel_facts(plugin: Path) -> dict[str, list[str]]:
-    """``layers`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C compiler."""
+    """Returns the ``layers`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C
+    compiler.
+    """
     facts: dict[str, list[str]] = json.loads((plugin / "include" / "kernel.json").read_text(encoding="utf-8"))
     return facts
 
 
 def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[str]:
-    """Compiles a decoder's adapter and what it needs of the kernel into objects in ``folder``.
+    """Compiles a decoder's adapter and the layers that it needs into objects in ``folder``.
 
-    ``CC`` and ``CXX`` are used if they are set.
+    The environment variables ``CC`` and ``CXX`` select compilers.
 
     Args:
         decoder: name of the adapter's folder.
-        options: further options of the C++ compiler.
+        options: additional options for the C++ compiler.
 
     Raises:
-        InputError: there is no compiler, or the sources do not compile; the first error is shown.
+        InputError: no compiler, or the sources do not compile; shows the first error.
     """
     cc, cxx = _compiler("CC", "gcc"), _compiler("CXX", "g++")
     with sources() as plugin:
@@ -91,7 +93,7 @@ def link(arguments: Sequence[str], output: Path) -> None:
     """Links with ``CXX``.
 
     Raises:
-        InputError: a symbol or library is missing; it is named.
+        InputError: a symbol or library is missing; names it.
     """
     _run([*_compiler("CXX", "g++"), *arguments, "-o", str(output)])
 
@@ -113,11 +115,11 @@ def _run(command: list[str]) -> None:
         first = next(
             (line for line in lines if _FAULT.search(line)), lines[0] if lines else f"status {done.returncode}"
         )
-        raise InputError(f"the compiler refuses the feature function: {demangled(first.strip())}")
+        raise InputError(f"cannot compile the feature function: {demangled(first.strip())}")
 
 
 def demangled(text: str) -> str:
-    """The text with C++ names as a programmer would write them, where c++filt is installed."""
+    """Demangles C++ names in the text, if c++filt is installed."""
     if shutil.which("c++filt") is None:
         return text
     done = subprocess.run(["c++filt"], input=text, capture_output=True, text=True, check=False)
@@ -125,7 +127,9 @@ def demangled(text: str) -> str:
 
 
 def example_model() -> Parameters:
-    """A model of the example's rules with two states, some negative parameters, all weights and a scorer."""
+    """Returns a model of the example's rules with two states, some negative parameters, all weights and context
+    scores.
+    """
     table = _rule_table(EXAMPLE_RULES)
     values = np.random.default_rng(1)
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
@@ -135,15 +139,15 @@ def example_model() -> Parameters:
     weights = values.normal(size=outcomes * items).astype(np.float32)
     offsets, all_items = np.arange(outcomes + 1) * items, np.tile(np.arange(items, dtype=np.int32), outcomes)
     counts = values.uniform(1, 9, len(table))
-    context = ContextModel(table, counts, offsets, all_items, weights, _example_scorer(table, values))
+    context = ContextModel(table, counts, offsets, all_items, weights, _example_scores(table, values))
     pairs = np.array([(a, b) for a in range(-1, len(table.words)) for b in range(-1, len(table.words))])
     boundary = BoundaryModel.of(table.words, *((pairs, values.normal(size=len(pairs))) for _ in range(2)))
     values_of = (tensors[0], tensors[1], tensors[2])
     return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary)
 
 
-def _example_scorer(table: RuleTable, values: np.random.Generator) -> SenseModel:
-    """A scorer of all the rules, with all items of two words on each side, of the sentence and of gaps."""
+def _example_scores(table: RuleTable, values: np.random.Generator) -> SenseModel:
+    """Returns context scores for all rules, with all items of two words on each side, of the sentence and of gaps."""
     m, rules = 4, len(table)
     items = np.arange(end_of_items(2, len(table.words)), dtype=np.int32)
     single = [values.normal(size=shape).astype(np.float32) for shape in ((len(items), m), m, (rules, m), rules)]
@@ -152,7 +156,7 @@ def _example_scorer(table: RuleTable, values: np.random.Generator) -> SenseModel
 
 
 def run_example(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """The decoder's answer to the example; symbols that a library lacks are found missing when it is loaded."""
+    """Runs a decoder on the example; missing symbols of a library are found when it is loaded."""
     environment = {**os.environ, "LD_BIND_NOW": "1"}
     text = EXAMPLE_SENTENCE + "\n"
     return subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environment)

@@ -20,42 +20,38 @@ from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
 
 LONGEST = 1 << 20
-"""Words of the longest sentence that a forest may be of; a span's end says how much memory its forest takes."""
+"""Maximum number of words of a sentence with a forest; the end of a span determines the memory for a forest."""
 
 
 @dataclass(frozen=True)
 class StoredForest:
-    """One forest of a file.
-
-    Attributes:
-        number: the sentence's id.
-        words: those of the sentence; None where its forest is no plain sentence's.
-        forest: None where the sentence has no parse.
-        names: names of the features that the file has.
-        features: float64 [n_apps, len(names)], their values.
-        sides: source and target side of the applications whose rule is not one of the grammar's, by application.
-    """
+    """One forest of a file."""
 
     number: int
+    """The sentence's id."""
     words: list[str] | None
+    """The words of the sentence; None if the forest is not that of a plain sentence."""
     forest: Forest | None = None
+    """None if the sentence has no parse."""
     names: tuple[str, ...] = ()
+    """Names of the features in the file."""
     features: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    """float64 [n_apps, len(names)], their values."""
     sides: dict[int, tuple[str, str]] = field(default_factory=dict)
+    """Source and target sides of applications whose rule is not in the grammar, by application."""
 
 
 class ForestFile:
-    """The forests of a file, read again at each iteration.
+    """The forests of a file, which each iteration reads again.
+
+    The attribute ``grammar`` is finished: the given grammar and all rules of the forests.
 
     Args:
         path: lines of JSON, .gz allowed.
-        grammars: files of a grammar in cdec's format; rules of the forests that it lacks are added.
-
-    Attributes:
-        grammar: finished; that of all forests, of their own rules where no other is given.
+        grammars: files of a grammar in cdec's format; missing rules of the forests are added.
 
     Raises:
-        InputError: a line is not such a forest, has a span longer than ``LONGEST``, a rule of more than two
+        InputError: a line is not such a forest, or contains a span longer than ``LONGEST``, a rule of more than two
             nonterminals, or a root without a derivation.
     """
 
@@ -91,13 +87,13 @@ class ForestFile:
                     raise ValueError("id or parsed")
                 if "cut" in line:
                     raise InputError(
-                        "lscfg marginals has cut this forest to its largest marginals, and derivations are missing; "
-                        "make it anew without --top and --min-marginal"
+                        "lscfg inspect marginals kept only the largest marginals, so derivations are missing; "
+                        "run it again without --top and --min-marginal"
                     )
             yield number, line
 
     def _encode(self, category: str, source: str, target: str) -> tuple[int, list[int], list[int]]:
-        """The rule as symbols of the kernel."""
+        """Returns the rule as symbols of the kernel."""
         src, order = [], []
         for token in source.split(" "):
             found = _NONTERMINAL.fullmatch(token)
@@ -113,7 +109,7 @@ class ForestFile:
 
     @cached_property
     def _translated(self) -> set[int]:
-        """The words that some rule [X] translates alone."""
+        """Returns the words that a rule [X] translates alone."""
         grammar, sources = self.grammar, (self.grammar.src(r) for r in range(len(self.grammar)))
         return {src[0] for r, src in enumerate(sources) if len(src) == 1 and src[0] >= 0 and grammar.lhs(r) == X}
 
@@ -139,7 +135,7 @@ class ForestFile:
             builder.add_node(grammar.category(node[0]), node[1], node[2])
             for edge in edges:
                 if len(edge["tails"]) > 2:
-                    raise InputError("a rule of more than two nonterminals, which files of forests cannot have")
+                    raise InputError("a rule with more than two nonterminals; forest files allow at most two")
                 for target, *row in edge["targets"]:
                     rule = self._rules.get((node[0], edge["source"], target), -1)
                     if edge.get("pass", False):
@@ -158,13 +154,13 @@ class ForestFile:
         features = np.zeros((forest.n_apps, len(names)))
         features[app_of[used]] = np.array(values, np.float64).reshape(len(values), len(names))[used]
         if not np.isfinite(features).all():
-            raise InputError("features that are not finite")
+            raise InputError("features are not finite")
         sides = {int(app_of[k]): text for k, text in passed.items() if used[k]}
         return StoredForest(line["id"], words, forest, names, features, sides)
 
 
 def _rules(line: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """Category, source side and target side of all applications but those that pass a word through."""
+    """Yields category, source side and target side of all applications except pass-through."""
     if not line["parsed"]:
         return
     categories = [node[0] for node in line["nodes"]]
@@ -175,7 +171,7 @@ def _rules(line: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def _words(nodes: list[list[Any]], edges: list[dict[str, Any]]) -> list[str] | None:
-    """The sentence that the rules of a forest cover; None if it is a lattice."""
+    """Returns the sentence that the rules of a forest cover; None for a lattice."""
     end = _end(nodes)
     if end > sum(not _NONTERMINAL.fullmatch(token) for edge in edges for token in edge["source"].split(" ")):
         return None  # a word of a lattice may cover several places
@@ -198,10 +194,10 @@ def _words(nodes: list[list[Any]], edges: list[dict[str, Any]]) -> list[str] | N
 
 
 def _end(nodes: list[list[Any]]) -> int:
-    """Where the last span ends.
+    """Returns the end of the last span.
 
     Raises:
-        InputError: further than any sentence goes.
+        InputError: the end exceeds the longest sentence.
     """
     end: int = max(node[2] for node in nodes)
     if end > LONGEST:
@@ -211,11 +207,11 @@ def _end(nodes: list[list[Any]]) -> int:
 
 @contextmanager
 def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
-    """Whatever is wrong in a line becomes an error that names it."""
+    """Converts any error in a line to one that names the line."""
     try:
         yield
     except json.JSONDecodeError as error:
-        raise InputError(f"not JSON: {error.msg}; the file may be cut, make it anew", path, number) from error
+        raise InputError(f"not JSON: {error.msg}; the file may be cut off; create it again", path, number) from error
     except InputError as error:
         raise InputError(str(error), path, number) from error
     except (
@@ -229,5 +225,5 @@ def _malformed(path: str | os.PathLike[str], number: int) -> Iterator[None]:
     ) as error:
         what = f"it has no {error}" if isinstance(error, KeyError) else cut(error) or repr(error)
         raise InputError(
-            f"no forest ({what}); expected a line of lscfg marginals or lscfg cdec forest", path, number
+            f"not a forest ({what}); expected a line of lscfg inspect marginals or lscfg cdec forest", path, number
         ) from error

@@ -1,7 +1,7 @@
-"""cdec.ini: the part of cdec's configuration that the embedded decoder understands, read and written.
+"""cdec.ini: the part of cdec's configuration that the embedded decoder supports, read and written.
 
-One ``key=value`` a line, ``#`` starts a comment. Paths count from the working directory, as in cdec; where nothing is
-there, from the file's own folder.
+One ``key=value`` a line, ``#`` starts a comment. Paths count from the working directory, as in cdec, or else from the
+file's own folder.
 """
 
 from __future__ import annotations
@@ -20,20 +20,18 @@ from lscfg.kernel import LatentOptions, option_pairs
 
 @dataclass(frozen=True)
 class LatentFeature:
-    """A feature_function line of lscfg's own: ``LSCFG key=value ...`` or ``External LIBRARY key=value ...``.
-
-    Attributes:
-        library: cdec's shared library, None in the form without one.
-        options: the pairs as they stand; ``model`` is among them.
-        number: of the line in its file, for messages.
+    """A feature_function line for latent features: ``LSCFG key=value ...`` or ``External LIBRARY key=value ...``.
 
     Raises:
-        InputError: from ``line``, of a path with a blank.
+        InputError: from ``line``, for a path with a blank.
     """
 
     options: Mapping[str, str]
+    """The pairs as written, including ``model``."""
     library: str | None = None
+    """cdec's shared library, None in the form without one."""
     number: int | None = field(default=None, compare=False)
+    """Number of the line in its file, for messages."""
 
     def __reduce__(self) -> tuple[type[LatentFeature], tuple[dict[str, str], str | None, int | None]]:
         # the view of a dictionary cannot be pickled
@@ -41,68 +39,66 @@ class LatentFeature:
 
     @property
     def line(self) -> str:
-        """The value of the feature_function line."""
+        """Returns the value of the feature_function line."""
         head = "LSCFG" if self.library is None else f"External {line_word(self.library)}"
         return " ".join([head, *(f"{key}={line_word(value)}" for key, value in self.options.items())])
 
 
 def line_word(path: str | os.PathLike[str]) -> str:
-    """The path as a word of a feature's line, which decoders divide at blanks.
+    """Returns the path as a word of a feature's line, which decoders split at blanks.
 
     Raises:
-        InputError: it has a blank.
+        InputError: the path contains a blank.
     """
     text = os.fspath(path)
     if text.split() != [text]:
-        raise InputError("decoders divide a feature's line at blanks; rename what has a blank in its name", text)
+        raise InputError("decoders split a feature's line at blanks; rename the file or folder", text)
     return text
 
 
 @dataclass(frozen=True)
 class DecoderConfig:
-    """What a decoder is made of; the defaults are cdec's.
-
-    Attributes:
-        grammars: grammar files (grammar, may be repeated).
-        language_model: a model that KenLM reads (feature_function=KLanguageModel).
-        language_model_name: name of its feature (-n of KLanguageModel); the unknown words' has ``_OOV`` behind it.
-        word_penalty: count target words (feature_function=WordPenalty).
-        latent: lscfg's own features (feature_function=LSCFG or External).
-        max_span: most words that a rule covers, glue apart (scfg_max_span_limit).
-        pop_limit: candidates taken at each node (cubepruning_pop_limit).
-        pass_through: every word may be translated by itself (add_pass_through_rules).
-        glue: Hiero's glue rules (on unless scfg_no_hiero_glue_grammar).
-        goal: category of whole sentences (goal).
-        weights: weights file.
-        k_best: length of k-best lists; unique_k_best: of different translations.
-        path: the file that says so, for messages.
-    """
+    """Configuration of a decoder; the defaults are cdec's."""
 
     grammars: tuple[Path, ...] = ()
+    """Grammar files (grammar, may be repeated)."""
     language_model: Path | None = None
+    """A model that KenLM reads (feature_function=KLanguageModel)."""
     language_model_name: str = "LanguageModel"
+    """Name of its feature (-n of KLanguageModel); ``_OOV`` is appended for the feature of unknown words."""
     word_penalty: bool = False
+    """Counts target words (feature_function=WordPenalty)."""
     latent: LatentFeature | None = None
+    """Latent features (feature_function=LSCFG or External)."""
     max_span: int = 10
+    """Maximum number of words that a rule covers, except glue (scfg_max_span_limit)."""
     pop_limit: int = 200
+    """Candidates taken at each node (cubepruning_pop_limit)."""
     pass_through: bool = False
+    """Lets every word translate as itself (add_pass_through_rules)."""
     glue: bool = True
+    """Hiero's glue rules (on unless scfg_no_hiero_glue_grammar)."""
     goal: str = "S"
+    """Category of whole sentences (goal)."""
     weights: Path | None = None
+    """Weights file."""
     k_best: int | None = None
+    """Length of k-best lists."""
     unique_k_best: bool = False
+    """Keeps only different translations in k-best lists."""
     path: Path | None = field(default=None, compare=False)
+    """The configuration file, for messages."""
 
 
 FEATURE_FUNCTIONS = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 
 
 def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
-    """The configuration in a cdec.ini.
+    """Reads the configuration in a cdec.ini.
 
     Raises:
-        InputError: a line that is no setting, a setting or an option of latent features that is unknown, repeated or
-            has a bad value, a formalism other than scfg, or a file that does not exist; by file and line.
+        InputError: a line that is not a setting, a setting or an option of latent features that is unknown, repeated or
+            invalid, a formalism other than scfg, or a missing file; by file and line.
     """
     reader = _Reader(path)
     for number, line in enumerate(read_lines(path), 1):
@@ -113,13 +109,13 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
 
 
 def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
-    """The file that a path in an ini file means: from the working directory or else from the ini file's folder."""
+    """Resolves a path in an ini file: from the working directory or else from the ini file's folder."""
     candidates = (Path(value), Path(ini).parent / value)
     return next((path for path in candidates if value and os.path.isfile(path)), None)
 
 
 class IniFile(InputFile):
-    """An ini file of cdec's or Moses' on the command line; the files that it names are read, too."""
+    """An ini file for cdec or Moses on the command line; the files that it names are read too."""
 
     def files(self) -> Iterator[str]:
         yield self.path
@@ -136,10 +132,10 @@ class NamedGrammar(NamedFile):
 
 
 def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
-    """The words of an ini file that may be paths: values, and what stands behind ``=`` in them.
+    """Returns the words of an ini file that may be paths: values, and the text after ``=`` in them.
 
     Args:
-        leave: the words of lines whose key begins so are left out.
+        leave: skips lines whose key begins with this text.
     """
     words: dict[str, None] = {}
     for line in read_lines(ini):
@@ -151,7 +147,7 @@ def named_words(ini: str | os.PathLike[str], leave: str = "") -> list[str]:
 
 
 def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
-    """Whether a library that an ini file names is lscfg's: by its name or, under another one, by what is in it."""
+    """Recognises lscfg's library in an ini file, by its name or by its content."""
     if "lscfg" in Path(value).name:
         return True
     found = find_file(value, ini)
@@ -159,12 +155,12 @@ def is_our_library(value: str, ini: str | os.PathLike[str]) -> bool:
 
 
 def write_ini(path: str | os.PathLike[str], config: DecoderConfig) -> None:
-    """Writes the configuration so that cdec (given the library of an External line) and ``read_ini`` both read it."""
+    """Writes the configuration for cdec (with the library of an External line) and for ``read_ini``."""
     write_lines(path, format_ini(config))
 
 
 def format_ini(config: DecoderConfig) -> list[str]:
-    """The lines of the configuration; settings that have their default are left out."""
+    """Returns the lines of the configuration; settings with default values are omitted."""
     lines = ["formalism=scfg", *(f"grammar={grammar}" for grammar in config.grammars)]
     if config.word_penalty:
         lines.append("feature_function=WordPenalty")
@@ -306,7 +302,7 @@ class _Reader:
         options: dict[str, str] = {}
         for key, value in option_pairs(" ".join(arguments)):
             if not key:
-                raise self.error(f"expected key=value behind {name}, found {quote(value)}")
+                raise self.error(f"expected key=value after {name}, found {quote(value)}")
             if key in options:
                 raise self.error(f"option {cut(key)} of {name} is given twice")
             options[key] = value

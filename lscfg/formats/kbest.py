@@ -24,17 +24,16 @@ class Hypothesis:
 
 @dataclass(frozen=True, eq=False)
 class HypothesisList(Sequence[Hypothesis]):
-    """The k-best list of a sentence as arrays: a sequence of hypotheses that are made when somebody asks for one.
-
-    Attributes:
-        names: of features, by column; one that is 0 is left out of a hypothesis.
-        texts: n translations; values: float64 [n, names]; scores: float64 [n].
-    """
+    """The k-best list of a sentence as arrays: a sequence that creates hypotheses on demand."""
 
     names: Sequence[str]
+    """Names of features, by column; hypotheses omit features that are 0."""
     texts: Sequence[str]
+    """n translations."""
     values: np.ndarray
+    """float64 [n, names]."""
     scores: np.ndarray
+    """float64 [n]."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -62,13 +61,13 @@ class HypothesisList(Sequence[Hypothesis]):
 
 
 def format_hypothesis(sentence: int, hypothesis: Hypothesis) -> str:
-    """One line of the format, without a newline; zero-valued features are written too."""
+    """Returns one line of the format, without a newline; zero-valued features are written too."""
     features = " ".join(f"{name}={value:.9g}" for name, value in hypothesis.features.items())
     return f"{sentence} ||| {hypothesis.text} ||| {features} ||| {hypothesis.score:.9g}"
 
 
 def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]) -> None:
-    """Writes one k-best list per sentence, sentences numbered from 0. Compression is fast: few lists are kept."""
+    """Writes one k-best list per sentence, sentences numbered from 0. Compression is fast, since few lists are kept."""
     with atomic_write(path, level=1) as file:
         for sentence, hypotheses in enumerate(lists):
             if isinstance(hypotheses, HypothesisList):
@@ -78,7 +77,7 @@ def write_kbest(path: str | PathLike[str], lists: Iterable[Sequence[Hypothesis]]
 
 
 def _lines(sentence: int, found: HypothesisList) -> Iterator[str]:
-    """What ``format_hypothesis`` makes of each, without making it."""
+    """Yields the output of ``format_hypothesis`` for each hypothesis, without creating the hypotheses."""
     labels = [f"{name}=" for name in found.names]
     for text, row, score in zip(found.texts, found.values.tolist(), found.scores.tolist(), strict=True):
         features = " ".join([f"{label}{value:.9g}" for label, value in zip(labels, row, strict=True) if value])
@@ -88,7 +87,7 @@ def _lines(sentence: int, found: HypothesisList) -> Iterator[str]:
 def parse_hypothesis(
     line: str, path: str | PathLike[str] | None = None, number: int | None = None
 ) -> tuple[int, Hypothesis]:
-    """Sentence id and hypothesis of one line.
+    """Returns the sentence id and the hypothesis of one line.
 
     Raises:
         InputError: the line is cut, or a number in it is not a finite number.
@@ -112,18 +111,15 @@ def parse_hypothesis(
 def _fields(line: str, path: str | PathLike[str] | None, number: int | None) -> list[str]:
     fields = split_fields(line)
     if len(fields) != 4:
-        raise InputError(
-            f"a k-best line has 4 fields between |||, this one {len(fields)}; is the file cut?", path, number
-        )
+        raise InputError(f"expected 4 fields between |||, found {len(fields)}; the file may be cut off", path, number)
     return fields
 
 
 def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
-    """The k-best lists of a file by sentence id.
+    """Returns the k-best lists of a file by sentence id.
 
     Raises:
-        InputError: a malformed line, named by file and line, or a last line without its newline: cut, it may still look
-            whole.
+        InputError: a malformed line, named by file and line, or a last line without its newline, which may be cut.
     """
     lists: dict[int, list[Hypothesis]] = {}
     for number, line in enumerate(read_lines(path, closed=True), 1):
@@ -133,10 +129,10 @@ def read_kbest(path: str | PathLike[str]) -> dict[int, list[Hypothesis]]:
 
 
 def read_translations(path: str | PathLike[str]) -> dict[int, list[str]]:
-    """The translations alone of the k-best lists of a file, by sentence id; features and scores are not looked at.
+    """Returns only the translations in the k-best lists of a file, by sentence id; features and scores are ignored.
 
     Raises:
-        InputError: as ``read_kbest``, but for what is wrong with features and scores.
+        InputError: as ``read_kbest``, except for bad features and scores.
     """
     lists: dict[int, list[str]] = {}
     for number, line in enumerate(read_lines(path, closed=True), 1):

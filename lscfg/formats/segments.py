@@ -1,4 +1,4 @@
-"""cdec's input in which each sentence has a grammar of its own: ``<seg grammar="FILE" id="N">words</seg>``."""
+"""cdec's input with a grammar for each sentence: ``<seg grammar="FILE" id="N">words</seg>``."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lscfg.errors import InputError
 from lscfg.io.text import write_lines
 
 SEGMENTS = "segments.sgm"
-"""The file in a folder of grammars that cdec gets as its input."""
+"""The input file for cdec in a folder of grammars."""
 
 
 def check_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> None:
-    """Refuses what cdec's input cannot hold.
+    """Checks that cdec's input can contain the folder and the sentences.
 
     Raises:
         InputError: the folder's name or the first bad sentence.
@@ -38,16 +38,16 @@ _GRAMMAR, _ID = _attribute("grammar"), _attribute("id")
 
 
 def segment_grammar(line: str) -> str | None:
-    """The grammar that a line of cdec's input names for itself, if it does."""
+    """Returns the grammar that a line of cdec's input names, if any."""
     segment = _SEGMENT.fullmatch(line)
     found = segment and _GRAMMAR.search(segment[1])
     return found[1].strip("\"'") if found else None
 
 
 def numbered(line: str, number: int) -> str:
-    """The line as a segment with this id; other attributes of a ``<seg ...>`` stay.
+    """Returns the line as a segment with this id; other attributes of a ``<seg ...>`` stay.
 
-    cdec leaves out empty lines and takes any id that a segment has; only ids of one's own tell the output apart.
+    cdec skips empty lines and accepts any id; only our own ids identify the lines of its output.
     """
     found = _SEGMENT.fullmatch(line)
     attributes, text = (_ID.sub("", found[1]), found[2]) if found else ("", line)
@@ -55,12 +55,12 @@ def numbered(line: str, number: int) -> str:
 
 
 def grammar_path(folder: str | os.PathLike[str], number: int) -> Path:
-    """The grammar of a sentence, counted from 0."""
+    """Returns the grammar file of a sentence, counted from 0."""
     return Path(folder) / f"grammar.{number}.gz"
 
 
 def write_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> None:
-    """Writes the folder's input for cdec. Empty sentences, which cdec skips without an output, are left out."""
+    """Writes the folder's input for cdec. Empty sentences, for which cdec prints nothing, are omitted."""
     write_lines(
         Path(folder) / SEGMENTS,
         (

@@ -11,11 +11,11 @@ from lscfg.io.text import atomic_write, read_lines
 
 
 def read_weights(path: str | PathLike[str]) -> dict[str, float]:
-    """The weights by feature name.
+    """Returns the weights by feature name.
 
     Raises:
-        InputError: a line that is not a name and a finite number, a name given twice, a last line without its newline,
-            or no weight at all.
+        InputError: a line that is not a name and a finite number, a repeated name, a last line without its newline, or
+            no weights.
     """
     weights: dict[str, float] = {}
     for number, line in enumerate(read_lines(path, closed=True), 1):
@@ -41,7 +41,7 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
 
 
 def unknown_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
-    """The names of weights that no feature has, 0 apart, each with the feature that may be meant; empty without any."""
+    """Lists non-zero weights without a feature, each with the feature that may be meant; empty if there are none."""
     unknown = sorted(name for name in weights.keys() - set(known) if weights[name])
     return ", ".join(quote(name) + did_you_mean(name, known) for name in unknown)
 

@@ -26,19 +26,19 @@ DROP_REASONS = (
     "malformed link",
     "link out of range",
 )
-"""Why a sentence pair has no tree, by the kernel's LSCFG_PAIR_... ."""
+"""Reasons for dropping a sentence pair, by the kernel's LSCFG_PAIR_... ."""
 
 
 @dataclass(frozen=True)
 class TreeOptions(Declared):
-    """How a sentence pair becomes a tree.
+    """Options for turning a sentence pair into a tree.
 
     Phrases in a sequence, in the same order on both sides or in exactly opposite order, can be bracketed in any way:
     ``"normal"`` is the normal form of Zhang, Gildea & Chiang (2008), ((A B) C) D, and so is ``"left"``; ``"right"`` is
-    A (B (C D)); ``"balanced"`` is (A B) (C D), with the left part one longer where the number is odd.
+    A (B (C D)); ``"balanced"`` is (A B) (C D), with a longer left part for an odd number.
 
-    A rule of more than ``max_arity`` nonterminals stays in the tree, but gets no parameters and no place in a grammar.
-    With ``binarise`` no rule has more: the smallest children become terminals of their parent's rule.
+    A rule of more than ``max_arity`` nonterminals stays in the tree, but gets no parameters and enters no grammar.
+    ``binarise`` avoids such rules: the smallest children become terminals of their parent's rule.
     """
 
     bracketing: str = setting("normal", "bracketing of phrases in a sequence", choices=BRACKETINGS)
@@ -50,7 +50,7 @@ class TreeOptions(Declared):
 
 @dataclass(frozen=True)
 class DeriveOptions(TreeOptions):
-    """How a corpus becomes trees. Pairs that are dropped are counted by the reason."""
+    """Options for turning a corpus into trees. Dropped pairs are counted by reason."""
 
     max_words: int = setting(0, "most words of a side; longer pairs are dropped; 0: any number", least=0)
     drop: bool = setting(
@@ -60,57 +60,56 @@ class DeriveOptions(TreeOptions):
 
 @dataclass(frozen=True)
 class DerivedNodes:
-    """Trees and nodes since the last flush, as views that hold until the deriver's next call.
-
-    Attributes:
-        trees: int64 [trees], first node of each; end: the node behind the last tree. Both count from the very first
-            node.
-        rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4]. See ``lscfg.extract.derive.Derivations``.
-    """
+    """Trees and nodes since the last flush, as views that are valid until the deriver's next call."""
 
     trees: np.ndarray
+    """int64 [trees], first node of each tree, counted from the first of all nodes."""
     end: int
+    """The number of nodes up to the last tree, counted from the first of all nodes."""
     rule: np.ndarray
+    """int32 [nodes], as in ``lscfg.extract.derive.Derivations``."""
     parent: np.ndarray
+    """int32 [nodes]."""
     slot: np.ndarray
+    """int32 [nodes]."""
     span: np.ndarray
+    """int32 [nodes, 4]."""
 
 
 @dataclass(frozen=True)
 class DerivedForests:
-    """Forests since the last flush, as views that hold until the deriver's next call.
-
-    Attributes:
-        first: int64 [trees]; edge: int64 [nodes]; rule: int32 [edges]; tail: int32 [tails]; span: int32 [nodes, 4]. See
-            ``lscfg.extract.forests.Forests``.
-        ends: what stands behind the last of ``first`` and of ``edge``.
+    """Forests since the last flush, as views that are valid until the deriver's next call; see
+    ``lscfg.extract.forests``.
     """
 
     first: np.ndarray
+    """int64 [trees]."""
     edge: np.ndarray
+    """int64 [nodes]."""
     rule: np.ndarray
+    """int32 [edges]."""
     tail: np.ndarray
+    """int32 [tails]."""
     span: np.ndarray
+    """int32 [nodes, 4]."""
     ends: tuple[int, int]
+    """Values after the last of ``first`` and of ``edge``."""
 
 
 @dataclass(frozen=True)
 class DeriveCounts:
-    """What a deriver has seen since it was made, flushed or not.
-
-    Attributes:
-        rules: int64 [rules], tokens of each rule.
-        trees_above: trees with a rule of more than ``max_arity`` nonterminals.
-        dropped: pairs by reason, of ``DROP_REASONS``.
-    """
+    """Counts of a deriver, including flushed pairs."""
 
     rules: np.ndarray
+    """int64 [rules], tokens of each rule."""
     trees_above: int
+    """Trees with a rule of more than ``max_arity`` nonterminals."""
     dropped: dict[str, int]
+    """Pairs by reason, of ``DROP_REASONS``."""
 
 
 class Collector:
-    """What collectors of word-aligned sentence pairs share: the kernel's object, its errors and its tables."""
+    """Base class for collectors of word-aligned sentence pairs: the kernel's object, its errors and its tables."""
 
     def __init__(self, pointer: Any, release: Any) -> None:
         if pointer == ffi.NULL:
@@ -126,7 +125,7 @@ class Collector:
         check(code, self._error)
 
     def _add(self, function: Any, src: str, tgt: str, links: str, *results: Any) -> None:
-        """Calls a function of the kernel that reads a sentence pair."""
+        """Calls a kernel function that reads a sentence pair."""
         f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
         self._check(function(self._pointer, f, len(f), e, len(e), a, len(a), *results, self._stream, self._error))
 
@@ -134,10 +133,11 @@ class Collector:
         return np.array(view(pointer, shape, dtype, self), subok=False)
 
     def _tables(self, v: Any) -> dict[str, np.ndarray]:
-        """Copies of rules, words and word translations, named as in derivation files (docs/reference/formats.md).
+        """Returns copies of rules, words and word translations, named as in derivation files
+        (docs/reference/formats.md).
 
         Args:
-            v: the kernel's view. The whole of it, since a struct inside it does not keep its memory alive.
+            v: the kernel's whole view, since a struct inside it does not keep its memory alive.
         """
         t = v.tables
         pairs = self._copy(t.pairs, t.n_pairs, np.dtype([("src", np.int32), ("tgt", np.int32), ("count", np.int64)]))
@@ -157,7 +157,7 @@ class Deriver(Collector):
     """Collects the minimal derivation trees of word-aligned sentence pairs.
 
     Args:
-        forests: collect all minimal derivations of each pair too. Time and memory of a pair are cubic in its words.
+        forests: also collects all minimal derivations of each pair. Time and memory of a pair are cubic in its words.
     """
 
     def __init__(self, options: DeriveOptions | None = None, forests: bool = False) -> None:
@@ -180,8 +180,8 @@ class Deriver(Collector):
         """Adds the tree of one pair: words separated by blanks, links ``i-j`` counted from 0.
 
         Raises:
-            LineError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
-                range; nothing is added then.
+            LineError: a side is empty or contains a word that a grammar cannot contain, or a link is malformed or out
+                of range; nothing is added then.
         """
         self._add(lib.lscfg_derive, src, tgt, links)
 
@@ -189,7 +189,7 @@ class Deriver(Collector):
         """Adds the trees of ``pairs`` lines of source, target and links.
 
         Raises:
-            LineError: as for ``add``; the pairs in front of the bad one have been added.
+            LineError: as for ``add``; the pairs before the bad one have been added.
         """
         buffers = [ffi.from_buffer("char[]", text) for text in texts]
         lengths = [len(text) for text in texts]
@@ -201,11 +201,12 @@ class Deriver(Collector):
         )
 
     def merge(self, other: Deriver) -> None:
-        """Adds all that another deriver has collected, as if its pairs had been added here."""
+        """Adds everything that another deriver has collected, as if its pairs had been added here."""
         self._check(lib.lscfg_derivations_merge(self._pointer, other._pointer, self._error))
 
     def decompose(self, src: str, tgt: str, links: str) -> Forest:
-        """All minimal derivations of one pair; rule numbers are those of this deriver's table (see lscfg.h).
+        """Returns all minimal derivations of one pair; rule numbers are those of this deriver's table (see
+        lscfg/extract.h).
 
         Raises:
             LineError: as for ``add``.
@@ -220,7 +221,7 @@ class Deriver(Collector):
         return v
 
     def nodes(self) -> DerivedNodes:
-        """Trees and nodes since the last flush."""
+        """Returns trees and nodes since the last flush."""
         v = self._view()
         return DerivedNodes(
             view(v.trees, v.n_trees, np.int64, self),
@@ -232,7 +233,7 @@ class Deriver(Collector):
         )
 
     def forests(self) -> DerivedForests:
-        """Forests since the last flush; none if they are not wanted."""
+        """Returns forests since the last flush; none if they are not collected."""
         v = self._view()
         return DerivedForests(
             view(v.forests, v.n_forests, np.int64, self),
@@ -244,21 +245,23 @@ class Deriver(Collector):
         )
 
     def flush(self) -> None:
-        """Forgets trees and nodes; rules, words and counts stay."""
+        """Clears trees and nodes; rules, words and counts stay."""
         lib.lscfg_derivations_flush(self._pointer)
 
     def counts(self) -> DeriveCounts:
-        """What has been seen so far."""
+        """Returns the counts so far."""
         v = self._view()
         reasons = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
         return DeriveCounts(self._copy(v.rule_count, v.tables.n_rules, np.int64), v.n_above, reasons)
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Copies of rules, words and word translations, named as in derivation files (docs/reference/formats.md)."""
+        """Returns copies of rules, words and word translations, named as in derivation files
+        (docs/reference/formats.md).
+        """
         return self._tables(self._view())
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """``tables`` and the nodes since the last flush, of trees and of forests if they are wanted, as copies."""
+        """Returns ``tables`` and the nodes since the last flush, of trees and of collected forests, as copies."""
         nodes = self.nodes()
         arrays = {
             "trees": np.append(nodes.trees, np.int64(nodes.end)),
@@ -283,9 +286,9 @@ class HieroExtractor(Collector):
     """Collects the Hiero rules of word-aligned sentence pairs; the limits are those of lscfg_hiero_options.
 
     Args:
-        part: which part of the source sides, and of how many parts, the rules are kept of.
-        loose: words at the borders of an initial phrase pair may be without links; min_hole: least source words of a
-            phrase pair that becomes a nonterminal.
+        part: number of the part of the source sides whose rules are kept, and the number of parts.
+        loose: words at the borders of an initial phrase pair may be unaligned.
+        min_hole: minimum number of source words of a phrase pair that becomes a nonterminal.
     """
 
     def __init__(
@@ -317,15 +320,17 @@ class HieroExtractor(Collector):
         self._add(lib.lscfg_hiero_add, src, tgt, links)
 
     def want(self, line: str) -> None:
-        """Adds a line of a text to be translated, before the first pair: from now on only rules that may be of use for
-        the text are kept. What is left out has words side by side in its source side that the text has not."""
+        """Adds a line of a text to translate, before the first pair. From then on, only rules that may be useful for
+        the text are kept: a rule is dropped if the adjacent words of its source side never occur together in the
+        text.
+        """
         text = line.encode("utf-8")
         self._check(lib.lscfg_hiero_want(self._pointer, text, len(text), self._error))
 
     def add_targets(self, src: str, tgt: str, links: str) -> None:
-        """Counts the target sides of the rules that are there in all rules of one pair, also those that are left out.
+        """Counts the target sides of the collected rules among all rules of one pair, including dropped rules.
 
-        For all pairs once more, after the last one was added.
+        A second pass over all pairs, after the last ``add``.
 
         Raises:
             LineError: as for ``add``.
@@ -338,19 +343,19 @@ class HieroExtractor(Collector):
         return v
 
     def sizes(self) -> tuple[int, int, int]:
-        """Sentence pairs, initial phrase pairs, and those of them that gave a rule."""
+        """Returns the numbers of sentence pairs, of initial phrase pairs, and of those that gave a rule."""
         v = self._view()
         return int(v.n_sentences), int(v.n_phrases), int(v.n_used)
 
     def __len__(self) -> int:
-        """How many rules there are."""
+        """Number of rules."""
         return int(self._view().tables.n_rules)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and what ``Deriver.tables`` names.
+        """Returns copies: ``count`` float64, ``tokens`` int64, ``places`` int32, and the arrays of ``Deriver.tables``.
 
-        ``target_count``, float64, is empty without ``add_targets``. ``first``, int64 [rules], is empty unless there are
-        parts: how many rules of all parts, each as often as it was found, come before a rule is first found.
+        ``target_count``, float64, is empty without ``add_targets``. ``first``, int64 [rules], is empty without parts:
+        it is the number of rule tokens of all parts before the first token of the rule.
         """
         v = self._view()
         return {
@@ -364,10 +369,10 @@ class HieroExtractor(Collector):
 
 
 class Rules:
-    """A table of rules that the kernel works on; arrays as of ``lscfg.grammar.table.RuleTable.arrays``.
+    """A table of rules for the kernel; arrays as in ``lscfg.grammar.table.RuleTable.arrays``.
 
     Raises:
-        ValueError: arrays that do not fit together.
+        ValueError: inconsistent arrays.
     """
 
     def __init__(self, arrays: dict[str, np.ndarray]):
@@ -401,7 +406,9 @@ class Rules:
         return len(self._src_length)
 
     def number(self, side: int) -> np.ndarray:
-        """int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first appearance."""
+        """Returns int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first
+        appearance.
+        """
         numbers = np.empty(len(self), np.int32)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_rules_number(self._pointer, side, ffi.from_buffer("int32_t[]", numbers), error), error)
@@ -414,7 +421,7 @@ class Rules:
         return which
 
     def lexical_weights(self, pairs: np.ndarray, costs: np.ndarray, worst: float, which: np.ndarray) -> np.ndarray:
-        """Lexical weights of some rules, float64 [len(which), 2]: of the target words, of the source words.
+        """Returns lexical weights of rules, float64 [len(which), 2]: of the target words, of the source words.
 
         Args:
             pairs: int32 [P, 2], source and target word, -1 for none.
@@ -442,7 +449,7 @@ class Rules:
         return out
 
     def text(self, which: np.ndarray, names: Sequence[str], values: np.ndarray) -> bytes:
-        """The lines of some rules in cdec's format; values float64 [len(which), len(names)], a 0 is left out."""
+        """Returns lines of rules in cdec's format; values float64 [len(which), len(names)], zeros are omitted."""
         which = self._chosen(which)
         values = np.ascontiguousarray(values, np.float64)
         if values.shape != (len(which), len(names)):
@@ -469,14 +476,18 @@ class Rules:
 
 
 class Trees:
-    """Derivation trees in arrays, as of ``lscfg.extract.derive.Derivations``; anything may be wrong with them.
+    """Unchecked derivation trees in arrays, as in ``lscfg.extract.derive.Derivations``.
 
     Args:
-        trees: int64 [trees + 1]; rule, parent, slot: int32 [nodes]; span: int32 [nodes, 4].
-        rules: what the nodes' rules are numbers of.
+        trees: int64 [trees + 1].
+        rule: int32 [nodes], numbers in ``rules``.
+        parent: int32 [nodes].
+        slot: int32 [nodes].
+        span: int32 [nodes, 4].
+        rules: the rules of the nodes.
 
     Raises:
-        ValueError: arrays that do not fit together.
+        ValueError: inconsistent arrays.
     """
 
     def __init__(
@@ -506,18 +517,18 @@ class Trees:
         check(lib.lscfg_trees_read(self._pointer, self._rules._pointer, *words, error), error)
 
     def check(self) -> None:
-        """Nodes in preorder, each with the children that its rule needs and the span that these and its words fill.
+        """Checks that nodes are in preorder, with the children of their rules and the spans of children and words.
 
         Raises:
-            InputError: the first node found that is otherwise.
+            InputError: the first bad node found.
         """
         self._read(ffi.NULL, ffi.NULL)
 
     def words(self) -> tuple[np.ndarray, np.ndarray]:
-        """The words of all sentences, one behind the other, int32, of the source and of the target side.
+        """Returns the concatenated words of all sentences, int32, of the source and of the target side.
 
         Raises:
-            InputError: as of ``check``.
+            InputError: as in ``check``.
         """
         span = self._nodes[3]
         roots = self._trees[:-1][np.diff(self._trees) > 0]
@@ -529,10 +540,10 @@ class Trees:
 
 
 class Matcher:
-    """Finds the source sides of a table that a sentence can match. Not for two threads at the same time.
+    """Finds the source sides of a table that match a sentence. Only one thread may use an object at a time.
 
     Args:
-        numbers: int32 [rules], what ``rules.number(0)`` gave.
+        numbers: int32 [rules], from ``rules.number(0)``.
     """
 
     def __init__(self, rules: Rules, numbers: np.ndarray):
@@ -546,7 +557,9 @@ class Matcher:
         self._found = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
 
     def match(self, words: np.ndarray) -> np.ndarray:
-        """Numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1: unknown)."""
+        """Returns numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1:
+        unknown).
+        """
         words = np.ascontiguousarray(words, np.int32)
         error = ffi.new("lscfg_error *")
         found = ffi.from_buffer("int32_t[]", self._found)

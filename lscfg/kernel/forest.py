@@ -15,50 +15,50 @@ from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel.base import Vocab, check, view
 
 X, S = 0, 1
-"""Categories that every grammar has, [X] and [S]."""
+"""Categories of every grammar, [X] and [S]."""
 
 PASS, PASS_KNOWN = int(lib.LSCFG_RULE_PASS), int(lib.LSCFG_RULE_PASS_KNOWN)
-"""Rules behind those of a grammar: a word passed through; and one that a rule translates alone, of no probability."""
+"""Rule numbers after those of a grammar: a word passed through; a word passed through that a rule also translates
+alone.
+"""
 
 REST = int(lib.LSCFG_REST)
-"""Category of a node that stands for the tails of an edge but the first, where they are more than two."""
+"""Category of a node that groups all tails of an edge except the first, for edges with more than two tails."""
 
 EXTRA_RULES = int(lib.LSCFG_EXTRA_RULES)
-"""Rule numbers behind those of a grammar; the last one is the rule of ``REST`` nodes."""
+"""Number of rule numbers after those of a grammar; the last one is the rule of ``REST`` nodes."""
 
 MOST = int(lib.LSCFG_MOST)
-"""Rule applications of the largest forest that is made, the kernel's LSCFG_MOST."""
+"""Maximum number of rule applications in a forest, the kernel's LSCFG_MOST."""
 
 EPSILON = -2
-"""Stands for a word where an arc of a lattice has none, the kernel's LSCFG_EPSILON."""
+"""Word id of a lattice arc without a word, the kernel's LSCFG_EPSILON."""
 
 
 @dataclass(frozen=True)
 class ParseOptions:
-    """What the parser may do beside the grammar's rules; the defaults are those of cdec with add_pass_through_rules.
-
-    Attributes:
-        max_span: most words that a rule may cover (scfg_max_span_limit).
-        glue: the glue rules [S] -> [X,1] and [S] -> [S,1] [X,2].
-        pass_through: 0 no pass-through rules, 1 for every word, 2 for words without a one-word rule only.
-        goal: category of the root.
-        most: cells of the chart, which are the square of the number of words, and dotted rules and applications
-            together; 0: any number.
-    """
+    """Options of the parser; the defaults are those of cdec with add_pass_through_rules."""
 
     max_span: int = 10
+    """Maximum number of words that a rule covers (scfg_max_span_limit)."""
     glue: bool = True
+    """Adds the glue rules [S] -> [X,1] and [S] -> [S,1] [X,2]."""
     pass_through: int = 1
+    """0: no pass-through rules; 1: for every word; 2: only for words without a one-word rule."""
     goal: int = S
+    """Category of the root."""
     most: int = MOST
+    """Maximum number of chart cells (the square of the number of words), and of dotted rules and applications together;
+    0: no limit.
+    """
 
 
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
 
     Six more rule numbers follow the last one: ``size`` + 0 is glue [S] -> [X,1], + 1 is glue [S] -> [S,1] [X,2], + 2
-    passes the source word of a span through, + 3 stands for any rule that the grammar does not have, + 4 passes a word
-    through that a rule of the grammar translates alone, + 5 joins tails where an edge has more than two (``REST``).
+    passes the source word of a span through, + 3 is any rule outside the grammar, + 4 passes a word through that a rule
+    of the grammar translates alone, + 5 joins tails of an edge with more than two (``REST``).
     """
 
     def __init__(self, vocab: Vocab | None = None):
@@ -69,7 +69,7 @@ class Grammar:
 
     @classmethod
     def from_files(cls, paths: Iterable[str | os.PathLike[str]], vocab: Vocab | None = None) -> Grammar:
-        """The finished grammar of one or more files in cdec's format (.gz allowed)."""
+        """Returns the finished grammar of one or more files in cdec's format (.gz allowed)."""
         grammar, files = cls(vocab), [os.fspath(path) for path in paths]
         for path in files:
             grammar.read(path)
@@ -80,7 +80,8 @@ class Grammar:
         """Adds the rules of a file in cdec's format.
 
         Raises:
-            InputError: a malformed rule, one that is not UTF-8, or a last line without its newline, by file and line.
+            InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
+                line.
         """
         data = read_bytes(path)
         decode_text(data, path, closed=True)
@@ -101,13 +102,13 @@ class Grammar:
         return int(rule)
 
     def finish(self, path: str | None = None) -> None:
-        """Builds the index by source side; to be called after the last rule.
+        """Builds the index by source side, after the last rule.
 
         Args:
-            path: where the rules are from, for the message.
+            path: origin of the rules, for messages.
 
         Raises:
-            InputError: rules whose source side is a single nonterminal lead from a category back to itself.
+            InputError: rules whose source side is a single nonterminal form a cycle of categories.
         """
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_finish(self._pointer, error), error, path)
@@ -116,12 +117,12 @@ class Grammar:
         return int(lib.lscfg_grammar_size(self._pointer))
 
     def category(self, name: str) -> int:
-        """The category's number; a new one is added."""
+        """Returns the number of a category, which is added if it is new."""
         data = name.encode("utf-8")
         return int(lib.lscfg_grammar_category(self._pointer, data, len(data)))
 
     def category_name(self, category: int) -> str:
-        """The name of a category's number."""
+        """Returns the name of a category."""
         if not 0 <= category < lib.lscfg_grammar_n_categories(self._pointer):
             raise IndexError(f"category {category}")
         length = ffi.new("size_t *")
@@ -133,35 +134,35 @@ class Grammar:
             raise IndexError(f"rule {rule} of {len(self)}")
 
     def lhs(self, rule: int) -> int:
-        """Category of the rule's left-hand side."""
+        """Returns the category of the rule's left-hand side."""
         self._check(rule)
         return int(lib.lscfg_grammar_lhs(self._pointer, rule))
 
     def arity(self, rule: int) -> int:
-        """Number of nonterminals of the rule."""
+        """Returns the number of nonterminals of the rule."""
         self._check(rule)
         return int(lib.lscfg_grammar_arity(self._pointer, rule))
 
     def src(self, rule: int) -> list[int]:
-        """The rule's source side; words >= 0, a nonterminal of category c is -1-c."""
+        """Returns the rule's source side; words >= 0, a nonterminal of category c is -1-c."""
         self._check(rule)
         length = ffi.new("int32_t *")
         symbols = lib.lscfg_grammar_src(self._pointer, rule, length)
         return ffi.unpack(symbols, length[0])
 
     def tgt(self, rule: int) -> list[int]:
-        """The rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
+        """Returns the rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
         self._check(rule)
         length = ffi.new("int32_t *")
         symbols = lib.lscfg_grammar_tgt(self._pointer, rule, length)
         return ffi.unpack(symbols, length[0]) if length[0] else []
 
     def find(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
-        """The rule of a finished grammar with these sides, the first of several; -1 if there is none."""
+        """Returns the first rule of a finished grammar with these sides; -1 if there is none."""
         return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
 
     def wide(self) -> tuple[int, int]:
-        """How many rules of more than two nonterminals have a scope above 2, and the largest scope of these.
+        """Returns the number of rules with more than two nonterminals and a scope above 2, and their largest scope.
 
         A sentence of n words is parsed in time O(n^scope) (Hopkins & Langmead 2010).
         """
@@ -179,7 +180,7 @@ class Grammar:
         return names
 
     def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Features as compressed rows: indptr int64 [size + 1], indices int32 and values float64 (copies)."""
+        """Returns features as compressed rows: indptr int64 [size + 1], indices int32 and values float64 (copies)."""
         indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
         lib.lscfg_grammar_features(self._pointer, indptr, indices, values)
         rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
@@ -191,25 +192,25 @@ class Grammar:
         )
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
-        """The forest of a sentence of word ids, None if there is no derivation.
+        """Returns the forest of a sentence of word ids, None if the sentence has no derivation.
 
         Raises:
-            TooLarge: it would have more than ``options.most`` applications.
+            TooLarge: the forest has more than ``options.most`` applications.
         """
         words = np.ascontiguousarray(words, np.int32)
         buffer = ffi.from_buffer("int32_t[]", words)
         return self._parse(lib.lscfg_parse, options, buffer, len(words))
 
     def parse_lattice(self, arcs: np.ndarray, states: int, options: ParseOptions) -> Forest | None:
-        """The forest of a word lattice from its first to its last state, None if there is no derivation.
+        """Returns the forest of a word lattice from its first to its last state, None if it has no derivation.
 
         Args:
-            arcs: int32 [n, 3]: from a state to a later one, and the word's id; ``EPSILON`` for none.
+            arcs: int32 [n, 3]: a state, a later state, and the word's id; ``EPSILON`` for no word.
             states: number of states.
 
         Raises:
-            InputError: an arc leads to no later state.
-            TooLarge: the forest would have more than ``options.most`` applications.
+            InputError: an arc does not lead to a later state.
+            TooLarge: the forest has more than ``options.most`` applications.
         """
         arcs = np.ascontiguousarray(arcs, np.int32)
         if arcs.ndim != 2 or arcs.shape[1] != 3:
@@ -238,18 +239,18 @@ class Grammar:
 
 
 class Forest:
-    """A hypergraph in topological order; see lscfg_forest_view in lscfg.h.
+    """A hypergraph in topological order; see lscfg_forest_view in lscfg/forest.h.
 
-    Attributes:
-        words: int32 [n_words].
-        node_cat: int32 [n_nodes]; node_span: int32 [n_nodes, 2]; node_edges: int32 [n_nodes + 1].
-        edge_head: int32 [n_edges]; edge_tail: int32 [n_edges, 2], -1 where absent; edge_apps: int32 [n_edges + 1].
-        app_rule, app_edge: int32 [n_apps].
-        node_tgt: int32 [n_nodes, 2], target spans; None in forests of the parser, which see no target sentence.
-        edge_paths: int32 [n_edges + 1], where the arcs of an edge, those that its rule goes along itself, begin in
-            ``paths``; both None where the input is no lattice. A lattice's ``words`` are those of its arcs.
+    - ``words``: int32 [n_words].
+    - ``node_cat``: int32 [n_nodes]; ``node_span``: int32 [n_nodes, 2]; ``node_edges``: int32 [n_nodes + 1].
+    - ``edge_head``: int32 [n_edges]; ``edge_tail``: int32 [n_edges, 2], -1 for no tail; ``edge_apps``: int32 [n_edges +
+      1].
+    - ``app_rule``, ``app_edge``: int32 [n_apps].
+    - ``node_tgt``: int32 [n_nodes, 2], target spans; None for forests of the parser, which sees no target sentence.
+    - ``edge_paths``: int32 [n_edges + 1], where the arcs that the rule of an edge itself covers begin in ``paths``;
+      both are None if the input is no lattice. A lattice's ``words`` are those of its arcs.
 
-    An edge of more than two tails has a node of category ``REST`` as its second one; ``tails`` sees through it.
+    An edge with more than two tails has a node of category ``REST`` as its second tail; ``tails`` resolves it.
     """
 
     def __init__(self, pointer: Any):
@@ -276,13 +277,13 @@ class Forest:
             self.paths = array(v.paths, int(self.edge_paths[-1]))
 
     def view(self) -> Any:
-        """The kernel's view, valid as long as the forest is."""
+        """The kernel's view, valid as long as the forest."""
         found = ffi.new("lscfg_forest_view *")
         lib.lscfg_forest_get(self._pointer, found)
         return found
 
     def tails(self, edge: int) -> list[int]:
-        """The nodes of the edge's nonterminals in source order."""
+        """Returns the nodes of the edge's nonterminals in source order."""
         found = [tail for tail in self.edge_tail[edge].tolist() if tail >= 0]
         while len(found) > 1 and self.node_cat[found[-1]] == REST:
             found[-1:] = self.edge_tail[self.node_edges[found[-1]]].tolist()
@@ -290,17 +291,17 @@ class Forest:
 
     @property
     def is_rest(self) -> np.ndarray:
-        """Which applications are those of ``REST`` nodes, which no derivation shows: bool [n_apps]."""
+        """Marks applications of ``REST`` nodes, which are no steps of a derivation: bool [n_apps]."""
         return np.asarray(self.node_cat[self.edge_head[self.app_edge]] == REST)
 
     @property
     def size(self) -> int:
-        """Bytes of its arrays."""
+        """Bytes of the arrays."""
         return sum(array.nbytes for array in vars(self).values() if isinstance(array, np.ndarray))
 
 
 class ForestBuilder:
-    """A forest that a decoder builds: each node and then the applications into it, the root last.
+    """Builds the forest of a decoder: each node, then the applications into it, the root last.
 
     Args:
         words: int32 [n], word ids of the sentence.
@@ -317,23 +318,23 @@ class ForestBuilder:
         self._n_apps = 0
 
     def add_node(self, category: int, i: int, j: int) -> int:
-        """A node over words i .. j-1; its number. There may be many of one category and span.
+        """Adds a node over words i .. j-1 and returns its number. Several nodes may share a category and span.
 
         Raises:
-            InputError: no such span, or the forest is finished.
+            InputError: the span does not exist, or the forest is finished.
         """
         node = lib.lscfg_forest_add_node(self._pointer, category, i, j, self._error)
         check(node, self._error)
         return int(node)
 
     def add_application(self, rule: int, *tails: int) -> int:
-        """An application of a rule of the grammar, or of one behind them, into the last node; its number.
+        """Adds an application, to the last node, of a rule of the grammar or of the extra rules; returns its number.
 
         Args:
-            tails: nodes added before, in source order, at most two.
+            tails: earlier nodes in source order, at most two.
 
         Raises:
-            InputError: a tail is no earlier node, or the forest is finished.
+            InputError: a tail is not an earlier node, or the forest is finished.
         """
         if len(tails) > 2:
             raise ValueError(f"{len(tails)} tails")
@@ -343,11 +344,12 @@ class ForestBuilder:
         return int(number)
 
     def finish(self, grammar: Grammar) -> tuple[Forest | None, np.ndarray]:
-        """Checks the forest against the grammar, joins its applications to edges, drops what the root does not use.
+        """Checks the forest against the grammar, joins its applications to edges, and drops parts that the root does
+        not use.
 
         Returns:
-            The forest, None if the root has no derivation, and int32 [applications added]: the application that each
-            one has become, -1 where it was dropped.
+            The forest, None if the root has no derivation, and int32 [applications added]: the final number of each
+                application, -1 if it was dropped.
 
         Raises:
             InputError: a node or an application does not fit the grammar.

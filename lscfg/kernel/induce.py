@@ -1,4 +1,4 @@
-"""Inner loops over what monolingual text says of phrases (plugin/induce)."""
+"""Nearest neighbours of phrases by their contexts in monolingual text (plugin/induce)."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ HEAD = int(lib.LSCFG_HEAD)
 
 
 class Vectors:
-    """Unit vectors of which the most similar ones can be found.
+    """Unit vectors with a search for the most similar ones.
 
     Args:
-        by_row, by_column: offsets int64, numbers int32 and values float32 of a sparse matrix, as SciPy's compressed
-            rows and compressed columns have them, without the columns that make no two rows neighbours.
-        dense: float32 [rows, any], the values in those columns. The search is fast if the first ones have most of the
+        by_row: offsets int64, numbers int32 and values float32 of a sparse matrix in SciPy's compressed rows, without
+            the columns that have a single row.
+        by_column: the same matrix in compressed columns.
+        dense: float32 [rows, any], values in the other columns. The search is fast if the first ones hold most of the
             length of each row.
 
     Raises:
-        ValueError: arrays that do not fit together.
+        ValueError: inconsistent arrays.
     """
 
     def __init__(
@@ -50,10 +51,11 @@ class Vectors:
         self._pointer = ffi.new("lscfg_vectors *", [rows, *pointers[:6], dense.shape[1], *pointers[6:]])
 
     def nearest(self, first: int, last: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The k most similar others of the rows first .. last-1, best first.
+        """Finds the k most similar other rows for each of the rows first .. last-1, best first.
 
         Returns:
-            int32 [rows], how many each has; int32 and float32 [their sum], which, and how similar they are (> 0).
+            int32 [rows], number of neighbours; int32 and float32 [their sum], the neighbours and their similarities (>
+                0).
 
         Raises:
             KernelError: memory is out.

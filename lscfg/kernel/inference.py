@@ -40,16 +40,16 @@ class Model:
         return int(lib.lscfg_model_size(self._pointer))
 
     def check_features(self, options: FeatureOptions) -> None:
-        """Refuses features that the model cannot give.
+        """Checks that the model supports the features.
 
         Raises:
-            InputError: the file lacks the model with one state, or the context weights, that a feature needs.
+            InputError: the model lacks parameters that a feature needs.
         """
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_model_check_features(self._pointer, options._pointer(), error), error, self.path)
 
     def grammar(self) -> Grammar:
-        """A finished grammar of all rules of the model, in the model's order."""
+        """Returns a finished grammar of all rules of the model, in the model's order."""
         grammar = Grammar()
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_model_add_rules(self._pointer, grammar._pointer, error), error, self.path)
@@ -91,9 +91,10 @@ FEATURE_FAMILIES = {
 """Names of the features of each family."""
 
 NEGATIVE = ("flip", "clamp")
-"""What a negative marginal may count as."""
+"""Treatments of a negative marginal: its absolute value, or 0."""
 
 CONTEXT_SHAPES = int(lib.LSCFG_CONTEXT_SHAPES)
+"""Sizes of context models: shapes of rules, positions of words around a rule, classes of a nonterminal's length."""
 CONTEXT_WORD_KINDS = int(lib.LSCFG_CONTEXT_WORD_KINDS)
 CONTEXT_LENGTHS = int(lib.LSCFG_CONTEXT_LENGTHS)
 """Sizes of context models: shapes of rules, places of words around a rule, classes of a nonterminal's length."""
@@ -105,7 +106,7 @@ CONTEXT_BEGIN, CONTEXT_END, CONTEXT_UNKNOWN, CONTEXT_EXTRA_WORDS = (
     int(lib.LSCFG_CONTEXT_UNKNOWN),
     int(lib.LSCFG_CONTEXT_EXTRA_WORDS),
 )
-"""What a scorer has behind the words of the vocabulary: the ends of a sentence, any other word; and how many."""
+"""Word numbers after the vocabulary in context scores: the ends of a sentence, any other word; and their number."""
 
 
 def _score_functions() -> Iterator[str]:
@@ -117,7 +118,7 @@ def _score_functions() -> Iterator[str]:
 
 
 SCORE_FUNCTIONS = tuple(_score_functions())
-"""How scorers compare the words around a rule with it (docs/reference/formats.md)."""
+"""Functions that score the words around a rule (docs/reference/formats.md)."""
 
 
 def feature_names(names: Iterable[str]) -> tuple[str, ...]:
@@ -154,7 +155,7 @@ START_WEIGHTS = {feature.name: feature.start for feature in FEATURES if feature.
 
 @dataclass(frozen=True)
 class FeatureOptions(Declared):
-    """How marginals become features.
+    """Options for computing features.
 
     Raises:
         InputError: a value is out of its range, a feature unknown or named twice.
@@ -181,11 +182,11 @@ class FeatureOptions(Declared):
 
     @property
     def need_inference(self) -> bool:
-        """False where only features of the words around a rule are wanted."""
+        """False if all features depend on words alone, not on marginals."""
         return bool(lib.lscfg_needs_inference(self._pointer()))
 
     def _pointer(self) -> Any:
-        """The kernel's lscfg_feature_options."""
+        """Returns the kernel's lscfg_feature_options."""
         negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
         columns = [LATENT_FEATURES.index(name) for name in self.names]
         return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, len(columns), columns))
@@ -193,45 +194,40 @@ class FeatureOptions(Declared):
 
 @dataclass(frozen=True)
 class Inference:
-    """Marginals of one forest.
-
-    Attributes:
-        apps: float64 [n_apps], signed, divided by g.
-        nodes: float64 [n_nodes], the same for nodes.
-        sign: sign of g, the sum over all derivations; 0 where none has a probability (then all marginals are 0).
-        log_g: natural logarithm of the absolute value of g.
-        negative: number of negative application marginals; negative_mass: their share of the absolute sum, in [0, 1].
-    """
+    """Marginals of one forest."""
 
     apps: np.ndarray
+    """float64 [n_apps], signed, divided by g."""
     nodes: np.ndarray
+    """float64 [n_nodes], the same for nodes."""
     sign: int
+    """Sign of g, the sum over all derivations; 0 if no derivation has a probability (then all marginals are 0)."""
     log_g: float
+    """Natural logarithm of the absolute value of g."""
     negative: int
+    """Number of negative application marginals."""
     negative_mass: float
+    """Share of the negative application marginals in the absolute sum, in [0, 1]."""
 
 
 @dataclass(frozen=True)
 class BindingOptions:
-    """What becomes of rules of [X] that a model does not know; without any of these they have probability zero.
-
-    Attributes:
-        compose: they are composed of the model's rules where that is possible.
-        oov: others without nonterminals have the tensor of the OOV rule.
-        oov_parts: so has, inside composed rules, a word with its translation that cannot be had otherwise.
-    """
+    """Treatment of rules of [X] that a model does not contain; by default they have probability zero."""
 
     compose: bool = False
+    """Composes them from the model's rules where possible."""
     oov: bool = False
+    """Gives the tensor of the OOV rule to other rules without nonterminals."""
     oov_parts: bool = False
+    """Gives the same tensor, inside composed rules, to a word pair that no rule of the model derives."""
 
 
 RULE_KINDS = ("zero", "known", "composed", "composed with OOV parts", "OOV", "stateless")
-"""What a rule of a grammar is to a binding, by the kernel's LSCFG_RULE_IS_... ."""
+"""Relations of a grammar's rule to a binding, by the kernel's LSCFG_RULE_IS_... ."""
 
 
 class Binding:
-    """Which tensor of a model belongs to which rule of a grammar; inference over forests of that grammar."""
+    """Maps the rules of a grammar to tensors of a model; runs inference over forests of that grammar."""
 
     def __init__(self, model: Model, grammar: Grammar, options: BindingOptions | None = None):
         self.model, self.grammar = model, grammar
@@ -244,12 +240,14 @@ class Binding:
 
     @property
     def known(self) -> int:
-        """Number of the grammar's rules that have a tensor of their own."""
+        """Number of the grammar's rules that have their own tensor."""
         return int(lib.lscfg_binding_known(self._pointer))
 
     @property
     def instructions(self) -> str:
-        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; at first the best of the machine."""
+        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; the default is the best of the
+        machine.
+        """
         return str(ffi.string(lib.lscfg_binding_instructions(self._pointer)).decode())
 
     @instructions.setter
@@ -259,9 +257,9 @@ class Binding:
 
     @property
     def kinds(self) -> np.ndarray:
-        """uint8 [rules]: what each rule of the grammar is to the binding, an index into ``RULE_KINDS``.
+        """uint8 [rules]: the kind of each rule of the grammar, an index into ``RULE_KINDS``.
 
-        To compose a whole grammar takes time; inference composes only what a forest has.
+        Composing a whole grammar takes time; inference composes only the rules of a forest.
         """
         kinds = np.empty(len(self.grammar), np.uint8)
         error = ffi.new("lscfg_error *")
@@ -269,17 +267,17 @@ class Binding:
         return kinds
 
     def counts(self) -> dict[str, int]:
-        """Rules of the grammar by what they are to the binding."""
+        """Counts the rules of the grammar by kind."""
         return dict(zip(RULE_KINDS, np.bincount(self.kinds, minlength=len(RULE_KINDS)).tolist(), strict=True))
 
     def infer(self, forest: Forest) -> Inference:
-        """Tensor inside-outside (paper, Fig. 1)."""
+        """Runs tensor inside-outside (paper, Fig. 1)."""
         return self._infer(forest, None)
 
     def infer_states(self, forest: Forest) -> tuple[Inference, np.ndarray]:
-        """``infer``, and the marginal of each hidden state of each node, float64 [n_nodes, rank].
+        """Runs ``infer`` and also returns the marginal of each hidden state of each node, float64 [n_nodes, rank].
 
-        Those of a node add up to its marginal; nodes of other categories than [X] have no states, and zeros.
+        State marginals of a node sum to its marginal; nodes of other categories than [X] have no states, and zeros.
         """
         states = np.empty((forest.n_nodes, self.model.rank))
         return self._infer(forest, states), states
@@ -304,14 +302,15 @@ class Binding:
         return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
 
     def features(self, forest: Forest, inference: Inference | None, options: FeatureOptions) -> np.ndarray:
-        """Features of each application, float64 [n_apps, len(options.names)], in the order of ``options.names``.
+        """Returns the features of each application, float64 [n_apps, len(options.names)], in the order of
+        ``options.names``.
 
         Args:
-            inference: what ``infer`` gave for this forest; where ratios to one state are wanted, that is inferred here.
-                None where ``options`` need none.
+            inference: the result of ``infer`` for this forest; ratios to one state run their own inference. None if
+                ``options`` need none.
 
         Raises:
-            InputError: the model lacks what a feature needs.
+            InputError: the model lacks parameters that a feature needs.
         """
         if inference is None and options.need_inference:
             raise ValueError(f"{','.join(options.names)} need marginals")

@@ -16,19 +16,18 @@ BLEU_WIDTH = int(lib.LSCFG_BLEU_WIDTH)
 
 
 class PackedLists:
-    """Features and BLEU statistics of the hypotheses of some sentences, for the kernel.
+    """Features and BLEU statistics of hypotheses, for the kernel.
+
+    The attribute ``first``, int64 [S + 1], gives the hypotheses of sentence s as ``first[s] .. first[s + 1] - 1``;
+    ``stats`` is int32 [hypotheses, 10].
 
     Args:
-        sentences: of each sentence the features' numbers [columns], their values [hypotheses, columns], which are kept
+        sentences: for each sentence the features' numbers [columns], their values [hypotheses, columns], which are kept
             as 32-bit floats, and the hypotheses' statistics [hypotheses, 10].
-        n_features: all numbers are below it.
-
-    Attributes:
-        first: int64 [S + 1]; the hypotheses of sentence s are ``first[s] .. first[s + 1] - 1``.
-        stats: int32 [hypotheses, 10].
+        n_features: upper bound of all numbers.
 
     Raises:
-        ValueError: arrays that do not fit together.
+        ValueError: inconsistent arrays.
     """
 
     def __init__(self, sentences: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_features: int):
@@ -67,13 +66,15 @@ class PackedLists:
         return np.ascontiguousarray(vector, np.float64)
 
     def scores(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Features times a vector by feature number, float64 [hypotheses]; sums in the order of the columns."""
+        """Returns features times a vector by feature number, float64 [hypotheses]; sums in the order of the columns."""
         vector, out = self._vector(vector), np.empty(len(self.stats))
         lib.lscfg_lists_scores(self._pointer, ffi.from_buffer("double[]", vector), ffi.from_buffer("double[]", out))
         return out
 
     def best(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Each sentence's hypothesis with the highest score, int64 [S]: the first of equals, -1 where there is none."""
+        """Returns each sentence's hypothesis with the highest score, int64 [S]: the first of equals, -1 without
+        hypotheses.
+        """
         if scores.shape != (len(self.stats),):
             raise ValueError(f"{len(self.stats)} scores wanted, got shape {scores.shape}")
         scores, out = np.ascontiguousarray(scores, np.float64), np.empty(len(self), np.int64)
@@ -83,14 +84,14 @@ class PackedLists:
 
 
 class MiraState:
-    """Where online learning by MIRA stands: weights, their average, and the pseudo-corpus.
+    """State of online learning by MIRA: weights, their average, and the pseudo-corpus.
 
     Args:
-        lists: what is learnt from.
-        weights: float64 [features], where it starts.
+        lists: the k-best lists to learn from.
+        weights: float64 [features], initial weights.
         background: float64 [10], statistics of the pseudo-corpus.
         step_cap: C.
-        decay: what the pseudo-corpus keeps of its counts at each step.
+        decay: factor of the pseudo-corpus's counts at each step.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class MiraState:
         self._state = ffi.new("lscfg_mira *", (step_cap, decay, 0, background.tolist()))
 
     def run(self, order: NDArray[np.int64]) -> None:
-        """One step for each sentence of ``order``, none of which may be without hypotheses."""
+        """Makes one step for each sentence of ``order``; each must have hypotheses."""
         order = np.ascontiguousarray(order, np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self._lists)):
             raise ValueError("sentence number out of range")
@@ -128,22 +129,24 @@ class MiraState:
         check(code, error)
 
     def average(self) -> NDArray[np.float64]:
-        """The average of the weights after each step so far."""
+        """Returns the average of the weights after each step so far."""
         return np.asarray(self.weights - self._late / max(int(self._state.steps), 1))
 
 
 def line_search(
     first: NDArray[np.int64], scores: NDArray[np.float64], slopes: NDArray[np.float64], stats: NDArray[np.int32]
 ) -> tuple[float, float]:
-    """The step x for which the hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that BLEU.
+    """Finds the step x for which the hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that
+    BLEU.
 
     Och 2003, section 4: exact, by the upper envelope of each sentence's lines. x is the middle of the best interval
-    between two changes (of equals the one nearest to 0), a unit beyond the outermost change where that is open.
+    between two changes (of equals the one nearest to 0), a unit beyond the outermost change if that side is open.
     Intervals too narrow for double precision (1e-9 of x) do not count. The first of hypotheses with equal lines counts.
 
     Args:
         first: int64 [S + 1], hypotheses of sentence s are ``first[s] .. first[s + 1] - 1``.
-        scores, slopes: float64 [hypotheses], finite.
+        scores: float64 [hypotheses], finite.
+        slopes: float64 [hypotheses], finite.
         stats: int32 [hypotheses, 10], BLEU statistics.
     """
     n = len(stats)

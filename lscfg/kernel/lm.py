@@ -1,7 +1,7 @@
-"""An n-gram model as the automaton that the decoder's search walks (lscfg_lm in lscfg.h).
+"""An n-gram model as the automaton of the decoder's search (lscfg_lm in lscfg/search.h).
 
-The kernel itself reads ARPA files as lscfg and lmplz write them. All other models are left to KenLM. It is asked once
-for each new (state, word), and the kernel remembers the answer.
+The kernel itself reads ARPA files as lscfg and lmplz write them. KenLM reads all other models; the kernel asks KenLM
+once for each new (state, word) and remembers the answer.
 """
 
 from __future__ import annotations
@@ -28,22 +28,18 @@ from lscfg.log import warning
 
 BEGIN, END = "<s>", "</s>"
 MOST_EXTENSIONS = 2_000_000
-"""With more n-grams above unigrams than this, reading them costs more than the smaller search states gain."""
+"""Limit of n-grams above unigrams: reading more costs more time than the smaller search states save."""
 
 
 class LanguageModel:
     """An n-gram model over the words of a vocabulary.
 
-    One search at a time may use it (``lock``): the kernel fills in its table while it searches. It works on in a forked
-    process.
-
-    Attributes:
-        order: length of the longest n-grams.
-        lock: held by whoever searches.
-        failure: what went wrong in the latest search, if anything did.
+    Only one search at a time may use the model (``lock``): the kernel fills in its table during the search. The model
+    also works in a forked process. ``order`` is the length of the longest n-grams; ``failure`` is the exception of the
+    latest search, if any.
 
     Raises:
-        InputError: the file cannot be read, has only unigrams, or is no model of KenLM's (ARPA or binary).
+        InputError: the file cannot be read, contains only unigrams, or is not a KenLM model (ARPA or binary).
     """
 
     def __init__(self, path: str | os.PathLike[str], vocab: Vocab):
@@ -66,7 +62,7 @@ class LanguageModel:
 
 
 def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
-    """The kernel's own model, None where KenLM has to read the file and to say what may be wrong with it."""
+    """Returns the kernel's own model; None if KenLM must read the file and report its errors."""
     error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")
     with _content(path) as text:
         code = lib.lscfg_ngrams_read(vocab._pointer, ffi.from_buffer(text), len(text), result, error)
@@ -78,7 +74,7 @@ def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
 
 @contextmanager
 def _content(path: str | os.PathLike[str]) -> Iterator[bytes | mmap.mmap]:
-    """The file's bytes, mapped unless they are compressed."""
+    """Yields the file's bytes, mapped unless they are compressed."""
     if os.fspath(path).endswith(".gz") or not os.path.getsize(path):
         yield read_bytes(path)
         return
@@ -88,7 +84,7 @@ def _content(path: str | os.PathLike[str]) -> Iterator[bytes | mmap.mmap]:
 
 def _load(path: str | os.PathLike[str]) -> Any:
     if not is_binary(path) and check_arpa(path) < 2:
-        raise InputError("KenLM reads no model of unigrams alone; make one of order 2 or more", path)
+        raise InputError("KenLM cannot read unigram models; build one of order 2 or more", path)
     config = kenlm.Config()
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
@@ -102,7 +98,7 @@ def _load(path: str | os.PathLike[str]) -> Any:
 
 @contextmanager
 def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
-    """The file without compression, which not every build of KenLM reads."""
+    """Yields the path of an uncompressed copy: not every build of KenLM reads compressed files."""
     if not os.fspath(path).endswith(".gz"):
         yield os.fspath(path)
         return
@@ -116,7 +112,7 @@ def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
 def _stepper(
     owner: LanguageModel, model: Any, extended: frozenset[str] | None, vocab: Vocab
 ) -> Callable[[int, int, Any, Any, Any], int]:
-    """The transition function as a closure; it keeps the states and the words' strings."""
+    """Returns the transition function as a closure, which keeps the states and the words' strings."""
     order = owner.order
     null, begin = kenlm.State(), kenlm.State()
     model.NullContextWrite(null)
@@ -157,9 +153,9 @@ def _stepper(
 
 
 def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
-    """The n-grams that are the end of a longer one, None where finding out would take long or is impossible.
+    """Returns n-grams that are the end of a longer one; None if finding them takes long or is impossible.
 
-    The search can do without: it then keeps states apart that could be one.
+    The search works without them, with more states than necessary.
     """
     name = os.fspath(path)
     grams: list[str] = []
@@ -189,15 +185,15 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
 
 @ffi.def_extern(error=1)
 def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
-    """What the kernel calls; the context is the handle of a model's closure."""
+    """Advances the automaton; called by the kernel with the handle of a model's closure."""
     return int(ffi.from_handle(context)(state, word, log10p, successor, reach))
 
 
 class PhraseScorer:
-    """Scores phrases among the words around them, by KenLM.
+    """Scores phrases in their sentence, by KenLM.
 
     Raises:
-        InputError: as of ``LanguageModel``.
+        InputError: as in ``LanguageModel``.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -205,11 +201,12 @@ class PhraseScorer:
         self.order = int(self._model.order)
 
     def score(self, before: Sequence[str], phrases: Sequence[Sequence[str]], after: Sequence[str]) -> np.ndarray:
-        """float64 [phrases, 2]: the sum of log10 probabilities that depend on each phrase, and how many these are.
+        """Returns float64 [phrases, 2]: the sum and the number of log10 probabilities that depend on each phrase.
 
         Args:
-            before, after: the words of its sentence on both sides, all of them.
-            phrases: words of each.
+            before: all words of the sentence before the phrase.
+            phrases: words of each phrase.
+            after: all words of the sentence after the phrase.
         """
         reach = self.order - 1
         start, end = kenlm.State(), kenlm.State()

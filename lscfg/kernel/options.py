@@ -1,4 +1,4 @@
-"""The options of a decoder's line, and counts of sums that are no probabilities (plugin/inference)."""
+"""Options of a decoder's line, and counts of improper sums (plugin/inference)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from lscfg.kernel.inference import LATENT_FEATURES, NEGATIVE, BindingOptions, Fe
 
 
 def option_pairs(line: str) -> Iterator[tuple[str, str]]:
-    """Keys and values of the options ``key=value`` of a line, separated by blanks.
+    """Yields keys and values of the options ``key=value`` of a line, separated by blanks.
 
-    The key is empty for a part that is no such pair; the value is all of it then.
+    The key is empty for a part that is not such a pair; the value is then the whole part.
     """
     data = line.encode("utf-8", "surrogateescape")
     text = ffi.from_buffer("char[]", data)
@@ -27,27 +27,24 @@ def option_pairs(line: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class LatentOptions:
-    """What a decoder's line says of the latent features.
-
-    Attributes:
-        model: path of the model file, empty where none is named.
-        features: which features there are, and how.
-        unknown: what becomes of rules that the model does not know.
-    """
+    """Options for latent features on a decoder's line."""
 
     model: str
+    """Path of the model file, empty if the line names none."""
     features: FeatureOptions
+    """Features and their computation."""
     unknown: BindingOptions
+    """Treatment of rules that the model does not contain."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], others: bool = False) -> Self:
-        """The options of these keys and values; the defaults for what they do not name.
+        """Returns the options of these keys and values, with defaults for all others.
 
         Args:
-            others: there may be other keys, options of some decoder; they are left out.
+            others: ignores other keys, options of a decoder.
 
         Raises:
-            InputError: a key that there is not, or a bad value.
+            InputError: an unknown key, or a bad value.
         """
         options, error = ffi.new("lscfg_options *"), ffi.new("lscfg_error *")
         lib.lscfg_options_init(options)
@@ -57,7 +54,7 @@ class LatentOptions:
             check(code, error)
             if code == lib.LSCFG_OTHER_OPTION and not others:
                 usage = ffi.string(lib.lscfg_options_usage()).decode("ascii")
-                raise InputError(f"{cut(f'{key}={value}')} is not understood; options are {usage}")
+                raise InputError(f"unknown option {cut(f'{key}={value}')}; options are {usage}")
         how, unknown = options.features, options.unknown
         names = tuple(LATENT_FEATURES[column] for column in how.columns[0 : how.n_columns])
         features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names)
@@ -67,38 +64,37 @@ class LatentOptions:
 
 @dataclass(frozen=True)
 class ImproperCounts:
-    """Sentences whose sums are no probabilities.
-
-    Attributes:
-        sentences: all that were counted.
-        below, zero: those of g < 0, those of g = 0.
-        negative: those of g > 0 that have negative marginals; negative_mass: the sum of their ``negative_mass``.
-    """
+    """Counts of sentences whose sums are not probabilities."""
 
     sentences: int = 0
+    """All sentences."""
     below: int = 0
+    """Sentences with g < 0."""
     zero: int = 0
+    """Sentences with g = 0."""
     negative: int = 0
+    """Sentences with g > 0 and negative marginals."""
     negative_mass: float = 0.0
+    """Sum of the ``negative_mass`` of the latter."""
 
     def __add__(self, other: ImproperCounts) -> ImproperCounts:
         return ImproperCounts(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
 
     def count(self, inference: Inference) -> ImproperCounts:
-        """The counts with one sentence more."""
+        """Returns the counts with one more sentence."""
         counts = self._pointer()
         marginals = (inference.sign, inference.negative, inference.log_g, inference.negative_mass)
         lib.lscfg_improper_add(counts, ffi.new("lscfg_inference *", marginals))
         return ImproperCounts(counts.sentences, counts.below, counts.zero, counts.negative, float(counts.negative_mass))
 
     def text(self, options: FeatureOptions) -> str:
-        """One sentence for the user; empty where all sums are probabilities."""
+        """Returns one sentence for the user; empty if all sums are probabilities."""
         text = ffi.new("char[]", 400)
         lib.lscfg_improper_text(self._pointer(), NEGATIVE.index(options.negative), text, len(text))
         return str(ffi.string(text).decode("ascii"))
 
     def _pointer(self) -> Any:
-        """The kernel's lscfg_improper."""
+        """Returns the kernel's lscfg_improper."""
         return ffi.new("lscfg_improper *", astuple(self))
 
 

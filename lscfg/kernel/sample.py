@@ -17,40 +17,37 @@ SAMPLE_MODELS = ("py", "dp")
 """Models of rules, in the kernel's numbering."""
 
 MOVES = ("local", "tree", "blocked", "type")
-"""How a tree changes, in the kernel's numbering."""
+"""Moves of the sampler, in the kernel's numbering."""
 
 TABLES = ("power", "exact")
 LENGTHS = ("poisson", "geometric", "none")
 BASES = ("length", "uniform", "lexical", "listed")
 STARTS = ("random", "minimal", "whole")
-"""Tables of rules, distributions of lengths, base distributions, first trees: all in the kernel's numbering."""
+"""Rule tables, length distributions, base distributions and initial trees, each in the kernel's numbering."""
 
 
 @dataclass(frozen=True)
 class ForestSizes:
-    """What a corpus has.
-
-    Attributes:
-        bare: pairs of one node, which are one rule each.
-        max_level: minimal edges in a tree of the largest pair.
-        dropped: pairs by reason.
-    """
+    """Sizes of a corpus."""
 
     pairs: int
     nodes: int
     edges: int
     bare: int
+    """Pairs of one node, whose only rule is the whole pair."""
     max_level: int
+    """Minimal edges in a tree of the largest pair."""
     dropped: dict[str, int]
+    """Pairs by reason."""
 
 
 class PhraseForests(Collector):
     """The phrase-decomposition forests of word-aligned pairs.
 
     Args:
-        max_cut: phrases with more words on a side are always heads of rules; 0: all are, and rules minimal.
-        max_words: longer pairs are left out; 0: none is too long.
-        drop: leave out all other bad pairs too.
+        max_cut: phrases with more words on a side are always heads of rules; 0: all phrases are, and rules are minimal.
+        max_words: longer pairs are skipped; 0: no limit.
+        drop: skips all other bad pairs too.
     """
 
     def __init__(self, max_cut: int = 7, max_words: int = 0, drop: bool = False):
@@ -59,23 +56,24 @@ class PhraseForests(Collector):
         super().__init__(lib.lscfg_phrase_forests_new(max_cut, max_words, drop), lib.lscfg_phrase_forests_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
-        """Adds one pair: words separated by blanks, links ``i-j`` counted from 0. Not while a sampler of them lives.
+        """Adds one pair: words separated by blanks, links ``i-j`` counted from 0. Not allowed once a sampler uses the
+        forests.
 
         Raises:
-            LineError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
+            LineError: an empty side, a word that a grammar cannot contain, or a malformed or out-of-range link.
         """
         self._add(lib.lscfg_phrase_forests_add, src, tgt, links)
 
     def join(self, src: str, tgt: str, links: str) -> None:
-        """Adds another alignment of the last pair, whose words these are; samples choose among up to 8.
+        """Adds another alignment of the last pair, with the same words; samples choose among up to 8 alignments.
 
         Raises:
-            LineError: see ``add``, or there are 8 already.
+            LineError: see ``add``, or the pair already has 8.
         """
         self._add(lib.lscfg_phrase_forests_join, src, tgt, links)
 
     def sizes(self) -> ForestSizes:
-        """What has been added."""
+        """Returns the sizes so far."""
         v = ffi.new("lscfg_phrase_forests_view *")
         lib.lscfg_phrase_forests_get(self._pointer, v)
         dropped = {name: int(v.dropped[k]) for k, name in enumerate(DROP_REASONS) if k and v.dropped[k]}
@@ -105,93 +103,99 @@ CHECKPOINT = {
     "log_ways": "float64 [1]",
     "state": "int64 [10]",
 }
-"""Arrays of which a chain goes on; see lscfg/sample.h."""
+"""Arrays of a checkpoint; see lscfg/sample.h."""
 
 
 @dataclass(frozen=True)
 class SampleState:
-    """Where a chain is: rules of all trees now, and decisions so far.
-
-    Attributes:
-        log_joint: of all rules, one after the other in the order of their numbers.
-        edges_moved, cuts_moved: decisions that changed something.
-        trees_moved, types_moved: trees, and cuts of the same type, that were accepted.
-        alpha, discount, mean_length: of the processes; the first two are means over tokens.
-    """
+    """Status of a chain: current rules of all trees, and counts of decisions."""
 
     tokens: int
     types: int
     log_joint: float
+    """Log probability of all rules, one after the other in the order of their numbers."""
     edges_drawn: int
     edges_moved: int
+    """Decisions that changed an edge."""
     cuts_drawn: int
     cuts_moved: int
+    """Decisions that changed a cut."""
     trees_drawn: int
     trees_moved: int
+    """Accepted trees."""
     types_drawn: int
     types_moved: int
+    """Accepted cuts of the same type."""
     alpha: float
+    """Concentration of the processes, averaged over tokens."""
     discount: float
+    """Discount of the processes, averaged over tokens."""
     mean_length: float
+    """Mean length of the rules."""
 
 
 class Shard(Collector):
-    """Some of the pairs of a sampler, swept from the rules of all."""
+    """A range of a sampler's pairs, swept against the rules of all pairs."""
 
     def __init__(self, sampler: TreeSampler, first: int, last: int):
         self._sampler = sampler  # the kernel points into it
         super().__init__(lib.lscfg_shard_new(sampler._pointer, first, last), lib.lscfg_shard_free)
 
     def sweep(self, number: int, max_level: int, temperature: float) -> Self:
-        """See ``TreeSampler.sweep``; once."""
+        """Runs ``TreeSampler.sweep`` once."""
         self._check(lib.lscfg_shard_sweep(self._pointer, number, max_level, temperature, self._error))
         return self
 
 
 @dataclass(frozen=True)
 class SamplerOptions:
-    """What a chain draws from, and how.
-
-    Attributes:
-        model: of ``SAMPLE_MODELS``; alpha: > 0; discount: in [0, 1), not of a Dirichlet process.
-        tables: of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables.
-        length, base: of ``LENGTHS`` and ``BASES``; empty: the model's own. With ``listed`` only the rules of
-            ``TreeSampler.restore`` are possible. mean_length: > 0.
-        density: weigh trees by the choices outside them, without which the chain is biased.
-        original: what the program of the paper's authors does otherwise, which makes the chain biased; 1: forced cuts
-            have two values in the weights of trees, 2: the rules of an option are weighed apart, 3: both.
-        corrected: divide a rule's probability by the derivations that it stands for at its place.
-        moves: of ``MOVES``: node by node; a whole tree, which is mostly refused; a tree by inside sums over all
-            rules; node by node, together with all nodes at which the same rules could be one.
-        informed: draw variables outside trees as ``TreeSampler.adapt`` says, not uniformly.
-        start: of ``STARTS``.
-        chain: 0 to 4095; chains of a seed are independent.
-        max_phrase: longest spans of rules that ``kept`` counts as short.
-        places: keep where the rules are.
-        held_out: pairs at the end that are not sampled.
-        states: hidden states of the nodes that begin rules, up to 255; more than one not with moves ``blocked`` or
-            ``type``, nor with held-out pairs.
-    """
+    """Distributions and moves of a chain."""
 
     model: str = "py"
+    """One of ``SAMPLE_MODELS``."""
     alpha: float = 5.0
+    """Concentration, > 0."""
     discount: float = 0.5
+    """In [0, 1); unused by a Dirichlet process."""
     tables: str = "power"
+    """One of ``TABLES``: n^discount for n tokens of a rule, or tokens sit at tables."""
     length: str = ""
+    """One of ``LENGTHS``; empty: the model's own."""
     mean_length: float = 2.0
+    """> 0."""
     base: str = ""
+    """One of ``BASES``; empty: the model's own. With ``listed``, only the rules of ``TreeSampler.restore`` are
+    possible.
+    """
     density: bool = True
+    """Weights trees by the choices outside them; the chain is biased otherwise."""
     original: int = 0
+    """Differences of the program by the paper's authors, which bias the chain; 1: forced cuts have two values in the
+    weights of trees, 2: the rules of an option are weighted separately, 3: both.
+    """
     corrected: bool = False
+    """Divides a rule's probability by the number of derivations that the rule merges at its site."""
     moves: str = "local"
+    """One of ``MOVES``: node by node; a whole tree, which is mostly rejected; a tree by inside sums over all rules;
+    node by node, together with all nodes that could share the same rules.
+    """
     informed: bool = False
+    """Samples variables outside trees as set by ``TreeSampler.adapt``, not uniformly."""
     start: str = "random"
+    """One of ``STARTS``."""
     seed: int = 1
     chain: int = 0
+    """0 to 4095; chains of a seed are independent."""
     max_phrase: int = 10
+    """Longest span of a rule that ``kept_short`` counts."""
     places: bool = False
+    """Keeps the positions of the rules."""
     held_out: int = 0
+    """Pairs at the end that are not sampled."""
     states: int = 1
+    """Hidden states of the nodes that begin rules, up to 255; more than one excludes the moves ``blocked`` and
+    ``type``, and held-out pairs.
+    """
 
     def __post_init__(self) -> None:
         sizes = self.alpha > 0 and 0 <= self.discount < 1 and self.mean_length > 0 and self.held_out >= 0
@@ -202,7 +206,7 @@ class SamplerOptions:
             raise ValueError("states of the sampler out of range, or where there may be none")
 
     def numbers(self) -> dict[str, int | float]:
-        """As the kernel has them."""
+        """Returns the options as numbers of the kernel."""
         one_process = self.model == "dp"
         return asdict(self) | {
             "model": SAMPLE_MODELS.index(self.model),
@@ -216,10 +220,10 @@ class SamplerOptions:
 
 
 class TreeSampler(Collector):
-    """A chain of samples: a tree of each pair, and where it is cut into rules. Threads may sweep different chains.
+    """A chain of samples: a tree for each pair, cut into rules. Threads may sweep different chains.
 
     Raises:
-        ValueError: a setting is out of its range; more pairs are held out than there are.
+        ValueError: a setting is out of its range, or more pairs are held out than the forests contain.
     """
 
     def __init__(self, forests: PhraseForests, options: SamplerOptions | None = None):
@@ -232,14 +236,15 @@ class TreeSampler(Collector):
         super().__init__(made, lib.lscfg_sampler_free)
 
     def begin(self, trees: np.ndarray, heads: np.ndarray) -> int | None:
-        """Puts other trees in place of the first ones; for a new sampler only.
+        """Replaces the initial trees; for a new sampler only.
 
         Args:
-            trees: int64 [pairs + 1], where the tree of each pair that is sampled begins among the heads.
+            trees: int64 [pairs + 1], where the tree of each sampled pair begins among the heads.
             heads: int32 [heads, 4], source and target span of each rule, in preorder, children in source order.
 
         Returns:
-            A pair whose forest has no such tree, the sampler being of no use then; None: there is none.
+            A pair whose forest does not contain its tree, in which case the sampler must be discarded; None: all trees
+                fit.
 
         Raises:
             KernelError: memory is out.
@@ -255,15 +260,15 @@ class TreeSampler(Collector):
         return None
 
     def sweep(self, number: int, max_level: int | None = None, temperature: float = 1.0) -> None:
-        """Draws all variables of all trees anew.
+        """Samples all variables of all trees.
 
         Args:
-            number: 1 to 1,048,575, the name of the random numbers.
-            max_level: of nodes whose variables are drawn; None: all.
-            temperature: > 0; probabilities of rules are taken to the power of its inverse.
+            number: 1 to 1,048,575, selects the random numbers.
+            max_level: maximum level of sampled nodes; None: all.
+            temperature: > 0; probabilities of rules are raised to the power of its inverse.
 
         Raises:
-            KernelError: memory is out; the sampler is of no use then.
+            KernelError: memory is out; the sampler must be discarded.
         """
         if not (0 < number < 1 << 20 and temperature > 0):
             raise ValueError(f"sweep {number} at temperature {temperature} out of range")
@@ -281,14 +286,16 @@ class TreeSampler(Collector):
         max_level: int | None = None,
         temperature: float = 1.0,
     ) -> None:
-        """The same, in parts that see changes of others after the sweep only; not with exact tables or cuts by type.
+        """Sweeps in shards, which see each other's changes only after the sweep; excludes exact tables and cuts by
+        type.
 
         Args:
-            bounds: first pair of each part, and the number of pairs.
-            run: ``map``, or that of an engine of threads.
+            bounds: first pair of each shard, and the number of pairs.
+            run: ``map``, or that of a pool of threads.
 
         Raises:
-            ValueError: tables are exact, or a number is out of its range. KernelError: memory is out.
+            ValueError: tables are exact, or a number is out of its range.
+            KernelError: memory is out.
         """
         if self.options.tables == "exact" or self.options.moves == "type":
             raise ValueError("tokens that sit at tables, and cuts by type, cannot be sampled in shards")
@@ -303,25 +310,26 @@ class TreeSampler(Collector):
             self._check(lib.lscfg_sampler_join(self._pointer, shard._pointer, self._error))
 
     def adapt(self) -> None:
-        """Lets variables outside trees be cut as often as those of the trees are now; not after burn-in."""
+        """Sets the cut rate of variables outside trees to the current rate of the trees; not valid after burn-in."""
         lib.lscfg_sampler_adapt(self._pointer)
 
     def resample(self, number: int) -> None:
-        """Draws the processes of all lengths and the mean length anew, given all rules; where tables are exact.
+        """Samples the processes of all lengths and the mean length, given all rules; for exact tables.
 
         Args:
-            number: as of ``sweep``.
+            number: as in ``sweep``.
 
         Raises:
-            LineError: tables are not exact. KernelError: memory is out.
+            LineError: tables are not exact.
+            KernelError: memory is out.
         """
         self._check(lib.lscfg_sampler_resample(self._pointer, number, self._error))
 
     def held_out(self) -> tuple[float, int]:
-        """Log probability of the held-out pairs, over all their derivations, beside the rules of all trees as they are.
+        """Returns the log probability of the held-out pairs, over all their derivations, given the current rules.
 
         Returns:
-            And the number of pairs with more rules than can be summed over, a million; they count as nothing.
+            That, and the number of pairs with more than a million rules, which are skipped.
 
         Raises:
             KernelError: memory is out.
@@ -331,7 +339,7 @@ class TreeSampler(Collector):
         return total[0], left_out[0]
 
     def keep(self) -> None:
-        """Adds the rules of all trees, as they are now, to those that are kept.
+        """Adds the current rules of all trees to the kept ones.
 
         Raises:
             KernelError: memory is out.
@@ -339,7 +347,7 @@ class TreeSampler(Collector):
         self._check(lib.lscfg_sampler_keep(self._pointer, self._error))
 
     def state(self) -> SampleState:
-        """Where the chain is."""
+        """Returns the status of the chain."""
         v = ffi.new("lscfg_sample_state *")
         lib.lscfg_sampler_state(self._pointer, v)
         return SampleState(
@@ -355,7 +363,7 @@ class TreeSampler(Collector):
         return v
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """All that ``restore`` needs, as copies, by the names of ``CHECKPOINT``."""
+        """Returns the input of ``restore``, as copies, by the names of ``CHECKPOINT``."""
         v = self._view()
         state = {name: value for name, value in asdict(self.state()).items() if isinstance(value, int)}
         counts = self._copy(v.by_length, v.n_restaurants, np.dtype([("tokens", np.int64), ("tables", np.float64)]))
@@ -371,13 +379,13 @@ class TreeSampler(Collector):
         return {name: arrays[name] for name in CHECKPOINT}
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Goes on where another sampler of the same forests and settings was; for a new sampler only.
+        """Continues the chain of another sampler of the same forests and settings; for a new sampler only.
 
         Args:
-            arrays: of its ``checkpoint``.
+            arrays: the other sampler's ``checkpoint``.
 
         Raises:
-            ValueError: they are no checkpoint of such a sampler, which is of no use then.
+            ValueError: the arrays are no checkpoint of such a sampler; this sampler must be discarded.
         """
         sizes = check_layout(arrays, CHECKPOINT)
         check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])
@@ -427,8 +435,9 @@ class TreeSampler(Collector):
             raise ValueError(str(error)) from None
 
     def trees(self) -> dict[str, np.ndarray]:
-        """Of all nodes of all forests, as copies: ``edge`` and ``rule`` int32, ``cut`` and ``node_state`` uint8. See
-        lscfg/sample.h."""
+        """Returns copies for all nodes of all forests: ``edge`` and ``rule`` int32, ``cut`` and ``node_state`` uint8.
+        See lscfg/sample.h.
+        """
         v = self._view()
         return {
             "edge": self._copy(v.edge, v.n_nodes, np.int32),
@@ -438,8 +447,9 @@ class TreeSampler(Collector):
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """All as copies: ``count`` int32, ``kept`` and ``kept_short`` int64 [rules], ``places`` int32 [places, 8], and
-        what ``Deriver.tables`` names."""
+        """Returns copies: ``count`` int32, ``kept`` and ``kept_short`` int64 [rules], ``places`` int32 [places, 8], and
+        the arrays of ``Deriver.tables``.
+        """
         v = self._view()
         rest = np.zeros(v.tables.n_rules - v.n_kept, np.int64)
         return {

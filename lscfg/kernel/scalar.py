@@ -1,7 +1,7 @@
 """Sums, maxima, samples and expectations over the derivations of any forest, with one weight for each application.
 
 A derivation's weight is the product of its applications' weights. Weights are natural logarithms, float64 [n_apps];
-``-inf`` makes an application impossible. The wrappers hold no state, so many threads may share a forest.
+``-inf`` makes an application impossible. The functions keep no state, so threads may share a forest.
 """
 
 from __future__ import annotations
@@ -16,88 +16,80 @@ from lscfg.kernel.base import check
 from lscfg.kernel.forest import Forest
 
 SUM, MAX = int(lib.LSCFG_SUM), int(lib.LSCFG_MAX)
-"""Semirings: the sum over derivations, and the best of them."""
+"""Semirings: the sum over derivations, and the best derivation."""
 
 _ROOM = 1 << 22
-"""Applications that the kernel gets room for at once; pages that no sample reaches cost nothing."""
+"""Applications that the kernel's buffer holds at once; pages that no sample reaches cost nothing."""
 
 
 @dataclass(frozen=True)
 class Inside:
-    """Inside values, and how they are made up.
-
-    Attributes:
-        nodes: float64 [n_nodes], logarithm of the sum or maximum over the derivations of each node; ``-inf`` where none
-            is possible.
-        share: float64 [n_apps]. Sum: the probability of the application where its head is used, 0 at impossible nodes.
-            Maximum: the logarithm of its part in its head's value, 0 for the best, otherwise negative.
-    """
+    """Inside values, and the share of each application in them."""
 
     nodes: np.ndarray
+    """float64 [n_nodes], logarithm of the sum or maximum over the derivations of each node; ``-inf`` if none is
+    possible.
+    """
     share: np.ndarray
+    """float64 [n_apps]. Sum: probability of the application given its head, 0 at impossible nodes. Maximum: logarithm
+    of the application's value over its head's value, 0 for the best, otherwise negative.
+    """
 
     @property
     def log_g(self) -> float:
-        """The inside value of the root; ``-inf``: no derivation is possible."""
+        """The inside value of the root; ``-inf`` if no derivation is possible."""
         return float(self.nodes[-1])
 
 
 @dataclass(frozen=True)
 class ForestMarginals:
-    """What derivations use.
-
-    Attributes:
-        log_g: logarithm of the sum (or, of ``max_marginals``, of the maximum) over all derivations.
-        apps: float64 [n_apps]; nodes: float64 [n_nodes]. Sum: probabilities that a derivation uses them, all 0 where no
-            derivation is possible. Maximum: logarithm of the best derivation that uses them over the best of all, all
-            ``-inf`` where none is possible.
-    """
+    """Marginals of applications and nodes."""
 
     log_g: float
+    """Logarithm of the sum (or, from ``max_marginals``, the maximum) over all derivations."""
     apps: np.ndarray
+    """float64 [n_apps]. Sum: probability that a derivation uses the application, 0 if no derivation is possible.
+    Maximum: logarithm of the best derivation with the application over the best of all, ``-inf`` if none is
+    possible.
+    """
     nodes: np.ndarray
+    """float64 [n_nodes], the same for nodes."""
 
 
 @dataclass(frozen=True)
 class BestDerivation:
-    """The derivation of the highest weight.
-
-    Attributes:
-        score: logarithm of its weight.
-        apps: int32, its applications, depth first, tails in source order.
-    """
+    """The derivation of the highest weight."""
 
     score: float
+    """Logarithm of its weight."""
     apps: np.ndarray
+    """int32, its applications, depth first, tails in source order."""
 
 
 @dataclass(frozen=True)
 class SampledDerivations:
-    """Derivations in the order in which they were drawn; those of equal applications are repeated.
-
-    Attributes:
-        offsets: int64 [n + 1], where the applications of each one begin in ``apps``.
-        apps: int32, depth first, tails in source order.
-    """
+    """Derivations in the order of sampling, with repetitions."""
 
     offsets: np.ndarray
+    """int64 [n + 1], where the applications of each derivation begin in ``apps``."""
     apps: np.ndarray
+    """int32, depth first, tails in source order."""
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, number: int) -> np.ndarray:
-        """The applications of one derivation, int32."""
+        """Returns the applications of one derivation, int32."""
         if not 0 <= number < len(self):
             raise IndexError(f"derivation {number} of {len(self)}")
         return self.apps[self.offsets[number] : self.offsets[number + 1]]
 
 
 def inside(forest: Forest, log_weight: np.ndarray, semiring: int = SUM) -> Inside:
-    """Inside values and shares, by log-sum-exp (``SUM``) or by the maximum (``MAX``).
+    """Computes inside values and shares, by log-sum-exp (``SUM``) or by the maximum (``MAX``).
 
     Raises:
-        InputError: a weight is NaN or +inf, or products of weights are beyond 1e300 in logarithms.
+        InputError: a weight is NaN or +inf, or products of weights exceed 1e300 in logarithms.
     """
     weights = _values(log_weight, forest.n_apps)
     found = Inside(np.empty(forest.n_nodes), np.empty(forest.n_apps))
@@ -112,12 +104,12 @@ def inside(forest: Forest, log_weight: np.ndarray, semiring: int = SUM) -> Insid
 
 
 def marginals(forest: Forest, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities of applications [n_apps] and nodes [n_nodes], from the shares of ``inside`` for sums."""
+    """Returns probabilities of applications [n_apps] and nodes [n_nodes], from the shares of ``inside`` for sums."""
     return _marginals(forest, SUM, share)
 
 
 def expect(forest: Forest, log_weight: np.ndarray) -> ForestMarginals:
-    """``inside`` and ``marginals`` in one; the latter are the gradient of ``log_g`` by ``log_weight``.
+    """Runs ``inside`` and ``marginals``; the marginals are the gradient of ``log_g`` by ``log_weight``.
 
     Raises:
         InputError: as ``inside``.
@@ -133,7 +125,7 @@ def expect(forest: Forest, log_weight: np.ndarray) -> ForestMarginals:
 
 
 def max_marginals(forest: Forest, log_weight: np.ndarray) -> ForestMarginals:
-    """How far below the best derivation the best one is that uses an application or a node: what to prune by.
+    """Compares the best derivation through each application and node with the best of all, for pruning.
 
     Raises:
         InputError: as ``inside``.
@@ -143,7 +135,7 @@ def max_marginals(forest: Forest, log_weight: np.ndarray) -> ForestMarginals:
 
 
 def viterbi(forest: Forest, log_weight: np.ndarray) -> BestDerivation | None:
-    """The best derivation, None if none is possible; of equal ones the lowest application number at each node.
+    """Finds the best derivation, None if none is possible; ties go to the lowest application number at each node.
 
     Raises:
         InputError: as ``inside``.
@@ -159,19 +151,19 @@ def viterbi(forest: Forest, log_weight: np.ndarray) -> BestDerivation | None:
 def sample_derivations(
     forest: Forest, share: np.ndarray, n: int, seed: int, first: int = 0
 ) -> SampledDerivations | None:
-    """Independent derivations number ``first .. first + n - 1`` of a seed; None if no derivation is possible.
+    """Samples independent derivations number ``first .. first + n - 1`` of a seed; None if no derivation is possible.
 
-    Number k depends on the seed, k and the shares alone: blocks that threads draw join to the same list.
+    Number k depends on the seed, k and the shares alone: blocks sampled by threads join to the same list.
 
     Args:
-        share: float64 [n_apps], not negative. At each node one application is drawn in proportion to its share. The
-            shares of ``inside`` for sums draw derivations in proportion to their weights; ones draw every choice alike.
-        n: how many, at least 0.
+        share: float64 [n_apps], not negative. Each node samples an application in proportion to its share. Shares of
+            ``inside`` for sums sample derivations in proportion to their weights; ones sample every choice uniformly.
+        n: number of derivations, at least 0.
         seed: 0 to 2^64 - 1.
         first: at least 0.
 
     Raises:
-        InputError: a share is negative or not finite, or all shares of a node are 0 and yet it was drawn.
+        InputError: a share is negative or not finite, or a sampled node has only shares of 0.
         ValueError: n or first is negative.
     """
     share = _values(share, forest.n_apps)
@@ -194,17 +186,18 @@ def sample_derivations(
 
 
 def covariance(forest: Forest, share: np.ndarray, value: np.ndarray) -> tuple[float, np.ndarray]:
-    """The mean of a sum over derivations, and its covariance with how often each application is used.
+    """Returns the mean of a sum over derivations, and its covariance with the number of uses of each application.
 
     This is the first-order expectation semiring of Li and Eisner (2009), for all applications at once. The covariance
-    is the gradient of the mean by ``log_weight``: of the expected linear BLEU, say, or of the risk.
+    is the gradient of the mean by ``log_weight``: of the expected linear BLEU, for example, or of the risk.
 
     Args:
-        share: float64 [n_apps], of ``inside`` for sums.
-        value: float64 [n_apps], finite where the share is not 0; a derivation has the sum over its applications.
+        share: float64 [n_apps], from ``inside`` for sums.
+        value: float64 [n_apps], finite unless the share is 0; the value of a derivation is the sum over its
+            applications.
 
     Returns:
-        The mean, and float64 [n_apps]; zeros where no derivation is possible.
+        The mean, and float64 [n_apps]; zeros if no derivation is possible.
     """
     share, value = _values(share, forest.n_apps), _values(value, forest.n_apps)
     mean, out = ffi.new("double *"), np.empty(forest.n_apps)
@@ -223,11 +216,11 @@ def add_features(
     out: np.ndarray,
     row: np.ndarray | None = None,
 ) -> None:
-    """Adds the features of all applications, times an amount each, to ``out`` in place.
+    """Adds the features of all applications, each times an amount, to ``out`` in place.
 
     Args:
         amount: float64 [n_apps]; probabilities give expected features.
-        features: compressed rows as of ``Grammar.features``: indptr int64, indices int32, values float64.
+        features: compressed rows as in ``Grammar.features``: indptr int64, indices int32, values float64.
         out: float64 [n_features], contiguous.
         row: int32 [n_apps], the row of each application, -1 for none; None: application a has row a.
 
@@ -265,7 +258,7 @@ def _marginals(forest: Forest, semiring: int, share: np.ndarray) -> tuple[np.nda
 
 
 def _values(array: np.ndarray, n: int) -> np.ndarray:
-    """The values of all applications as the kernel reads them."""
+    """Returns the values of all applications in the kernel's type."""
     if np.shape(array) != (n,):
         raise ValueError(f"{n} values wanted, one for each application, got shape {np.shape(array)}")
     return np.ascontiguousarray(array, np.float64)

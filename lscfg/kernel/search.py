@@ -17,79 +17,80 @@ from lscfg.kernel.lm import LanguageModel
 
 @dataclass(frozen=True)
 class SearchOptions:
-    """Limits and weights of a search.
-
-    Attributes:
-        pop_limit: candidates taken at each node (cubepruning_pop_limit).
-        k: derivations wanted.
-        unique: only the best derivation of each translation. After 20 k + 1000 derivations that repeat one, the search
-            for more is given up and the list stays shorter.
-        lm_weight: weight of the sum of log10 p; oov_weight: weight of the number of words that the model does not know.
-    """
+    """Limits and weights of a search."""
 
     pop_limit: int = 200
+    """Candidates taken at each node (cubepruning_pop_limit)."""
     k: int = 1
+    """Number of derivations."""
     unique: bool = False
+    """Keeps only the best derivation of each translation. After 20 k + 1000 repetitions, the search stops with a
+    shorter list.
+    """
     lm_weight: float = 0.0
+    """Weight of the sum of log10 p."""
     oov_weight: float = 0.0
+    """Weight of the number of words outside the language model."""
 
 
 @dataclass(frozen=True)
 class KBest:
-    """Derivations of a sentence, best first; hypothesis h has words ``words[word_offsets[h] : word_offsets[h + 1]]``.
-
-    Attributes:
-        score: float64 [n], model scores; lm: float64 [n], sums of log10 p; oov: float64 [n], unknown words.
-        word_offsets: int64 [n + 1]; words: int32, vocabulary ids.
-        app_offsets: int64 [n + 1]; apps: int32, applications of the forest.
+    """Derivations of a sentence, best first; hypothesis h has words ``words[word_offsets[h] : word_offsets[h +
+    1]]``.
     """
 
     score: np.ndarray
+    """float64 [n], model scores."""
     lm: np.ndarray
+    """float64 [n], sums of log10 p."""
     oov: np.ndarray
+    """float64 [n], numbers of unknown words."""
     word_offsets: np.ndarray
+    """int64 [n + 1]."""
     words: np.ndarray
+    """int32, vocabulary ids."""
     app_offsets: np.ndarray
+    """int64 [n + 1]."""
     apps: np.ndarray
+    """int32, applications of the forest."""
 
     def __len__(self) -> int:
         return len(self.score)
 
     def word_lists(self) -> list[list[int]]:
-        """The words of each derivation."""
+        """Returns the words of each derivation."""
         words = self.words.tolist()
         return [words[begin:end] for begin, end in pairwise(self.word_offsets.tolist())]
 
 
 @dataclass(frozen=True)
 class Hypergraph:
-    """The best part of what a search built: items in topological order, the last one the goal.
-
-    Attributes:
-        item_edges: int32 [items + 1]; the edges into item i are ``item_edges[i] .. item_edges[i + 1] - 1``.
-        tail: int32 [edges, 2], -1 where there is none.
-        symbol: int64 [edges + 1], where each edge's target side begins in ``symbols``; symbols: int32, a word's
-            number >= 0, or -1-k for the k-th tail of the application (see ``lscfg_hypergraph_view``).
-        app: int32 [edges], application of the forest, -1 from a root to the goal.
-        lm: float64 [edges], sum of log10 p; oov: int32 [edges], unknown words.
-    """
+    """The best part of a search's hypergraph: items in topological order, the goal last."""
 
     item_edges: np.ndarray
+    """int32 [items + 1]; the edges into item i are ``item_edges[i] .. item_edges[i + 1] - 1``."""
     tail: np.ndarray
+    """int32 [edges, 2], -1 for no tail."""
     symbol: np.ndarray
+    """int64 [edges + 1], where each edge's target side begins in ``symbols``."""
     symbols: np.ndarray
+    """int32, a word's number >= 0, or -1-k for the k-th tail of the application (see ``lscfg_hypergraph_view``)."""
     app: np.ndarray
+    """int32 [edges], application of the forest, -1 from a root to the goal."""
     lm: np.ndarray
+    """float64 [edges], sum of log10 p."""
     oov: np.ndarray
+    """int32 [edges], number of unknown words."""
 
     def envelope(self, scores: np.ndarray, slopes: np.ndarray) -> Envelope:
-        """The derivations that are the best for some x, an edge counting ``scores + x * slopes``.
+        """Finds the derivations that are best for some x, with edge scores ``scores + x * slopes``.
 
-        Kumar et al. 2009, section 3.2: by ascending slope; exact for the hypergraph. The work is about linear in edges
-        times derivations found. Many threads may ask at the same time.
+        Kumar et al. 2009, section 3.2: by ascending slope; exact for the hypergraph. The time is about linear in the
+        product of edges and derivations found. Several threads may call this at the same time.
 
         Args:
-            scores, slopes: float64 [edges], finite.
+            scores: float64 [edges], finite.
+            slopes: float64 [edges], finite.
         """
         n = len(self.app)
         if scores.shape != (n,) or slopes.shape != (n,):
@@ -137,18 +138,18 @@ class Envelope:
 def search(
     forest: Forest, grammar: Grammar, model: LanguageModel | None, app_scores: np.ndarray, options: SearchOptions
 ) -> KBest:
-    """The k best derivations that cube pruning finds.
+    """Finds the k best derivations by cube pruning.
 
     Args:
         forest: a forest of the grammar.
         grammar: the finished grammar.
-        model: the language model, None for none; its lock is held meanwhile.
+        model: the language model, None for none; the search holds its lock.
         app_scores: [n_apps], each application's score without the language model; finite.
         options: limits and weights.
 
     Raises:
         InputError: a score is not finite, or a limit is below 1.
-        Exception: what the language model raised.
+        Exception: raised by the language model.
     """
     return _search(forest, grammar, model, app_scores, options, None)[0]
 
@@ -161,10 +162,10 @@ def search_hypergraph(
     options: SearchOptions,
     max_edges: int,
 ) -> tuple[KBest, Hypergraph]:
-    """What ``search`` gives, and the ``max_edges`` edges whose best derivation has the highest score.
+    """Runs ``search`` and also returns the ``max_edges`` edges whose best derivation has the highest score.
 
     Raises:
-        InputError: as for ``search``, or there is not one edge to keep.
+        InputError: as for ``search``, or ``max_edges`` is too small for a derivation.
     """
     found, kept = _search(forest, grammar, model, app_scores, options, max_edges)
     assert kept is not None
@@ -173,24 +174,22 @@ def search_hypergraph(
 
 @dataclass(frozen=True)
 class OracleOptions:
-    """Limits of the search for the translation that is closest to references.
-
-    Attributes:
-        pop_limit: candidates taken at each node; beam: partial translations kept of each node; both 1 or more.
-        smoothing: above 0, added to the matches and the n-grams of each order in BLEU of one sentence.
-    """
+    """Limits of the search for the translation closest to references."""
 
     pop_limit: int = 1000
+    """Candidates taken at each node, 1 or more."""
     beam: int = 100
+    """Partial translations kept for each node, 1 or more."""
     smoothing: float = 0.1
+    """Above 0, added to the matches and the n-grams of each order in sentence BLEU."""
 
 
 def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], options: OracleOptions) -> KBest:
-    """The translations closest to references that the search finds, best first by smoothed BLEU of the sentence.
+    """Finds the translations closest to references, best first by smoothed sentence BLEU.
 
-    The decoder's search with BLEU in place of a model (Xiao et al. 2012, footnote 4); exact without limits. The list
-    has at most ``beam`` translations, all different. Their scores are BLEU from 0 to 1; lm and oov are 0.
-    Many threads may ask at the same time.
+    The decoder's search with BLEU instead of a model (Xiao et al. 2012, footnote 4); exact without limits. The list
+    contains at most ``beam`` translations, all different. Their scores are BLEU from 0 to 1; lm and oov are 0. Several
+    threads may call this at the same time.
 
     Args:
         forest: a forest of the grammar.
@@ -199,7 +198,7 @@ def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], o
         options: limits.
 
     Raises:
-        InputError: no reference, one with more than 255 equal n-grams, or a limit out of its range.
+        InputError: no reference, a reference with more than 255 equal n-grams, or a limit out of its range.
     """
     offsets = np.concatenate([[0], np.cumsum([len(words) for words in references])]).astype(np.int64)
     words = np.concatenate([np.empty(0, np.int32), *references]).astype(np.int32)
@@ -261,7 +260,7 @@ def _call(
 
 
 def _hypergraph(kept: Any) -> Hypergraph:
-    """A copy, so that it can go to another process."""
+    """Copies the hypergraph, so that it can go to another process."""
     owner = ffi.gc(kept[0], lib.lscfg_hypergraph_free)
     v = ffi.new("lscfg_hypergraph_view *")
     lib.lscfg_hypergraph_get(owner, v)

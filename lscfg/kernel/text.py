@@ -1,4 +1,4 @@
-"""Rows of text with numbers in them, as the kernel writes them."""
+"""Rows of text with numbers, formatted by the kernel."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ from lscfg.kernel.forest import Forest, Grammar
 
 @dataclass(frozen=True)
 class Strings:
-    """Byte strings, one behind the other.
-
-    Attributes:
-        data: all of them; begin: int64 [strings + 1].
-    """
+    """Concatenated byte strings."""
 
     data: bytes
+    """The bytes of all strings."""
     begin: np.ndarray
+    """int64 [strings + 1]."""
 
     @classmethod
     def of(cls, parts: Sequence[bytes]) -> Self:
-        """The strings of a list."""
+        """Concatenates a list of strings."""
         return cls(b"".join(parts), np.cumsum([0, *map(len, parts)], dtype=np.int64))
 
     @cached_property
     def lengths(self) -> np.ndarray:
-        """int64 [strings]."""
+        """Returns int64 [strings]."""
         return np.diff(self.begin)
 
     def view(self) -> tuple[Any, Any]:
-        """The kernel's view, and what it points into."""
+        """Returns the kernel's view, and the objects that the view points into."""
         owners = ffi.from_buffer(self.data), ffi.from_buffer("int64_t[]", self.begin)
         return ffi.new("lscfg_strings *", owners), owners
 
 
 def number_strings(keys: np.ndarray, size: int, string: Callable[[int], bytes]) -> tuple[list[bytes], np.ndarray]:
-    """The strings of distinct keys, which are 0 to size - 1, and which of them each key has, int32 [keys]."""
+    """Returns the strings of distinct keys, which are 0 to size - 1, and the string number of each key, int32
+    [keys].
+    """
     number = np.zeros(size, np.int32)
     number[keys] = 1
     found = np.flatnonzero(number)
@@ -57,13 +57,13 @@ def print_rows(
     values: np.ndarray,
     digits: int,
 ) -> bytes:
-    """For each row a string of ``first``, one of ``second``, and its values, each behind a label; then the last label.
+    """Formats rows: a string of ``first``, a string of ``second``, values that each follow a label, and the last label.
 
     Args:
         which: int32 [rows] each, numbers of the strings of ``first`` and of ``second``.
         labels: one for each column, and one more.
         values: float64 [rows, columns].
-        digits: most significant digits of a value, 1 to 17; values look as in Python's ``%.{digits}g``.
+        digits: maximum number of significant digits, 1 to 17; values look as in Python's ``%.{digits}g``.
     """
     n, columns = values.shape
     indices = [np.ascontiguousarray(part, np.int32) for part in which]
@@ -90,7 +90,7 @@ def print_rows(
 
 
 def quote_sides(grammar: Grammar) -> tuple[Strings, Strings]:
-    """Source and target sides of all rules as JSON strings, nonterminals as in ``[X,1]`` on both."""
+    """Returns source and target sides of all rules as JSON strings, nonterminals as in ``[X,1]`` on both."""
     return _quoted(grammar, 0), _quoted(grammar, 1)
 
 
@@ -104,31 +104,29 @@ def _quoted(grammar: Grammar, target: int) -> Strings:
 
 @dataclass(frozen=True)
 class Shown:
-    """What is shown of a forest's applications.
-
-    Attributes:
-        number: int32 [n_nodes], of the nodes, as they are shown.
-        sides: of the rules of the grammar, as of ``quote_sides``.
-        marginals: float64 [n_apps]; features: float64 [n_apps, features].
-        digits: most significant digits of a number, 1 to 17.
-    """
+    """Contents of a forest's applications in JSON."""
 
     number: np.ndarray
+    """int32 [n_nodes], displayed numbers of the nodes."""
     sides: tuple[Strings, Strings]
+    """Sides of the grammar's rules, from ``quote_sides``."""
     marginals: np.ndarray
+    """float64 [n_apps]."""
     features: np.ndarray
+    """float64 [n_apps, features]."""
     digits: int
+    """Maximum number of significant digits, 1 to 17."""
 
 
 def print_applications(
     forest: Forest, shown: Shown, apps: np.ndarray, others: tuple[Strings, Strings], before: int
 ) -> bytes:
-    """Applications as JSON: each edge begins before its first one, and is ended by the next.
+    """Formats applications as JSON: each edge begins before its first application and ends at the next edge.
 
     Args:
         apps: int32 [n], in ascending order.
-        others: source and target sides, as JSON, of those whose rule the grammar does not have, in their order.
-        before: the edge that is open, -1 if there is none.
+        others: source and target sides, as JSON, of applications whose rule is not in the grammar, in their order.
+        before: the open edge, -1 if there is none.
     """
     n_rules, rules = len(shown.sides[0].lengths), forest.app_rule[apps]
     known, n_features = rules[rules < n_rules], shown.features.shape[1]

@@ -36,7 +36,7 @@ string RulesOnly(const string &path) {
   ReadFile file = OpenText(path);
   string rules;
   for (string line; getline(*file, line); rules += '\n') {
-    if (file->eof()) throw ConfigError(path + ": the last line has no newline: the file may be cut; make it anew");
+    if (file->eof()) throw ConfigError(path + ": the last line has no newline: the file may be cut; create it again");
     if (line[0] == ' ' || line[0] == '\t') continue;
     size_t end = 0;
     for (int field = 0; field < 3; ++field) end = EndOfField(line, end);

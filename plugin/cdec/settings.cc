@@ -230,7 +230,7 @@ string ToCategory(const string &key, const string &value) {
 }
 
 [[noreturn]] void Unknown(const string &token) {
-  throw ConfigError("'" + token + "' is not understood; options are " + lscfg_options_usage() +
+  throw ConfigError("unknown option '" + token + "'; options are " + lscfg_options_usage() +
                     " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }

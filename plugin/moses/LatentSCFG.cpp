@@ -100,7 +100,7 @@ void LatentSCFG::SetParameter(const string &key, const string &value) {
            key == "require-sorting-after-source-context")
     StatelessFeatureFunction::SetParameter(key, value);
   else
-    throw ConfigError(key + "=" + value + " is not understood; options are " + lscfg_options_usage() +
+    throw ConfigError("unknown option " + key + "=" + value + "; options are " + lscfg_options_usage() +
                       " path=FILE,FILE trace=FILE");
 }
 

@@ -225,7 +225,7 @@ def test_bad_model(cdec, how):
         ("model=other", "option model is given twice"),
         ("goal=[X", "goal=[X: expected the name of a category without brackets"),
         ("log=yes", "log=yes: expected true or false"),
-        ("colour=red", "'colour=red' is not understood"),
+        ("colour=red", "unknown option 'colour=red'"),
         ("grammar=nowhere", "no file nowhere"),
         ("mode=forest", "mode=forest needs a line with mode=record"),
     ],

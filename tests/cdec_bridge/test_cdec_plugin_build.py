@@ -60,7 +60,7 @@ def test_build_shows_what_the_compiler_refuses(tmp_path, capsys):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("#error of another version\n")
     assert main(["cdec", "build", "--cdec-root", str(tmp_path), "-o", str(tmp_path / "l.so")]) == 1
-    assert "the compiler refuses the feature function: " in capsys.readouterr().err
+    assert "cannot compile the feature function: " in capsys.readouterr().err
     assert not (tmp_path / "l.so").exists()
 
 

@@ -85,8 +85,8 @@ def test_a_cut_forest_is_no_forest(model, capsys):
     assert main(["marginals", model, "text", "-o", "cut", "--top", "1"]) == 0
     assert main(["marginals", model, "cut", "--forests", "-o", "out"]) == 1
     told = capsys.readouterr().err
-    assert "cut:1: lscfg marginals has cut this forest to its largest marginals" in told
-    assert "make it anew without --top and --min-marginal" in told
+    assert "cut:1: lscfg inspect marginals kept only the largest marginals" in told
+    assert "run it again without --top and --min-marginal" in told
 
 
 @pytest.mark.parametrize(

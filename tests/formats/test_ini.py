@@ -163,7 +163,7 @@ def test_a_path_with_a_blank_is_refused_in_a_line_that_is_divided_at_blanks(fold
         DecoderConfig(latent=LatentFeature({"model": path})),
         *([DecoderConfig(language_model=Path(path))] if path else []),
     ):
-        with pytest.raises(InputError, match="divide a feature's line at blanks; rename"):
+        with pytest.raises(InputError, match="split a feature's line at blanks; rename"):
             write_ini(folder / "out.ini", config)
     if path == "a b/lib.so":
         with pytest.raises(InputError, match=r"2: the only External .* by a path without blanks; found 'a b/lib.so'"):

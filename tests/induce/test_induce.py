@@ -205,7 +205,7 @@ BAD = {
     "induce graph p --approximate -o x": "--approximate is for the spaces svd, cca and vectors",
     "induce propagate p other.graph -o x": "graph of other phrases",
     "induce propagate p graph --list-size 0 -o x": "--list-size must be at least 1",
-    "induce propagate p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
+    "induce propagate p graph --nbest cut -o x": "cut:1: expected 4 fields",
     "induce propagate p graph --nbest long -o x": "long: has a list 99, but",
     "induce propagate p graph --nbest empty -o x": "empty: has no list",
     "induce propagate p same.graph -o x": "graph of other phrases",

@@ -92,8 +92,8 @@ BAD = [
     ),
     ("features=paper,thesis", "the features 'thesis' are now called 'ranks'"),
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
-    ("colour=red", f"colour=red is not understood; options are {USAGE}"),
-    ("Log=true", f"Log=true is not understood; options are {USAGE}"),
+    ("colour=red", f"unknown option colour=red; options are {USAGE}"),
+    ("Log=true", f"unknown option Log=true; options are {USAGE}"),
     (f"model={'a' * 4096}", f"model={'a' * 80}... is no path"),
 ]
 

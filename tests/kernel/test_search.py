@@ -207,7 +207,7 @@ def test_models_that_would_end_the_process(one_case: Case, tmp_path: Path) -> No
     for damaged, message in (
         (text.replace(b"ngram 2=", b"ngram 2=-"), "lm:3: damaged ARPA header"),
         (text.replace(b"\\2-grams:\n-", b"\\2-grams:\n\xff"), "not a language model that KenLM can read"),
-        (b"\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<s>\n-1\t</s>\n-1\t<unk>\n\n\\end\\\n", "unigrams alone"),
+        (b"\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<s>\n-1\t</s>\n-1\t<unk>\n\n\\end\\\n", "unigram models"),
     ):
         assert damaged != text
         path.write_bytes(damaged)

@@ -340,7 +340,7 @@ def test_rules_from_a_file(program: Path, ini: Path, tmp_path: Path) -> None:
         ("LatentSCFG name", "LatentSCFG features=Nothing name", "unknown feature 'Nothing'"),
         ("LatentSCFG name", "LatentSCFG floor=0 name", "floor=0: expected a number above 0"),
         ("LatentSCFG name", "LatentSCFG negative=no name", "negative=no: expected flip or clamp"),
-        ("LatentSCFG name", "LatentSCFG colour=red name", "colour=red is not understood; options are model=FILE"),
+        ("LatentSCFG name", "LatentSCFG colour=red name", "unknown option colour=red; options are model=FILE"),
         ("LatentSCFG name", "LatentSCFG path=/nowhere/t name", "no rule table /nowhere/t"),
         ("LatentSCFG name", "LatentSCFG features=LatentSpan name", "1 features, but 10 weights"),
         ("[search-algorithm]\n3", "[search-algorithm]\n5", "set search-algorithm to 3"),
