@@ -29,16 +29,17 @@ from distributed import LocalCluster
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.weights import read_weights
 from lscfg.io.text import read_lines
+from lscfg.parallel.address import ClusterAddress
+from lscfg.parallel.choose import in_processes
 from lscfg.parallel.cluster import LOCAL, Cluster
-from lscfg.parallel.engine import Engine, Serial, in_processes
-from lscfg.parallel.place import Place
+from lscfg.parallel.engine import Engine, Serial
 
 SIZES = {"1 worker": (1, 1), "2 workers": (2, 1), "1 worker of 2 threads": (1, 2)}
 """Workers, and threads of each."""
 
 
 @contextmanager
-def workers(size: tuple[int, int]) -> Iterator[Place]:
+def workers(size: tuple[int, int]) -> Iterator[ClusterAddress]:
     """A cluster of this machine, without TLS."""
     count, threads = size
     with (
@@ -52,7 +53,7 @@ def workers(size: tuple[int, int]) -> Iterator[Place]:
             memory_limit=0,
         ) as cluster,
     ):
-        yield Place(cluster.scheduler_address)
+        yield ClusterAddress(cluster.scheduler_address)
 
 
 def command(words: list[str], output: Path, more: list[str]) -> tuple[float, bytes]:

@@ -21,7 +21,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from lscfg.decode.analysis import Analyser, Analysis
 from lscfg.io.text import read_lines
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 
 def seconds(work: Callable[[Any], Any], items: Sequence[Any], threads: int, repeats: int) -> tuple[float, list[Any]]:

@@ -25,7 +25,8 @@ from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.model.sense import SenseModel, end_of_items
-from lscfg.parallel.engine import available_cores, in_threads
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import available_cores
 
 EXAMPLE_SENTENCE = "una casa blanca nueva"
 """Its words are known, unknown, in a rule with a gap and in a rule that swaps."""

@@ -89,8 +89,9 @@ def _terminal() -> Terminal | None:
 
 def current_display(label: str = "") -> Display | None:
     """The display of this process, with another label if one is given; None if the process shows nothing."""
-    terminal = _terminal()
-    return terminal and Display(terminal.display.quiet, label or terminal.display.label)
+    if (terminal := _terminal()) is None:
+        return None
+    return Display(terminal.display.quiet, label or terminal.display.label)
 
 
 def show(display: Display | None) -> None:

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 from lscfg import log
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 
 
 def say(number):

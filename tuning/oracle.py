@@ -21,7 +21,7 @@ from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.segments import grammar_path
 from lscfg.kernel import Grammar
 from lscfg.kernel.search import OracleOptions, oracle
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.tuning.bleu import CORRECT, TOTAL, SentenceReferences, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.pool import choose
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from types import TracebackType
-from typing import Self, overload
+from typing import overload
 
+from lscfg.closing import Closing
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
@@ -14,7 +14,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
 
 
-class Decoder:
+class Decoder(Closing):
     """Translates tokenised sentences by a decoder's configuration, in this process.
 
     Args:
@@ -60,14 +60,6 @@ class Decoder:
     def close(self) -> None:
         """Frees grammar and language model."""
         self._decoder.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def __repr__(self) -> str:
         return f"<Decoder {os.path.basename(self.config)}: {len(self._decoder.feature_names)} features>"

@@ -51,8 +51,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.io.arguments import StandardInput
     from lscfg.io.stream import LineStream
     from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
-    from lscfg.parallel.cluster import on_cluster
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes, on_cluster
 
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     sentences: Iterable[str]

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.io.text import read_lines
     from lscfg.log import progress
-    from lscfg.parallel.engine import in_threads
+    from lscfg.parallel.choose import in_threads
     from lscfg.study.heatmap import draw_charts
 
     analysers: dict[str, Analyser] = {}

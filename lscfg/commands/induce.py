@@ -355,7 +355,7 @@ def _biparse(args: argparse.Namespace) -> None:
 def _biparse_in_shards(args: argparse.Namespace) -> None:
     """The workers of the cluster learn, and all else is done here."""
     from lscfg.errors import InputError
-    from lscfg.parallel.cluster import on_cluster
+    from lscfg.parallel.choose import on_cluster
 
     if not args.checkpoint:
         raise InputError("--shards on a --cluster need --checkpoint DIR, a folder that all workers see")
@@ -365,8 +365,7 @@ def _biparse_in_shards(args: argparse.Namespace) -> None:
 
 def _sample_in_chains(args: argparse.Namespace) -> None:
     """Each chain is run by a worker of the cluster, and all else is done here."""
-    from lscfg.parallel.cluster import on_cluster
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes, on_cluster
 
     with on_cluster(args.cluster), in_processes(args.chains, large=True) as engine:
         _sample(args, engine)

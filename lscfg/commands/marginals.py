@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.io.text import atomic_write, read_lines
     from lscfg.kernel import PAPER_FEATURES, FeatureOptions
     from lscfg.log import info, progress
-    from lscfg.parallel.engine import in_threads
+    from lscfg.parallel.choose import in_threads
 
     given = {
         "log": False if args.raw else None,

@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> None:
 def _corpus(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.io.text import replaced_folder
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes
     from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
     from lscfg.prepare.pairs import source_kind
     from lscfg.prepare.record import RECORD

@@ -51,9 +51,9 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
     need("serve")
     from lscfg.serve.application import Application
-    from lscfg.serve.bench import Bench
+    from lscfg.serve.pool import WorkerPool
     from lscfg.serve.server import Server, listen
 
-    with listen(args.address, args.port) as listening, Bench(args.jobs) as bench:
-        application = Application(open_system(place, args.weights), bench, settings)
+    with listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
+        application = Application(open_system(place, args.weights), pool, settings)
         asyncio.run(Server(application, listening).run())

@@ -30,7 +30,7 @@ from lscfg.io.text import read_lines
 from lscfg.kernel import ContextTrainer
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import Estimate, Parameters
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.settings import Declared, setting
 
 AnyModel = TypeVar("AnyModel", Parameters, Estimate)

@@ -13,7 +13,7 @@ from lscfg.context.task import Fitted, SentenceSettings, Task
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
 from lscfg.kernel.context import WeightsTrainer
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.settings import setting
 
 HELP = "as ls-online, with a weight of each rule for each word at its distance in place of dimensions"

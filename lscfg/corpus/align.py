@@ -16,7 +16,7 @@ from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.io.text import read_lines
 from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.log import no_progress, warning
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 from lscfg.settings import Declared, SettingError, setting
 
 LONGEST = 1024

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from lscfg.decode.decoder import CACHED, EmbeddedDecoder
 from lscfg.decode.host import DecoderHost, KBestDecoder
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 
 
 class Embedded(DecoderHost):

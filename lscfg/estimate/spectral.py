@@ -32,7 +32,8 @@ from lscfg.extract.examples import Examples
 from lscfg.io.tensors import Blocks
 from lscfg.kernel import add_moments
 from lscfg.model.parameters import Estimate, blocks_of, rounded
-from lscfg.parallel.engine import Serial, in_threads
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import Serial
 from lscfg.parallel.threads import Threads
 from lscfg.settings import Declared, setting
 

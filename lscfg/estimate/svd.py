@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator, svds
 
 from lscfg.errors import InputError
 from lscfg.log import warning
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Directions whose singular value is less than this part of the first are noise, and are dropped."""

@@ -23,7 +23,7 @@ from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.text import read_blocks
 from lscfg.kernel import DeriveOptions, Deriver, LineError, Trees
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.settings import settings_of
 from lscfg.version import __version__
 

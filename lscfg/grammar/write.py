@@ -16,7 +16,7 @@ from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.io.text import read_blocks, write_blocks
 from lscfg.log import progress
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 ROOT_RULE = "[S] ||| [X,1] ||| [1] |||"
 

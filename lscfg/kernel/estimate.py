@@ -10,7 +10,8 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 from lscfg.kernel.extract import Rules
-from lscfg.parallel.engine import Engine, in_threads
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import Engine
 
 
 class ContextTrainer:

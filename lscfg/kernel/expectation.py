@@ -16,7 +16,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 MAX_STATES: int = lib.LSCFG_EM_MAX_STATES
 """Maximum number of hidden states of the kernel's buffers."""

@@ -13,7 +13,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io import tensors
 from lscfg.model.parameters import Parameters, save_low_rank
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 BLOCK = 1 << 18
 """Values of the tensors that are decomposed together: they should stay in the cache."""

@@ -17,8 +17,8 @@ from typing import Any
 
 from lscfg import log
 from lscfg.errors import LscfgError, WorkerError
-from lscfg.parallel.cluster import Cluster, joined_to, on_cluster
-from lscfg.parallel.place import Place, read_place
+from lscfg.parallel.address import ClusterAddress
+from lscfg.parallel.choose import joined_to, on_cluster, on_workers, read_cluster
 from lscfg.parallel.processes import portable
 from lscfg.parallel.worker import ONE_THREAD, end_with, keep_freed_memory
 
@@ -35,7 +35,7 @@ class Job:
 
     function: Callable[[Any, int], Any]
     argument: Any
-    place: Place | None = None
+    place: ClusterAddress | None = None
     display: log.Display | None = None
 
 
@@ -53,12 +53,12 @@ def run_there(command: Command, args: argparse.Namespace) -> None:
         LscfgError: the worker died, and each that took its place.
     """
     own = argparse.Namespace(**{**vars(args), "cluster": None})
-    if local := read_place(args.cluster).local:
+    if local := read_cluster(args.cluster).local:
         own.jobs = local
         return command(own)
     with on_cluster(args.cluster) as place:
         assert place is not None
-        with Cluster(place, batch=1) as engine:
+        with on_workers(place, batch=1) as engine:
             job = Job(_run_command, (command, own, os.getcwd()), display=log.current_display())
             try:
                 ((printed, said),) = engine.map(work_in_child, [job])

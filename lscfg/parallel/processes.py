@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import multiprocessing
 import os
 import pickle
@@ -16,21 +15,19 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from lscfg import log
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
+from lscfg.parallel.calls import OrderedCall, check_sendable
+from lscfg.parallel.engine import Arriving, Engine
 from lscfg.parallel.worker import defer_interruption, end_with
-
-if TYPE_CHECKING:
-    from lscfg.parallel.engine import Arriving
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-class Processes:
+class Processes(Engine):
     """Processes on this machine; see ``lscfg.parallel.engine.Engine``.
 
     Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
@@ -89,10 +86,7 @@ class Processes:
             TypeError: the function is none of a module.
             RuntimeError: another call is under way.
         """
-        try:
-            pickle.dumps(function)
-        except Exception as error:
-            raise TypeError(f"{function!r} cannot go to a worker; it must be a function of a module") from error
+        check_sendable(function)
         return self._results(function, blocks, arriving)
 
     def _results(
@@ -150,73 +144,26 @@ class Processes:
                 process.close()
         self._processes, self._connections = [], []
 
-    def __enter__(self) -> Self:
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-
-class _Call:
-    """One call of ``map``: what was sent to which worker, and what has come back."""
+class _Call(OrderedCall):
+    """One call of ``map``: the worker of each block, and the blocks that it has not answered."""
 
     def __init__(self, processes: list[Any], connections: list[Connection], function: Callable[[Any], Any], ahead: int):
-        self._processes, self._connections = processes, connections
-        self._function, self._held = function, ahead * len(connections)
-        self._waiting: list[deque[int]] = [deque() for _ in connections]  # blocks that a worker has not answered
-        self._outcomes: dict[int, tuple[bool, Any]] = {}  # of a block: whether all went well, and result or error
-        self._sent = 0
+        super().__init__(ahead * len(connections))
+        self._processes, self._connections, self._function = processes, connections, function
+        self._waiting: list[deque[int]] = [deque() for _ in connections]
 
-    def results(self, blocks: Iterable[Any], arriving: Arriving | None) -> Iterator[Any]:
-        """The results in the order of the blocks; see ``Engine.map``."""
-        outgoing = self._send_each(blocks)
-        for number in itertools.count():
-            expected = self._draw(outgoing, number, arriving)
-            if number == self._sent:
-                return
-            while number not in self._outcomes:
-                self._receive([arriving] if arriving is not None and expected else [])
-                expected = self._draw(outgoing, number, arriving)
-            well, result = self._outcomes.pop(number)
-            if not well:
-                raise result
-            yield result
-
-    def _draw(self, outgoing: Iterator[bool], number: int, arriving: Arriving | None) -> bool:
-        """Sends blocks, as many as may be ahead of this one's result; whether more may be sent once they are there."""
-        while self._sent < number + self._held:
-            if arriving is not None and self._sent > number and not arriving.ready():
-                return True
-            if not next(outgoing, False):
-                return False
-        return False
-
-    def _send_each(self, blocks: Iterable[Any]) -> Iterator[bool]:
-        """Sends a block with each step. One that cannot be drawn fails in its turn, after what is wrong before it."""
-        try:
-            for block in blocks:
-                self._send(block)
-                yield True
-        except Exception as error:
-            self._outcomes[self._sent] = False, error
-            self._sent += 1
-            yield True
-
-    def _send(self, block: Any) -> None:
-        worker = self._sent % len(self._connections)
-        first = self._sent < len(self._connections)
-        message = pickle.dumps((self._function if first else None, block), pickle.HIGHEST_PROTOCOL)
-        with contextlib.suppress(OSError):  # a worker that is gone: the answer that does not come says so
+    def _send(self, number: int, blocks: list[Any]) -> None:
+        worker = number % len(self._connections)
+        function = self._function if number < len(self._connections) else None  # a worker remembers it
+        message = pickle.dumps((function, *blocks), pickle.HIGHEST_PROTOCOL)
+        with contextlib.suppress(OSError):  # the worker has died: it will not answer
             self._connections[worker].send_bytes(message)
-        self._waiting[worker].append(self._sent)
-        self._sent += 1
+        self._waiting[worker].append(number)
 
-    def _receive(self, others: list[Arriving]) -> None:
-        """Takes an answer of each worker that has one, or waits for the first, or for others that can be read."""
+    def _receive(self, awaited: int, arriving: Arriving | None) -> None:
         asked = {self._connections[w]: w for w, waiting in enumerate(self._waiting) if waiting}
-        for ready in wait([*asked, *(other.fileno() for other in others)]):
+        for ready in wait([*asked, *([] if arriving is None else [arriving.fileno()])]):
             if not isinstance(ready, Connection):
                 continue
             worker = asked[ready]
@@ -224,15 +171,12 @@ class _Call:
             try:
                 message = ready.recv_bytes()
             except (EOFError, OSError):
-                self._outcomes[number] = False, self._death(worker, number)
+                self._outcomes[number] = [(False, WorkerError(how_it_died(self._processes[worker]), number))]
                 continue
             try:
-                self._outcomes[number] = pickle.loads(message)
-            except Exception as error:
-                self._outcomes[number] = False, error
-
-    def _death(self, worker: int, number: int) -> WorkerError:
-        return WorkerError(how_it_died(self._processes[worker]), number)
+                self._outcomes[number] = [pickle.loads(message)]
+            except Exception as error:  # raised by the class of a result
+                self._outcomes[number] = [(False, error)]
 
 
 def how_it_died(process: Any) -> str:

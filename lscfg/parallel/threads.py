@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 from lscfg.errors import InputError
-
-if TYPE_CHECKING:
-    from lscfg.parallel.engine import Arriving
+from lscfg.parallel.engine import Arriving, Engine
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 
-class Threads:
+class Threads(Engine):
     """Threads of this process; see ``lscfg.parallel.engine.Engine``.
 
     They are started by the first ``map`` and live until the engine is closed or forgotten. A function must not map over
@@ -32,7 +29,6 @@ class Threads:
     """
 
     AHEAD: ClassVar[int] = 4
-    inherits: ClassVar[bool] = False
 
     def __init__(self, workers: int, ahead: int = AHEAD):
         if workers < 1:
@@ -54,14 +50,6 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
         self._pool = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _results(

@@ -13,8 +13,8 @@ from uuid import uuid4
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import WorkerError, cut, did_you_mean, quote
 from lscfg.io.text import parse_json
-from lscfg.serve.bench import Bench
 from lscfg.serve.http import Head, Refusal, Response
+from lscfg.serve.pool import WorkerPool
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import BadSentence, LongSentence, SentenceWork, Wish, open_translator, translate_sentence
 from lscfg.version import __version__
@@ -43,9 +43,9 @@ class Application:
         InputError: the system cannot be opened.
     """
 
-    def __init__(self, system: TranslationSystem, bench: Bench, settings: ServeSettings):
+    def __init__(self, system: TranslationSystem, pool: WorkerPool, settings: ServeSettings):
         self.system, self.settings, self.draining = system, settings, False
-        self._bench = bench
+        self._pool = pool
         self._described = uuid4().hex, pickle.dumps(system)
         open_translator(*self._described)
         self._at_work = 0
@@ -85,7 +85,7 @@ class Application:
             "sha256": self.system.sha256,
             "raw": self.system.preparation is not None,
             "lscfg": __version__,
-            "workers": self._bench.workers,
+            "workers": self._pool.workers,
             "at_work": self._at_work,
             "sentences": self._counts["sentences"],
             "unparsed": self._counts["unparsed"],
@@ -124,7 +124,7 @@ class Application:
                 if refused:  # sentences under way end by themselves: to stop one would cost a worker
                     return
 
-        await asyncio.gather(*(take_turns() for _ in range(min(self._bench.workers, len(query.texts)))))
+        await asyncio.gather(*(take_turns() for _ in range(min(self._pool.workers, len(query.texts)))))
         if refused:
             raise refused[min(refused)]
         return found
@@ -132,7 +132,7 @@ class Application:
     async def _one(self, number: int, text: str, wish: Wish) -> dict[str, Any]:
         where = f"source[{number}]"
         try:
-            return await self._bench.call(
+            return await self._pool.call(
                 translate_sentence, SentenceWork(*self._described, text, wish), len(text.encode())
             )
         except BadSentence as error:

@@ -32,7 +32,8 @@ from lscfg.kernel import DeriveOptions, FeatureOptions
 from lscfg.kinds import OPTIMISERS, SENSE_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
-from lscfg.parallel.engine import available_cores, in_threads
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import available_cores
 from lscfg.settings import settings_of
 from lscfg.study.senses import InventorySettings
 from lscfg.study.simulate import GrammarSettings
@@ -106,7 +107,7 @@ def test_clusters(name, monkeypatch, capsys):
         raise InputError(f"there: {place}")
 
     monkeypatch.setattr("lscfg.parallel.jobs.run_there", stop)
-    monkeypatch.setattr("lscfg.parallel.cluster.on_cluster", stop)
+    monkeypatch.setattr("lscfg.parallel.choose.on_cluster", stop)
     assert main(shlex.split(CLUSTER[name])) == 1
     assert capsys.readouterr().err.endswith("there: local:3\n")
 
@@ -291,12 +292,12 @@ def analyser(double):
 
 
 def test_marginals(double, analyser):
-    double("lscfg.parallel.engine.in_threads", does=in_threads)
+    double("lscfg.parallel.choose.in_threads", does=in_threads)
     run("marginals")
     names = ("LatentSpan", "LatentTarget")
     features = FeatureOptions(log=False, floor=0.01, negative="clamp", names=names)
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("model", features, grammar=None)
-    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
+    resolve_name("lscfg.parallel.choose.in_threads").assert_called_once_with(97)
     assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
     assert Path("out").exists()
 
@@ -318,12 +319,12 @@ def test_marginals_as_grammars(double, analyser):
 
 def test_heatmap(double, analyser):
     analyser.return_value.inference = None
-    double("lscfg.parallel.engine.in_threads", does=in_threads)
+    double("lscfg.parallel.choose.in_threads", does=in_threads)
     draw = double("lscfg.study.heatmap.draw_charts")
     run("heatmap")
     resolve_name("lscfg.decode.analysis.Analyser.from_model").assert_called_once_with("one")
     resolve_name("lscfg.decode.analysis.Analyser.from_ini").assert_called_once_with("cdec.ini")
-    resolve_name("lscfg.parallel.engine.in_threads").assert_called_once_with(97)
+    resolve_name("lscfg.parallel.choose.in_threads").assert_called_once_with(97)
     chart = analyser.return_value.chart.return_value
     charts = {"A, no parse": chart, "cdec, no parse": chart}
     first, second = (Path("folder") / f"sentence.{n}.svg" for n in (2, 1))

@@ -12,7 +12,7 @@ from lscfg.decode.analysis import Analyser
 from lscfg.decode.latent import Improper
 from lscfg.kernel import FeatureOptions
 from lscfg.kernel.options import ImproperCounts
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 
 def test_analyses_do_not_depend_on_the_number_of_threads(tmp_path):

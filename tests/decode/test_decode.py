@@ -19,7 +19,8 @@ from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.errors import InputError, KernelError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest, Grammar
-from lscfg.parallel.engine import Engine, in_processes, in_threads
+from lscfg.parallel.choose import in_processes, in_threads
+from lscfg.parallel.engine import Engine
 from lscfg.parallel.processes import Processes
 
 

@@ -12,7 +12,7 @@ from decoders import SENTENCES, WEIGHTS, Provider, small_config
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated, derivations_json
 from lscfg.formats.ini import DecoderConfig
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 
 LM = ("LanguageModel", "LanguageModel_OOV")
 

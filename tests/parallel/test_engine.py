@@ -28,7 +28,8 @@ from work import (
 )
 
 from lscfg.errors import InputError, KernelError, WorkerError
-from lscfg.parallel.engine import Serial, in_processes, in_threads
+from lscfg.parallel.choose import in_processes, in_threads
+from lscfg.parallel.engine import Serial
 from lscfg.parallel.processes import Processes
 from lscfg.parallel.threads import Threads
 from lscfg.parallel.worker import drop, keep
@@ -280,7 +281,7 @@ import sys
 sys.path[:0] = sys.argv[1:]
 print("begin")
 from work import square, variable
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 from lscfg.parallel.processes import Processes
 
 before = __file__, __spec__

@@ -12,7 +12,7 @@ from lscfg.corpus.parallel import check_plain, read_parallel
 from lscfg.errors import InputError
 from lscfg.io.text import read_lines
 from lscfg.kinds import TOKENISERS, kind
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 from lscfg.prepare import corpus
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
 from lscfg.prepare.record import RECORD, Record

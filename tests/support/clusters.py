@@ -140,10 +140,10 @@ def relay(here, there):
 
 def until_workers(cluster, count=2):
     """Waits until so many workers have joined."""
+    from lscfg.parallel.address import ClusterAddress
     from lscfg.parallel.cluster import Cluster
-    from lscfg.parallel.place import Place
 
-    with Cluster(Place(cluster.address)) as engine:
+    with Cluster(ClusterAddress(cluster.address)) as engine:
         until_joined(engine, count)
 
 

@@ -20,7 +20,7 @@ from lscfg.kernel import Grammar, ParseOptions
 from lscfg.kernel.base import Vocab
 from lscfg.lm.lmplz import build_lm
 from lscfg.model.parameters import Parameters
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.tuning.bleu import SentenceReferences
 from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, FeatureNumbers, Links, border_keys, border_of
 from lscfg.tuning.margin.folds import Fold, FoldedText, Lexicon, Pair

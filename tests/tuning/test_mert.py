@@ -20,7 +20,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState, PackedLists, line_search
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 from lscfg.tuning.bleu import SentenceReferences, bleu, corpus_bleu
 from lscfg.tuning.forest_mert import Settings as ForestMertSettings
 from lscfg.tuning.mert import GraphLine, ListLine, mert

@@ -24,7 +24,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.parallel.engine import in_processes
+from lscfg.parallel.choose import in_processes
 from lscfg.settings import from_options
 from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import tune as command

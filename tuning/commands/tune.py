@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, read_lines
-    from lscfg.parallel.cluster import on_cluster
+    from lscfg.parallel.choose import on_cluster
     from lscfg.settings import from_options
     from lscfg.tuning.tune import TuneSettings, tune
 

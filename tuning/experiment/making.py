@@ -12,10 +12,10 @@ from typing import Any
 
 from lscfg import log
 from lscfg.errors import LscfgError, WorkerError
-from lscfg.parallel.cluster import Cluster
+from lscfg.parallel.address import ClusterAddress
+from lscfg.parallel.choose import on_workers
 from lscfg.parallel.jobs import Children, Job, work_in_child
 from lscfg.parallel.order import as_needed
-from lscfg.parallel.place import Place
 from lscfg.tuning.experiment.cache import Made, make_apart
 from lscfg.tuning.experiment.progress import Progress, duration
 from lscfg.tuning.experiment.stage import Output, Stage
@@ -28,7 +28,7 @@ ROOM = 4 << 30
 """Bytes of the machine's memory for each of them: a tuning has grammar, forests and parameters of its own."""
 
 
-def make_stages(run: Run, jobs: int, progress: Progress, place: Place | None) -> None:
+def make_stages(run: Run, jobs: int, progress: Progress, place: ClusterAddress | None) -> None:
     """Makes the stages that are not there, and says which ones are under way.
 
     Args:
@@ -118,7 +118,7 @@ def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -
         done.add(stage.key)
 
 
-def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) -> None:
+def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Progress) -> None:
     """Makes each stage on some worker of the cluster, as soon as those that it needs are there.
 
     Tunings, and translations, go beside each other. Where there are two workers or more for each, it shares its
@@ -133,7 +133,7 @@ def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) ->
         free.put(number)
 
     @contextmanager
-    def part(stage: Stage) -> Iterator[Place | None]:
+    def part(stage: Stage) -> Iterator[ClusterAddress | None]:
         if stage.name not in sharing or engine.processes < 2 * parts:
             yield None
             return
@@ -152,7 +152,7 @@ def _make_on(place: Place, run: Run, stages: list[Stage], progress: Progress) ->
     def needs(stage: Stage) -> set[str]:
         return {source.key for source in stage.sources} & missing
 
-    with Cluster(place, batch=1) as engine:
+    with on_workers(place, batch=1) as engine:
         made = as_needed({stage.key: stage for stage in stages}, needs, make, engine.processes, engine.close)
         for stage, record in made:
             _tell(progress, stage, run.cache.adopt(stage, record))

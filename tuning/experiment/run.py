@@ -32,7 +32,7 @@ from lscfg.io.text import (
     replaced_folder,
     write_json,
 )
-from lscfg.parallel.cluster import on_cluster
+from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record
 from lscfg.tuning.bleu import ORDER
@@ -85,7 +85,7 @@ def run_experiment(
 
     Args:
         jobs: threads or processes of a stage; on a cluster a stage has those of its worker.
-        cluster: as of ``lscfg.parallel.cluster.on_cluster``; its workers see the same files.
+        cluster: as of ``lscfg.parallel.choose.on_cluster``; its workers see the same files.
 
     Raises:
         InputError: anything wrong with the experiment file, the overrides or the files it names, or the decoder is not

@@ -20,7 +20,7 @@ from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
 from lscfg.kernel.base import Vocab
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.parameters import Parameters
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 from lscfg.tuning.margin.features import ENDS, SIDES, FeatureNumbers, Links, border_of
 from lscfg.tuning.margin.folds import FoldedText, FoldRules, make_folds
 from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner

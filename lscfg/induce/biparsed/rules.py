@@ -29,7 +29,8 @@ from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.io.text import file_hash
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
 from lscfg.model.boundary import BoundaryModel
-from lscfg.parallel.engine import available_cores, in_threads
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import available_cores
 
 SUMMARY = ("RuleWeight", "WordPairs")
 """Features of a grammar whose weights were learned: the weight of the rule, and of its linked words."""

@@ -20,7 +20,8 @@ from lscfg.induce.biparsed.passes import Visitor, learn_pass
 from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.kernel.biparse import BiparseModel, Bitexts
-from lscfg.parallel.engine import Engine, Serial, in_processes, part_bounds
+from lscfg.parallel.choose import in_processes
+from lscfg.parallel.engine import Engine, Serial, part_bounds
 from lscfg.parallel.worker import drop, keep
 
 TEXT = "bitexts"

@@ -16,7 +16,7 @@ from lscfg import log
 from lscfg.extras import need
 from lscfg.induce.propagated.contexts import values_at
 from lscfg.induce.propagated.neighbours import as_graph, in_blocks, nearest_dense_to, scattered
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 if TYPE_CHECKING:
     from faiss import Index

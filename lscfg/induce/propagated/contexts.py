@@ -11,7 +11,7 @@ from scipy import sparse
 from lscfg.induce.propagated.ngrams import Finder, NGrams
 from lscfg.induce.propagated.text import BORDER, Text
 from lscfg.log import progress
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 HELD = 1 << 19
 """Words of windows that are held at a time, about, beside those of one sentence."""

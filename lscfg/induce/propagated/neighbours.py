@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lscfg.kernel.induce import Vectors
 from lscfg.log import progress
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 BLOCK = 256
 """Rows whose neighbours are found at a time."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg.induce.propagated.text import BLOCK, BORDER, Text
 from lscfg.log import progress
-from lscfg.parallel.engine import in_threads
+from lscfg.parallel.choose import in_threads
 
 COUNTERS = 1 << 27
 """Most counters, of a byte each, that tell the rare n-grams of a long text; there are two for each word of it."""

@@ -25,7 +25,8 @@ from lscfg.kernel.sample import (
     SamplerOptions,
     TreeSampler,
 )
-from lscfg.parallel.engine import Engine, in_threads, part_bounds
+from lscfg.parallel.choose import in_threads
+from lscfg.parallel.engine import Engine, part_bounds
 from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096

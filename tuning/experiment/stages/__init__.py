@@ -22,7 +22,7 @@ def version(
 
     Args:
         spare: patterns of files that nobody needs once the stage is finished.
-        shares: the work is done by ``lscfg.parallel.engine.in_processes``, while the stage itself waits.
+        shares: the work is done by ``lscfg.parallel.choose.in_processes``, while the stage itself waits.
         growth: bytes of memory, at most, for a byte of input, of a stage that may run beside others; None: it may not.
     """
 

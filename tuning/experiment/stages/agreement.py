@@ -47,7 +47,7 @@ def together(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 
 def _agreed(inputs: Files, sentences: int, scales: Sequence[float], jobs: int) -> list[list[str]]:
     """For each sentence its translation under each scale."""
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes
     from lscfg.tuning.rescore import agreed, read_lists
 
     systems = [read_lists(inputs[name], {}, sentences) for name in several("lists", inputs)]

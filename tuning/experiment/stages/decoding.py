@@ -210,7 +210,7 @@ def trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
 def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
     """The translations; the decoder's memory is free when they are there."""
     from lscfg.decode.decoder import EmbeddedDecoder
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes
 
     with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
         return list(decoder.translate(lines, weights, derivations=True))

@@ -15,7 +15,7 @@ def prepare(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     """A corpus with dev and test sets, and what new text needs; see ``lscfg.prepare.corpus``."""
     from lscfg import log
     from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
-    from lscfg.parallel.engine import in_processes
+    from lscfg.parallel.choose import in_processes
     from lscfg.prepare.corpus import RawFiles, prepare_corpus
     from lscfg.prepare.settings import PrepareSettings
     from lscfg.settings import settings_of

@@ -13,13 +13,14 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from lscfg import log
+from lscfg.closing import Closing
 from lscfg.errors import WorkerError
 from lscfg.parallel.processes import how_it_died, serve_blocks
 
 Block = TypeVar("Block")
 
 
-class Servant:
+class Worker(Closing):
     """One process, forked where the system can do that, so that it begins with what its owner's thread keeps.
 
     It is started by the first ``ask`` after it was made, ended or died, and ends with the thread that did so.
@@ -37,7 +38,7 @@ class Servant:
         return None if self._process is None else self._process.pid
 
     def fileno(self) -> int:
-        """A file descriptor that can be read when ``answer`` need not wait. There is one from ``ask`` to ``end``."""
+        """A file descriptor that can be read when ``answer`` need not wait. There is one from ``ask`` to ``close``."""
         assert self._connection is not None
         return self._connection.fileno()
 
@@ -48,7 +49,7 @@ class Servant:
             OSError: no process can be started.
         """
         if self._process is not None and not self._process.is_alive():  # it died while it had nothing to do
-            self.end()
+            self.close()
         if self._process is None:
             self._start()
         assert self._connection is not None
@@ -67,14 +68,14 @@ class Servant:
             message = self._connection.recv_bytes()
         except (EOFError, OSError):
             reason = how_it_died(self._process)
-            self.end()
+            self.close()
             raise WorkerError(reason, 0) from None
         well, result = pickle.loads(message)
         if not well:
             raise result
         return result
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Kills the process, whatever it is doing."""
         if self._process is None:
             return

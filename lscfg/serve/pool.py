@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
-from lscfg.parallel.servant import Servant
+from lscfg.closing import Closing
+from lscfg.parallel.single_worker import Worker
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -16,25 +16,25 @@ RETIREMENT = 1 << 20
 """Bytes of text after which a worker gives way to a new one: it remembers every word that it has met."""
 
 
-class Bench:
+class WorkerPool(Closing):
     """A fixed number of workers. A context manager, which ends them."""
 
     def __init__(self, workers: int):
-        self._servants = [Servant() for _ in range(workers)]
-        self._read = dict.fromkeys(self._servants, 0)  # bytes of text
-        self._free: asyncio.Queue[Servant] = asyncio.Queue()
-        for servant in self._servants:
-            self._free.put_nowait(servant)
+        self._workers = [Worker() for _ in range(workers)]
+        self._read = dict.fromkeys(self._workers, 0)  # bytes of text
+        self._free: asyncio.Queue[Worker] = asyncio.Queue()
+        for worker in self._workers:
+            self._free.put_nowait(worker)
 
     @property
     def workers(self) -> int:
         """How many calls are worked on at the same time."""
-        return len(self._servants)
+        return len(self._workers)
 
     @property
     def pids(self) -> list[int]:
         """Numbers of the processes that there are."""
-        return [servant.pid for servant in self._servants if servant.pid is not None]
+        return [worker.pid for worker in self._workers if worker.pid is not None]
 
     async def call(self, function: Callable[[Block], Result], block: Block, size: int) -> Result:
         """What the function, one of a module, gives for the block. Callers are served in their order.
@@ -49,33 +49,29 @@ class Bench:
             WorkerError: the worker died.
             OSError: no process can be started.
         """
-        servant = await self._free.get()
+        worker = await self._free.get()
         try:
-            servant.ask(function, block)
-            await _readable(servant.fileno())
-            self._read[servant] += size
-            result: Result = servant.answer()
+            worker.ask(function, block)
+            await _readable(worker.fileno())
+            self._read[worker] += size
+            result: Result = worker.answer()
             return result
         except asyncio.CancelledError:
-            self._end(servant)
+            self._end(worker)
             raise
         finally:
-            if self._read[servant] > RETIREMENT:
-                self._end(servant)
-            self._free.put_nowait(servant)
+            if self._read[worker] > RETIREMENT:
+                self._end(worker)
+            self._free.put_nowait(worker)
 
-    def _end(self, servant: Servant) -> None:
-        servant.end()
-        self._read[servant] = 0
+    def _end(self, worker: Worker) -> None:
+        worker.close()
+        self._read[worker] = 0
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for servant in self._servants:
-            servant.end()
+    def close(self) -> None:
+        """Ends the workers."""
+        for worker in self._workers:
+            worker.close()
 
 
 async def _readable(file: int) -> None:

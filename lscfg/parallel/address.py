@@ -1,4 +1,4 @@
-"""Where a cluster is: what ``--cluster`` says of it."""
+"""The address of a Dask cluster, as ``--cluster`` gives it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from lscfg.errors import InputError, did_you_mean, quote
 
 PATIENCE = 60.0
-"""Seconds that a run waits for a scheduler or for workers that are away, unless told otherwise."""
+"""Seconds that a run waits for a scheduler or for workers that are away, by default."""
 
 MOST_LOCAL = 1024
 
@@ -21,52 +21,54 @@ TLS = {"tls-ca": "tls_ca_file", "tls-cert": "tls_client_cert", "tls-key": "tls_c
 
 
 @dataclass(frozen=True)
-class Place:
-    """A cluster of Dask's.
+class ClusterAddress:
+    """The address of a Dask cluster."""
 
-    Attributes:
-        address: of the scheduler, ``tcp://HOST:PORT`` or ``tls://HOST:PORT``; empty where something else says it.
-        local: workers that are to be started on this machine, 0 for none.
-        scheduler_file: a file in which the scheduler left its address.
-        tls: arguments of Dask's ``Security``; files, or the text of certificates and keys. Not shown.
-        patience: seconds to wait for a scheduler or workers that are away.
-        part: (k, n): of n engines that are at work at a time, this one's is number k. Its blocks go to every n-th
-            worker, as far as they are busy: what a worker keeps between blocks is of one engine then.
-    """
-
-    address: str = ""
+    scheduler: str = ""
+    """``tcp://HOST:PORT`` or ``tls://HOST:PORT``; empty where another field gives the address."""
     local: int = 0
+    """Number of workers to start on this machine."""
     scheduler_file: str = ""
+    """A file to which the scheduler writes its address."""
     tls: dict[str, str] = field(default_factory=dict, repr=False)
+    """Arguments of Dask's ``Security``: files, or the text of certificates and keys."""
     patience: float = PATIENCE
+    """Seconds to wait for a scheduler or for workers that are away."""
     part: tuple[int, int] = (0, 1)
+    """(k, n): this engine is number k of n that work at the same time. Its blocks go to every n-th worker as long as
+    that worker is free, so that a worker keeps objects of one engine between blocks."""
+    kind: str = "dask"
+    """Name of the cluster engine, see ``lscfg.parallel.clusters``."""
 
     def find(self) -> str:
-        """The address of the scheduler, read anew where a file has it: a scheduler that was restarted has another one.
+        """The address of the scheduler. A file is read again each time: a restarted scheduler has another address.
 
         Raises:
             OSError, ValueError: the file is not there yet, or half written.
         """
         if not self.scheduler_file:
-            return self.address
+            return self.scheduler
         with open(self.scheduler_file, encoding="utf-8") as file:
             found = json.load(file)
         return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
 
 
-def read_place(text: str) -> Place:
-    """The place that ``--cluster`` names: ``ADDRESS``, ``local:N`` or ``FILE.yaml``.
+def read_address(text: str) -> ClusterAddress | None:
+    """The address that ``--cluster`` gives: ``tcp://HOST:PORT``, ``tls://HOST:PORT``, ``local:N`` or ``FILE.yaml``.
+
+    Returns:
+        None for a text of another form.
 
     Raises:
-        InputError: it is none of these, or the file is wrong.
+        InputError: an address is incomplete, or a file is wrong.
     """
     if text.startswith("local:"):
-        return Place(local=_workers(text.removeprefix("local:"), text))
+        return ClusterAddress(local=_workers(text.removeprefix("local:"), text))
     if re.fullmatch(r"(tcp|tls)://[^\s/]+:\d+", text):
-        return _with_credentials(Place(address=text), text)
+        return _with_credentials(ClusterAddress(text), text)
     if text.endswith((".yaml", ".yml")):
         return _read_file(text)
-    raise InputError(f"{quote(text)} is no cluster; give tcp://HOST:PORT, tls://HOST:PORT, local:N or a .yaml file")
+    return None
 
 
 def _workers(text: object, where: str) -> int:
@@ -75,17 +77,17 @@ def _workers(text: object, where: str) -> int:
     return int(str(text))
 
 
-def _with_credentials(place: Place, where: str) -> Place:
-    if place.address.startswith("tls://") and len(place.tls) < len(TLS):
+def _with_credentials(address: ClusterAddress, where: str) -> ClusterAddress:
+    if address.scheduler.startswith("tls://") and len(address.tls) < len(TLS):
         raise InputError(f"{where}: TLS needs {', '.join(TLS)}; name them in a .yaml file")
-    if place.tls and len(place.tls) < len(TLS):
+    if address.tls and len(address.tls) < len(TLS):
         raise InputError(f"{where}: {', '.join(TLS)} go together")
-    if place.tls and place.address.startswith("tcp://"):
+    if address.tls and address.scheduler.startswith("tcp://"):
         raise InputError(f"{where}: tcp:// is without TLS; write tls:// or leave out {', '.join(TLS)}")
-    return place
+    return address
 
 
-def _read_file(path: str) -> Place:
+def _read_file(path: str) -> ClusterAddress:
     import yaml
 
     try:
@@ -117,14 +119,14 @@ def _read_file(path: str) -> Place:
     tls = {TLS[key]: value for key, value in read.items() if key in TLS}
     if "local" in read and tls:
         raise InputError("local workers make their own certificates; leave out the keys of TLS", path)
-    place = Place(
+    address = ClusterAddress(
         read.get("address", ""),
         read.get("local", 0),
         read.get("scheduler-file", ""),
         tls,
         read.get("patience", PATIENCE),
     )
-    return _with_credentials(place, path)
+    return _with_credentials(address, path)
 
 
 def _seconds(value: object, path: str) -> float:
