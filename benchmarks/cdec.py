@@ -2,12 +2,12 @@
 
     python benchmarks/cdec.py cdec.ini weights devtest.ja --cdec-root ~/cdec --library liblscfg_cdec.so --model m8.lscfg
 
-The ini is one without latent features; it runs as it is, and folded (lscfg cdec fold --library). Beside each model's
-line runs its folded form (lscfg cdec fold), with and without the pass that unfolds, and the line alone with
-fold=latent, or above the language model with fold=all. "constant" are as many features that cost nothing to compute:
+The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). Beside each model's
+line runs its packed form (lscfg cdec pack), with and without the pass that unpacks, and the line alone with
+pack=latent, or above the language model with pack=all. "constant" are as many features that cost nothing to compute:
 cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those of an
-empty input. Before a ratio is printed, the run must have matched every edge, and folded ones must have given the lists
-of the plain line: the same translations in order, the same scores up to 1e-6, unfolded ones the same features, too.
+empty input. Before a ratio is printed, the run must have matched every edge, and packed ones must have given the lists
+of the plain line: the same translations in order, the same scores up to 1e-6, unpacked ones the same features, too.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import tempfile
 from pathlib import Path
 
 from lscfg.cdec_bridge.decoder import program_below
-from lscfg.cdec_bridge.folding import fold_ini
 from lscfg.cdec_bridge.library import CdecTree
+from lscfg.cdec_bridge.packing import pack_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.kernel import feature_names
@@ -64,10 +64,10 @@ def lists(output: str) -> list[Hypothesis]:
     return [parse_hypothesis(line, "cdec")[1] for line in output.splitlines()]
 
 
-def assert_same(folded: list[Hypothesis], plain: list[Hypothesis], features: bool) -> None:
+def assert_same(packed: list[Hypothesis], plain: list[Hypothesis], features: bool) -> None:
     """Refuses lists that are others than those of the plain line."""
-    assert [h.text for h in folded] == [h.text for h in plain]
-    for a, b in zip(folded, plain, strict=True):
+    assert [h.text for h in packed] == [h.text for h in plain]
+    for a, b in zip(packed, plain, strict=True):
         assert abs(a.score - b.score) < 1e-6 * max(1, abs(b.score))
         if features:  # as printed, with six digits
             assert a.features.keys() == b.features.keys()
@@ -105,7 +105,7 @@ def main() -> None:
         folder = Path(name)
         weights = folder / "weights"
         tuned = dict.fromkeys(names, 0.1) | read_weights(args.weights)
-        write_weights(weights, {**tuned, "Folded": 1.0})
+        write_weights(weights, {**tuned, "Packed": 1.0})
         library = folder / "liblscfg_cdec.so"
         library.symlink_to(Path(args.library).resolve())
         constant = constant_features(CdecTree.at(args.cdec_root), folder)
@@ -113,20 +113,20 @@ def main() -> None:
         inis = {"cdec": folder / "0.ini", f"{len(names)} constant": folder / "1.ini"}
         inis["cdec"].write_text(plain + "\n", encoding="utf-8")
         inis[f"{len(names)} constant"].write_text(f"{plain}\n{constant_line}\n", encoding="utf-8")
-        original = {f"cdec {form}": "cdec" for form in ("folded", "unfolded")}
+        original = {f"cdec {form}": "cdec" for form in ("packed", "unpacked")}
         for number, model in enumerate(args.model):
             of_line = f"model={Path(model).resolve()} features={args.features} {args.options}".rstrip()
             line = f"feature_function=External {library} {of_line}"
-            for form, ending in (("plain", ""), ("latent", " fold=latent")):
+            for form, ending in (("plain", ""), ("latent", " pack=latent")):
                 inis[f"{model} {form}"] = folder / f"{form}{number}.ini"
                 inis[f"{model} {form}"].write_text(f"{plain}\n{line}{ending}\n", encoding="utf-8")
             inis[f"{model} all"] = folder / f"all{number}.ini"
-            inis[f"{model} all"].write_text(above_language_model(plain, f"{line} fold=all"), encoding="utf-8")
-            original |= {f"{model} {form}": f"{model} plain" for form in ("latent", "all", "folded", "unfolded")}
+            inis[f"{model} all"].write_text(above_language_model(plain, f"{line} pack=all"), encoding="utf-8")
+            original |= {f"{model} {form}": f"{model} plain" for form in ("latent", "all", "packed", "unpacked")}
         for number, (key, form) in enumerate(original.items()):
             if key not in inis:
-                inis[key] = folder / f"folded{number}.ini"
-                lines = fold_ini(inis[form], unfold=key.endswith(" unfolded"), library=library).lines
+                inis[key] = folder / f"packed{number}.ini"
+                lines = pack_ini(inis[form], unpack=key.endswith(" unpacked"), library=library).lines
                 inis[key].write_text("\n".join([*lines, ""]), encoding="utf-8")
         found = {}
         for key in dict.fromkeys([*original.values(), *original]):
@@ -134,7 +134,7 @@ def main() -> None:
             assert key.startswith("cdec") or re.search(r"\[lscfg\].* 0 unmatched", stderr), stderr[-500:]
             found[key] = lists(output)
         for key, form in original.items():
-            assert_same(found[key], found[form], key.endswith(" unfolded"))
+            assert_same(found[key], found[form], key.endswith(" unpacked"))
         load = {key: user_seconds(program, ini, weights, "")[0] for key, ini in inis.items()}
         rounds = [
             {key: user_seconds(program, ini, weights, text)[0] - load[key] for key, ini in inis.items()}

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.cdec_bridge.folding import FoldedConfig, NothingToFold, fold_ini
+from lscfg.cdec_bridge.packing import NothingToPack, PackedConfig, pack_ini
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
@@ -54,7 +54,7 @@ def program_below(root: str | os.PathLike[str]) -> Path | None:
 class CdecDecoder:
     """Runs cdec with a configuration file, in ``jobs`` new processes for each call.
 
-    Features are folded while cdec searches and unfolded for its lists, where the configuration can be divided into
+    Features are packed while cdec searches and unpacked for its lists, where the configuration can be divided into
     passes: the lists are the same and cost about half with latent features, three quarters without. A configuration
     without latent features needs ``library``, that of ``lscfg cdec build``, for it.
 
@@ -78,13 +78,13 @@ class CdecDecoder:
         self.program = found
         self.jobs = jobs
         self._told: set[str] = set()
-        self._folded: FoldedConfig | None = None
+        self._packed: PackedConfig | None = None
         try:
-            self._folded = fold_ini(self.ini, library=library)
-        except NothingToFold:
+            self._packed = pack_ini(self.ini, library=library)
+        except NothingToPack:
             pass
         except InputError as error:
-            log.info(f"features are not folded, which takes longer: {error}")
+            log.info(f"features are not packed, which takes longer: {error}")
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
@@ -98,9 +98,9 @@ class CdecDecoder:
         """
         with tempfile.TemporaryDirectory() as folder:
             ini = self.ini
-            if self._folded is not None:
-                ini, weights = Path(folder) / "cdec.ini", self._folded.weights(weights)
-                write_lines(ini, self._folded.lines)
+            if self._packed is not None:
+                ini, weights = Path(folder) / "cdec.ini", self._packed.weights(weights)
+                write_lines(ini, self._packed.lines)
             write_weights(Path(folder) / "weights", weights)
             options = ["-w", f"{folder}/weights", *(["-r"] if unique else [])]
             processes = CdecProcesses(self.program, ini, options, k, self.jobs, self.ini.parent, self._told)

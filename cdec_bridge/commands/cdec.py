@@ -1,4 +1,4 @@
-"""``lscfg cdec``: the feature function for cdec, built, tried out and folded; cdec over a file; its forests."""
+"""``lscfg cdec``: the feature function for cdec, built, tried out and packed; cdec over a file; its forests."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
     add_output(build, "library to write (default: %(default)s)", default="liblscfg_cdec.so")
     check.add_argument("--library", type=InputFile, metavar="FILE", help="library to check (default: a new one)")
-    fold = add_action(actions, "fold", "write a tuned configuration with which cdec decodes faster and the same")
-    add_config(fold, "configuration of one pass (cdec.ini)")
-    add_weights(fold, "tuned weights", required=True)
+    pack = add_action(actions, "pack", "write a tuned configuration with which cdec decodes faster and the same")
+    add_config(pack, "configuration of one pass (cdec.ini)")
+    add_weights(pack, "tuned weights", required=True)
     folder = output_folder("cdec.ini", "weights")
-    add_output(fold, "folder for cdec.ini and weights", type=folder, metavar="DIR", required=True)
-    fold.add_argument(
+    add_output(pack, "folder for cdec.ini and weights", type=folder, metavar="DIR", required=True)
+    pack.add_argument(
         "--library",
         type=InputFile,
         metavar="FILE",
         help="library, where the configuration names none (default: LSCFG_CDEC_PLUGIN)",
     )
-    fold.add_argument("--no-unfold", action="store_true", help="leave features folded in k-best lists: faster still")
+    pack.add_argument("--no-unpack", action="store_true", help="leave features packed in k-best lists: faster still")
     decode = add_action(actions, "decode", "translate with cdec, in several processes and in order")
     decode.add_argument(
         "text", type=InputFile, metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed"
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         InputError: no cdec there, or something does not fit: header, symbol or version are named.
         LscfgError: cdec failed.
     """
-    {"build": _build, "check": _check, "fold": _fold, "decode": _decode, "forest": _forest}[args.action](args)
+    {"build": _build, "check": _check, "pack": _pack, "decode": _decode, "forest": _forest}[args.action](args)
 
 
 def _build(args: argparse.Namespace) -> None:
@@ -94,10 +94,10 @@ def _check(args: argparse.Namespace) -> None:
         print(check_library(tree, library))
 
 
-def _fold(args: argparse.Namespace) -> None:
+def _pack(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.cdec_bridge.decoder import find_library
-    from lscfg.cdec_bridge.folding import FOLDED, fold_ini
+    from lscfg.cdec_bridge.packing import PACKED, pack_ini
     from lscfg.errors import InputError
     from lscfg.formats.weights import read_weights, write_weights
     from lscfg.io.text import make_folder, write_lines
@@ -105,15 +105,15 @@ def _fold(args: argparse.Namespace) -> None:
     if args.library and not Path(args.library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", args.library)
     library = args.library or find_library()
-    folded, weights = fold_ini(args.config, not args.no_unfold, library), read_weights(args.weights)
-    missing = [name for name in folded.features if name not in weights]
+    packed, weights = pack_ini(args.config, not args.no_unpack, library), read_weights(args.weights)
+    missing = [name for name in packed.features if name not in weights]
     if missing:
         raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)
-    if FOLDED in weights:
-        raise InputError(f"{FOLDED} has a weight already; give the weights that were tuned", args.weights)
+    if PACKED in weights:
+        raise InputError(f"{PACKED} has a weight already; give the weights that were tuned", args.weights)
     folder = make_folder(args.output)
-    write_weights(folder / "weights", folded.weights(weights))
-    write_lines(folder / "cdec.ini", [*folded.lines, f"weights={folder.resolve() / 'weights'}"])
+    write_weights(folder / "weights", packed.weights(weights))
+    write_lines(folder / "cdec.ini", [*packed.lines, f"weights={folder.resolve() / 'weights'}"])
     log.info(f"wrote {folder / 'cdec.ini'}; decode with: cdec -c {folder / 'cdec.ini'}")
 
 

@@ -1,7 +1,7 @@
 /* What cdec looks for in a library of feature functions. */
 #include <iostream>
 
-#include "folding.h"
+#include "packing.h"
 #include "latent.h"
 #include "recorder.h"
 #include "settings.h"
@@ -10,8 +10,8 @@ extern "C" __attribute__((visibility("default"))) FeatureFunction *create_ff(con
   try {
     const Settings settings = ReadSettings(arguments);
     if (settings.mode == Mode::kRecord) return new Recorder(settings.forests);
-    if (settings.mode == Mode::kFold) return new PlainFolding(settings.decoder);
-    if (settings.mode == Mode::kUnfold) return new Unfolding;
+    if (settings.mode == Mode::kPack) return new PlainPacking(settings.decoder);
+    if (settings.mode == Mode::kUnpack) return new Unpacking;
     return new LatentFeatures(settings);
   } catch (const ConfigError &error) {
     std::cerr << error.what() << std::endl;

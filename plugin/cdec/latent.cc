@@ -61,7 +61,7 @@ LatentFeatures::LatentFeatures(const Settings &settings)
     Warn("grammar",
          "the model knows no rule of the grammar " + settings_.decoder.grammars[0] + "; all latent features are 0");
   for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
-  if (settings_.fold != Fold::kNone) folding_.reset(new Folding(settings_.fold, settings_.decoder, feature_ids_));
+  if (settings_.pack != Pack::kNone) packing_.reset(new Packing(settings_.pack, settings_.decoder, feature_ids_));
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -99,7 +99,7 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata &sentence) {
   neutral_ = true;
   rules_.Clear();
   unmatched_edges_.clear();
-  if (folding_) folding_->Clear();
+  if (packing_) packing_->Clear();
   try {
     if (settings_.mode == Mode::kParse)
       Parse(sentence);
@@ -345,8 +345,8 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata &, const HG::E
   /* an earlier pass, or the file that the forest is from, may have given the edge other values */
   for (const int feature : feature_ids_)
     if (features->value(feature) != 0) features->set_value(feature, 0);
-  if (folding_) {
-    folding_->Write(values, features);
+  if (packing_) {
+    packing_->Write(values, features);
     return;
   }
   for (size_t k = 0; values && k < feature_ids_.size(); ++k) {

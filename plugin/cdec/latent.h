@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ff.h"
-#include "folding.h"
+#include "packing.h"
 #include "grammar.h"
 #include "recorder.h"
 #include "sentence.h"
@@ -49,7 +49,7 @@ class LatentFeatures : public FeatureFunction {
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;
   std::vector<int> feature_ids_;     /* of the columns */
-  std::unique_ptr<Folding> folding_; /* null: each feature is an entry of its own */
+  std::unique_ptr<Packing> packing_; /* null: each feature is an entry of its own */
 
   /* of the sentence at hand */
   bool neutral_ = true; /* nothing is known of it: all features are 0 */

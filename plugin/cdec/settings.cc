@@ -210,16 +210,18 @@ Mode ToMode(const string &value) {
   if (value == "parse") return Mode::kParse;
   if (value == "record") return Mode::kRecord;
   if (value == "forest") return Mode::kForest;
-  if (value == "fold") return Mode::kFold;
-  if (value == "unfold") return Mode::kUnfold;
-  throw ConfigError("mode=" + value + ": expected parse, record, forest, fold or unfold");
+  if (value == "pack") return Mode::kPack;
+  if (value == "unpack") return Mode::kUnpack;
+  if (value == "fold" || value == "unfold")
+    throw ConfigError("mode=" + value + " is now mode=" + (value == "fold" ? "pack" : "unpack"));
+  throw ConfigError("mode=" + value + ": expected parse, record, forest, pack or unpack");
 }
 
-Fold ToFold(const string &value) {
-  if (value == "none") return Fold::kNone;
-  if (value == "latent") return Fold::kLatent;
-  if (value == "all") return Fold::kAll;
-  throw ConfigError("fold=" + value + ": expected none, latent or all");
+Pack ToPack(const string &value) {
+  if (value == "none") return Pack::kNone;
+  if (value == "latent") return Pack::kLatent;
+  if (value == "all") return Pack::kAll;
+  throw ConfigError("pack=" + value + ": expected none, latent or all");
 }
 
 /* As the reader of cdec.ini in lscfg/formats/ini.py. */
@@ -231,7 +233,7 @@ string ToCategory(const string &key, const string &value) {
 
 [[noreturn]] void Unknown(const string &token) {
   throw ConfigError("unknown option '" + token + "'; options are " + lscfg_options_usage() +
-                    " mode=parse|record|forest|fold|unfold forests=DIR fold=none|latent|all grammar=FILE max_span=N "
+                    " mode=parse|record|forest|pack|unpack forests=DIR pack=none|latent|all grammar=FILE max_span=N "
                     "glue=true|false pass_through=true|false goal=CATEGORY");
 }
 
@@ -273,8 +275,10 @@ Settings ReadSettings(const string &arguments) {
       s.mode = ToMode(value);
     else if (key == "forests")
       s.forests = value;
+    else if (key == "pack")
+      s.pack = ToPack(value);
     else if (key == "fold")
-      s.fold = ToFold(value);
+      throw ConfigError("fold=" + value + " is now pack=" + value);
     else if (key == "max_span")
       s.decoder.max_span = ToCount(key, value);
     else if (key == "glue")

@@ -29,15 +29,15 @@ enum class Mode {
   kParse,  /* parse each sentence anew */
   kRecord, /* keep the forest of this pass */
   kForest, /* use the forest that was kept in an earlier pass */
-  kFold,   /* fold what edges have by then, without a model */
-  kUnfold  /* give edges back what an earlier pass has folded */
+  kPack,   /* pack what edges have by then, without a model */
+  kUnpack  /* give edges back what an earlier pass has packed */
 };
 
-enum class Fold { kNone, kLatent, kAll };
+enum class Pack { kNone, kLatent, kAll };
 
 struct Settings {
   Mode mode = Mode::kParse;
-  Fold fold = Fold::kNone;
+  Pack pack = Pack::kNone;
   std::string forests; /* where recorded forests are written, empty: nowhere */
   lscfg::LatentOptions latent;
   DecoderSettings decoder;

@@ -127,19 +127,19 @@ def test_pruned_forest_is_inferred_as_it_is(cdec, exact):
     assert found[0].features["LatentEgivenF"] == pytest.approx(edges, abs=1e-9)
 
 
-@pytest.mark.parametrize("fold", ["", " fold=latent"])
-def test_features_of_an_earlier_pass_are_replaced(cdec, exact, fold):
+@pytest.mark.parametrize("pack", ["", " pack=latent"])
+def test_features_of_an_earlier_pass_are_replaced(cdec, exact, pack):
     """Two target sides share a span in the first pass; one is left in the second, where its share is 1."""
-    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Packed": 1.0})
     features = "features=LatentEgivenF,LatentFgivenE"
     record = f"feature_function2=External {cdec.library} mode=record"
     cdec.ini(cdec.line(features), record)
     first = {h.text: h.features.get("LatentEgivenF", 0.0) for h in cdec.lists("una casa\n", env=exact)}
-    forest = cdec.line(f"mode=forest {features}{fold}", "feature_function3")
+    forest = cdec.line(f"mode=forest {features}{pack}", "feature_function3")
     cdec.ini(cdec.line(features), "beam_prune=0.0001", record, forest)
     (found,) = cdec.lists("una casa\n", env=exact)
     assert first[found.text] < 0
-    for name in ("LatentEgivenF", "LatentFgivenE", "Folded"):
+    for name in ("LatentEgivenF", "LatentFgivenE", "Packed"):
         assert found.features.get(name, 0.0) == pytest.approx(0, abs=1e-12)
 
 
@@ -304,7 +304,7 @@ def test_glue_of_the_grammar_itself_is_allowed(cdec, exact):
 
 
 def test_options_of_other_programs_are_not_cdec_s(cdec, exact):
-    """Programs that learn weights have a decoder in them, and options of their own; what they learn is not folded."""
+    """Programs that learn weights have a decoder in them, and options of their own; what they learn is not packed."""
     text = "una casa y una casa\n"
     cdec.ini(cdec.line(), "intersection_strategy=full")
     expected = cdec.lists(text, env=exact)
@@ -317,14 +317,14 @@ def test_options_of_other_programs_are_not_cdec_s(cdec, exact):
     write_lines(cdec.folder / "other", ["[X] ||| a ||| b |||"])
     done = cdec.run(text, "-g", "grammar")  # not seen
     assert "knows no rule of the grammar other" in done.stderr
-    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
-    cdec.ini(cdec.line("fold=all"))
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Packed": 1.0})
+    cdec.ini(cdec.line("pack=all"))
     assert "weights that stay as they are" in messages(cdec.run(text))[0]
 
 
-def test_folding_where_sentences_change_the_weights(cdec):
-    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Folded": 1.0})
-    cdec.ini(cdec.line("fold=all"))
+def test_packing_where_sentences_change_the_weights(cdec):
+    write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Packed": 1.0})
+    cdec.ini(cdec.line("pack=all"))
     done = cdec.run("una casa\n", "--mr_mira_compat")
     assert done.returncode != 0 and "weights that stay as they are" in messages(done)[0]
 

@@ -56,7 +56,7 @@ def run(line):
         "decode -c cdec.ini f -o weights",
         "evaluate --reference e A=f -o f",
         "evaluate --reference e A=f --sentence-table e --baseline A",
-        "cdec fold -c cdec.ini -w weights -o .",
+        "cdec pack -c cdec.ini -w weights -o .",
         "cdec decode -c cdec.ini f -o f",
         "marginals cdec.ini f --per-sentence-grammars .",
         "tune --config cdec.ini --source f --reference e --weights weights -o .",

@@ -555,9 +555,9 @@ def test_cdec_build_and_check(double):
 
 def test_cdec_fold(double):
     folded = SimpleNamespace(features=(), lines=[], weights=lambda weights: weights)
-    fold_ini = double("lscfg.cdec_bridge.folding.fold_ini", folded)
-    run("cdec fold")
-    fold_ini.assert_called_once_with("cdec.ini", unfold=False, library="library")
+    pack_ini = double("lscfg.cdec_bridge.packing.pack_ini", folded)
+    run("cdec pack")
+    pack_ini.assert_called_once_with("cdec.ini", unpack=False, library="library")
     assert sorted(path.name for path in Path("folder").iterdir()) == ["cdec.ini", "weights"]
 
 

@@ -206,4 +206,4 @@ def test_figures_of_a_log_are_aligned(capsys):
 def test_a_parser_chooses_only_what_is_named(parsers):
     top = parsers["lscfg"]
     assert top.chosen(argparse.Namespace(command=None)) is top
-    assert top.chosen(argparse.Namespace(command="cdec", action="fold")).prog == "lscfg cdec fold"
+    assert top.chosen(argparse.Namespace(command="cdec", action="pack")).prog == "lscfg cdec pack"

@@ -98,7 +98,7 @@ LINES = {
     "demo": "demo -o folder --seed 4 --jobs 97",
     "cdec build": "cdec build --cdec-root tree -o out",
     "cdec check": "cdec check --cdec-root tree --library library",
-    "cdec fold": "cdec fold -c cdec.ini -w weights -o folder --library library --no-unfold",
+    "cdec pack": "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
     "cdec decode": "cdec decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --cdec-root tree",
     "cdec forest": "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 97 "
     "--cdec-root tree",

@@ -1,8 +1,8 @@
 """A cdec.ini in which cdec searches with one entry in the place of an edge's features, and gives them back afterwards.
 
 cdec copies the features of every candidate of cube pruning, and above seven they lie in a hash map. So the feature
-functions without a state move to a pass of their own, whose last one folds what an edge has by then to one entry; the
-language model searches in the second pass; a third one unfolds. Derivations and scores are those of the one pass.
+functions without a state move to a pass of their own, whose last one packs what an edge has by then to one entry; the
+language model searches in the second pass; a third one unpacks. Derivations and scores are those of the one pass.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from lscfg.formats.ini import is_our_library, line_word
 from lscfg.io.text import read_lines
 from lscfg.kernel import DEFAULT_FEATURES, feature_names
 
-FOLDED = "Folded"
+PACKED = "Packed"
 """The feature that holds the sum; values are divided by its weight."""
 
 _OF_ONE_PASS = ("cubepruning_pop_limit", "beam_prune", "density_prune")
 _PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feature", *_OF_ONE_PASS)
 
 
-class NothingToFold(InputError):
-    """The configuration has no latent features, and no library is known that could fold others."""
+class NothingToPack(InputError):
+    """The configuration has no latent features, and no library is known that could pack others."""
 
 
 @dataclass(frozen=True)
-class FoldedConfig:
-    """A configuration that folds.
+class PackedConfig:
+    """A configuration that packs.
 
     Attributes:
         lines: of the cdec.ini, without ``weights``.
-        features: the latent features that are folded; each must have a weight.
+        features: the latent features that are packed; each must have a weight.
     """
 
     lines: list[str]
@@ -41,20 +41,20 @@ class FoldedConfig:
 
     def weights(self, tuned: Mapping[str, float]) -> dict[str, float]:
         """The weights that cdec is to be given; latent features that have none are 0."""
-        return {**dict.fromkeys(self.features, 0.0), **tuned, FOLDED: 1.0}
+        return {**dict.fromkeys(self.features, 0.0), **tuned, PACKED: 1.0}
 
 
-def fold_ini(
-    path: str | os.PathLike[str], unfold: bool = True, library: str | os.PathLike[str] | None = None
-) -> FoldedConfig:
-    """The cdec.ini folded, with the library that is in it; paths in it count from where they did.
+def pack_ini(
+    path: str | os.PathLike[str], unpack: bool = True, library: str | os.PathLike[str] | None = None
+) -> PackedConfig:
+    """The cdec.ini packed, with the library that is in it; paths in it count from where they did.
 
     Args:
-        unfold: give edges their features back, so that k-best lists have them.
-        library: folds the features of a file that has no line of lscfg's library.
+        unpack: give edges their features back, so that k-best lists have them.
+        library: packs the features of a file that has no line of lscfg's library.
 
     Raises:
-        NothingToFold: the file has no such line, and there is no library.
+        NothingToPack: the file has no such line, and there is no library.
         InputError: the line is not one with ``mode=parse``, or there are several passes already.
     """
     kept: list[str] = []
@@ -80,23 +80,23 @@ def fold_ini(
             if latent:
                 raise InputError("a second line with lscfg's library; keep one of the two", path, number)
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
-            if options.get("mode", "parse") != "parse" or "fold" in options:
-                raise InputError(f"the line {quote(value)} is not one of mode=parse and without fold=", path, number)
+            if options.get("mode", "parse") != "parse" or "pack" in options:
+                raise InputError(f"the line {quote(value)} is not one of mode=parse and without pack=", path, number)
             latent = value, arguments[0], feature_names(options.get("features", DEFAULT_FEATURES).split(","))
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")
     features: tuple[str, ...] = ()
     if latent:
         line, library, features = latent
-        line += " fold=all"
+        line += " pack=all"
     elif library:
         library = os.path.abspath(library)
-        line = f"External {line_word(library)} mode=fold"
+        line = f"External {line_word(library)} mode=pack"
     else:
-        raise NothingToFold(
+        raise NothingToPack(
             "no line feature_function=External with lscfg's library; name one with --library or LSCFG_CDEC_PLUGIN", path
         )
     first += [f"feature_function={line}", "intersection_strategy=full"]
     last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap
-    third = [f"feature_function{last}=External {library} mode=unfold"] if unfold else []
-    return FoldedConfig([*kept, *first, *second, *third], features)
+    third = [f"feature_function{last}=External {library} mode=unpack"] if unpack else []
+    return PackedConfig([*kept, *first, *second, *third], features)

@@ -1,4 +1,4 @@
-"""Configurations of cdec that are divided into passes, in which features are folded; no cdec is needed."""
+"""Configurations of cdec that are divided into passes, in which features are packed; no cdec is needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.cdec_bridge.decoder import CdecDecoder
-from lscfg.cdec_bridge.folding import fold_ini
+from lscfg.cdec_bridge.packing import pack_ini
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights
@@ -36,80 +36,80 @@ def ini(tmp_path: Path) -> Path:
 
 
 def test_passes(ini):
-    folded = fold_ini(ini)
-    assert folded.lines == [
+    packed = pack_ini(ini)
+    assert packed.lines == [
         "formalism=scfg",
         "grammar=g.gz",
         "quiet=true",
         "feature_function=WordPenalty",
-        f"{LINE} fold=all",
+        f"{LINE} pack=all",
         "intersection_strategy=full",
         "feature_function2=KLanguageModel lm.arpa",
         "cubepruning_pop_limit2=30",
         "density_prune2=100",
-        "feature_function3=External lib/liblscfg_cdec.so mode=unfold",
+        "feature_function3=External lib/liblscfg_cdec.so mode=unpack",
     ]
     ini.write_text(INI.replace("feature_function=KLanguageModel lm.arpa\n", ""))
-    assert fold_ini(ini).lines[-1].startswith("feature_function2=External")
+    assert pack_ini(ini).lines[-1].startswith("feature_function2=External")
     ini.write_text(INI.replace("liblscfg_cdec", "latent"))
     with pytest.raises(InputError, match="no line feature_function=External with lscfg's library"):
-        fold_ini(ini)
+        pack_ini(ini)
     (ini.parent / "lib").mkdir()
     (ini.parent / "lib" / "latent.so").write_bytes(b"\x7fELF\0[lscfg] warning\0")  # it is known by what it says
-    assert fold_ini(ini).lines[-1] == "feature_function3=External lib/latent.so mode=unfold"
+    assert pack_ini(ini).lines[-1] == "feature_function3=External lib/latent.so mode=unpack"
     ini.write_text(INI)
-    assert fold_ini(ini, unfold=False).lines == folded.lines[:-1]
-    assert set(folded.features) == {"LatentSpan", "LatentMarginal", "LatentEgivenF", "LatentFgivenE"}
-    assert folded.weights({"LatentSpan": 2.0, "A": 1.0}) == {
-        **dict.fromkeys(folded.features, 0.0),
+    assert pack_ini(ini, unpack=False).lines == packed.lines[:-1]
+    assert set(packed.features) == {"LatentSpan", "LatentMarginal", "LatentEgivenF", "LatentFgivenE"}
+    assert packed.weights({"LatentSpan": 2.0, "A": 1.0}) == {
+        **dict.fromkeys(packed.features, 0.0),
         "LatentSpan": 2.0,
         "A": 1.0,
-        "Folded": 1.0,
+        "Packed": 1.0,
     }
 
 
 def test_plain_configuration(ini, monkeypatch):
-    """Without latent features a library folds what there is; paths to it count from the working directory."""
+    """Without latent features a library packs what there is; paths to it count from the working directory."""
     ini.write_text(INI.replace(LINE + "\n", ""))
     library = ini.parent / "plugin.so"
-    folded = fold_ini(ini, library=library)
-    assert folded.features == () and folded.weights({"A": 1.0}) == {"A": 1.0, "Folded": 1.0}
-    assert folded.lines[3:6] == [
+    packed = pack_ini(ini, library=library)
+    assert packed.features == () and packed.weights({"A": 1.0}) == {"A": 1.0, "Packed": 1.0}
+    assert packed.lines[3:6] == [
         "feature_function=WordPenalty",
-        f"feature_function=External {library} mode=fold",
+        f"feature_function=External {library} mode=pack",
         "intersection_strategy=full",
     ]
-    assert folded.lines[-1] == f"feature_function3=External {library} mode=unfold"
-    arguments = ["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
+    assert packed.lines[-1] == f"feature_function3=External {library} mode=unpack"
+    arguments = ["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
     assert main([*arguments, "--library", str(library)]) == 1  # there is none
     library.touch()
     monkeypatch.delenv("LSCFG_CDEC_PLUGIN", raising=False)
     assert main(arguments) == 1
     assert main([*arguments, "--library", str(library)]) == 0
-    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == folded.lines
+    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == packed.lines
     (ini.parent / "out" / "cdec.ini").unlink()
     monkeypatch.setenv("LSCFG_CDEC_PLUGIN", str(library))
     assert main(arguments) == 0
-    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == folded.lines
+    assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == packed.lines
 
 
 def test_command(ini):
     out = ini.parent / "out"
-    assert main(["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
-    assert (out / "cdec.ini").read_text().splitlines() == [*fold_ini(ini).lines, f"weights={out / 'weights'}"]
-    assert read_weights(out / "weights") == {**read_weights(ini.parent / "weights"), "Folded": 1.0}
+    assert main(["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
+    assert (out / "cdec.ini").read_text().splitlines() == [*pack_ini(ini).lines, f"weights={out / 'weights'}"]
+    assert read_weights(out / "weights") == {**read_weights(ini.parent / "weights"), "Packed": 1.0}
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
         ("LatentSpan 1\nLatentMarginal 1\n", "no weight of LatentEgivenF, LatentFgivenE"),
-        (WEIGHTS + "Folded 1\n", "already"),
+        (WEIGHTS + "Packed 1\n", "already"),
     ],
 )
 def test_bad_weights(ini, capsys, weights, message):
     (ini.parent / "weights").write_text(weights)
-    arguments = ["cdec", "fold", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
+    arguments = ["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(ini.parent / "out")]
     assert main(arguments) == 1
     assert message in capsys.readouterr().err
     assert not (ini.parent / "out").exists()
@@ -121,7 +121,7 @@ def test_bad_weights(ini, capsys, weights, message):
     [
         (LINE, "", "no line feature_function=External"),
         (LINE, f"{LINE}\n{LINE}", "a second line"),
-        (LINE, f"{LINE} fold=all", "without fold="),
+        (LINE, f"{LINE} pack=all", "without pack="),
         (LINE, f"{LINE} mode=forest", "mode=parse"),
         ("quiet=true", "feature_function2=X", ":10: feature_function2: there are several passes"),
         ("quiet=true", "intersection_strategy=fast_cube_pruning", "would not be the same"),
@@ -131,7 +131,7 @@ def test_bad_weights(ini, capsys, weights, message):
 def test_what_cannot_be_divided(ini, capsys, old, new, message):
     ini.write_text(INI.replace(old, new))
     with pytest.raises(InputError, match=message):
-        fold_ini(ini)
+        pack_ini(ini)
     CdecDecoder(ini, Path("cdec"))
     said = capsys.readouterr().err
     assert re.search(message, said) if new else said == ""
