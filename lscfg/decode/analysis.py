@@ -1,4 +1,4 @@
-"""What a model says of sentences: forest, marginals and features, and their JSON."""
+"""Analyses of sentences under a model: forest, marginals and features, and their JSON."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from lscfg.kernel.text import Shown, Strings, print_applications, quote_sides
 from lscfg.log import warning
 
 BLOCK = 1 << 16
-"""Applications whose JSON is made at a time."""
+"""Applications whose JSON is written at a time."""
 
 DIGITS = 9
-"""Of numbers in JSON."""
+"""Significant digits of numbers in JSON."""
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Which applications of a node are written; their values do not depend on those that are left out.
+    """Selection of the applications that are written. Their values do not depend on the others.
 
     Attributes:
-        top: those of the largest absolute marginals, of equal ones the first; None: all.
-        least: those whose absolute marginal is not below this.
+        top: number of applications of each node with the largest absolute marginals; None: all.
+        least: smallest absolute marginal.
 
     Raises:
         InputError: a limit is out of its range.
@@ -51,7 +51,7 @@ class Cut:
 
     @property
     def is_none(self) -> bool:
-        """Whether all applications are written."""
+        """True if all applications are written."""
         return self.top is None and not self.least
 
     def kept(self, forest: Forest, marginals: np.ndarray) -> np.ndarray:
@@ -74,9 +74,9 @@ class Analysis:
     """One sentence; without a parse, forest, inference and features are None.
 
     Attributes:
-        words: none where the forest is that of a lattice.
+        words: empty if the forest is that of a lattice.
         features: float64 [n_apps, features].
-        sides: source and target side of applications that ``words`` do not tell, by application.
+        sides: source and target side, by application, if they do not follow from ``words``.
     """
 
     words: list[str]
@@ -95,11 +95,11 @@ class Analysis:
 
 
 class Analyser:
-    """Parses sentences and infers marginals and features. May be called by several threads at a time.
+    """Parses sentences and infers marginals and features. Several threads may call it at the same time.
 
     Args:
         grammar: the grammar of ``latent``.
-        options: ways to parse a sentence of some number of words; the first that gives a forest counts.
+        options: ways to parse a sentence with a given number of words; the first that yields a forest counts.
         config: the decoder's configuration, if there is one.
     """
 
@@ -117,13 +117,13 @@ class Analyser:
     def from_model(
         cls, path: str | os.PathLike[str], options: FeatureOptions | None = None, grammar: Grammar | None = None
     ) -> Self:
-        """The model's own rules, or a grammar's, over the whole sentence, unknown words as the OOV rule.
+        """Analyses with the rules of the model, or of a grammar, over whole sentences; unknown words take the OOV rule.
 
         Args:
-            options: which features there are, and how; the paper's if None.
+            options: features and their form; those of the paper if None.
 
         Raises:
-            InputError: the model cannot be read, or cannot give the features.
+            InputError: the model cannot be read, or lacks the features.
         """
         model = Model(path)
         grammar = grammar or model.grammar()
@@ -132,26 +132,26 @@ class Analyser:
 
     @classmethod
     def from_ini(cls, path: str | os.PathLike[str], grammar: Grammar | None = None) -> Self:
-        """The forests and features of a decoder with an LSCFG line; of another grammar than its own if one is given.
+        """Analyses with the forests and features of a decoder with an LSCFG line; ``grammar`` replaces its own grammar.
 
         Raises:
             InputError: the ini or a file that it names cannot be read or is malformed.
         """
         config = read_ini(path)
         if config.latent is None:
-            raise InputError("no feature_function=LSCFG, so there is no model to ask", path)
+            raise InputError("no feature_function=LSCFG, so no model to analyse", path)
         grammar = grammar or read_grammar(config)
         options = parse_options(config, grammar)
         return cls(grammar, LatentFeatures.from_ini(config.latent, grammar, path), lambda _: options, config)
 
     def __call__(self, line: str, number: int = 0) -> Analysis:
-        """The analysis of a sentence of words that blanks separate; its number, from 0, is for a warning."""
+        """The analysis of a sentence of words separated by blanks; its number, from 0, is for a warning."""
         words = [word for word in line.split(" ") if word]
         try:
             forest = self.parse(words)
         except TooLarge as error:
             forest = None
-            warning(f"sentence {number + 1} of {len(words)} words has {error}; it counts as one without a parse")
+            warning(f"sentence {number + 1} of {len(words)} words has {error}; it counts as unparsed")
         return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
 
     def stored(self, stored: StoredForest) -> Analysis:
@@ -167,7 +167,7 @@ class Analyser:
         Raises:
             TooLarge: it would have more applications than the parser's options allow.
         """
-        # looked up, not added: the vocabulary cannot grow while other threads read it
+        # looked up, not added: the vocabulary must not grow while other threads read it
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)
         for options in self._options(len(words)) if words else ():
             forest = self.grammar.parse(ids, options)
@@ -184,7 +184,7 @@ class Analyser:
         return b"".join(self.json_parts(number, analysis, cut)).decode()
 
     def json_parts(self, number: int, analysis: Analysis, cut: Cut = NO_CUT) -> Iterator[bytes]:
-        """The same in parts, as UTF-8, since the text of a large forest takes more memory than the forest."""
+        """The JSON object in parts, as UTF-8, since the text of a large forest takes more memory than the forest."""
         head = {"id": number, "words": analysis.words, "parsed": analysis.forest is not None}
         if analysis.forest is None or analysis.inference is None or analysis.features is None:
             yield json.dumps(head, ensure_ascii=False).encode()
@@ -235,7 +235,7 @@ class Analyser:
         return quote_sides(self.grammar)
 
     def _others(self, analysis: Analysis, apps: np.ndarray) -> tuple[Strings, Strings]:
-        """Both sides, as JSON, of applications of rules that the grammar does not have; the source says what passes."""
+        """Both sides, as JSON, of applications of rules outside the grammar; the source has the word that passes."""
         forest, sources, targets = analysis.forest, [], []
         assert forest is not None
         for app in apps[forest.app_rule[apps] >= len(self.grammar)].tolist():

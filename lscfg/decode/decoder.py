@@ -1,7 +1,7 @@
 """The embedded decoder: grammar, language model and latent features in one process, for tuning without cdec.
 
-A development set is decoded many times under changing weights. What does not depend on the weights, the forest and the
-features of its rule applications, is therefore kept for each distinct sentence.
+Tuning decodes a development set many times under changing weights. The forest and the features of its rule applications
+do not depend on the weights, so the decoder keeps them for each distinct sentence.
 """
 
 from __future__ import annotations
@@ -31,30 +31,30 @@ from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
 
 CACHED = 4 << 30
-"""Bytes of forests that are kept for the next time, since a tuning asks for the same ones again and again."""
+"""Bytes of forests to keep, since tuning decodes the same sentences again and again."""
 
 
 class EmbeddedDecoder:
     """Decodes as cdec does with the same configuration: exhaustive parse, then cube pruning with the language model.
 
-    One thing is more than cdec does: a sentence that has no parse without Hiero's glue rules is parsed with them.
+    In one respect it does more than cdec: a sentence without a parse is parsed again with Hiero's glue rules.
 
-    Each worker reads grammar and models by itself, unless it is forked from a process that has. It keeps them, and the
-    forests of its sentences, until the engine is closed or works for another decoder. A context manager. Not to be used
-    by two threads at once.
+    Each worker reads grammar and models by itself, unless it is forked from a process that already did. It keeps them,
+    and the forests of its sentences, until the engine is closed or works for another decoder. A context manager. Only
+    one thread may use it at a time.
 
     Args:
-        config: what an ini file says; its ``weights``, ``k_best`` and ``latent`` are left to the caller.
-        provider: makes further features of the rule applications for the grammar, None for none.
-        engine: shares the sentences, and is closed by the caller; None for this process. Results do not depend on it.
-        cached: bytes, at most, of the forests that all workers keep together.
+        config: settings of an ini file; the caller takes care of ``weights``, ``k_best`` and ``latent``.
+        provider: source of further features of rule applications; None: no further features.
+        engine: shares out the sentences, and is closed by the caller; None: this process. Results do not depend on it.
+        cached: upper limit in bytes of the forests that all workers keep together.
 
     Attributes:
-        feature_names: the features of a hypothesis in the order of the columns of ``Translations.features``.
+        feature_names: features of a hypothesis in the order of the columns of ``Translations.features``.
 
     Raises:
         InputError: a file cannot be read or is malformed.
-        TypeError: the provider cannot go to the engine's workers.
+        TypeError: the provider cannot be sent to the workers of the engine.
     """
 
     def __init__(
@@ -79,11 +79,11 @@ class EmbeddedDecoder:
             )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
-        try:  # now: what is wrong with a file should be known
+        try:  # at once, so that a bad file is reported now
             if engine.inherits:
                 opened = _open(self._described)  # workers share this memory
             else:
-                opened, *_ = engine.map(_open, [self._described] * engine.workers)  # in all at once
+                opened, *_ = engine.map(_open, [self._described] * engine.workers)  # all workers at the same time
         except WorkerError as error:
             raise KernelError(f"{error.reason} as it read the grammar; is there enough memory?") from error
         self.feature_names, self._latent_options, warnings = opened
@@ -99,19 +99,19 @@ class EmbeddedDecoder:
     def from_ini(
         cls, path: str | os.PathLike[str], engine: Engine | None = None, cached: int = CACHED
     ) -> EmbeddedDecoder:
-        """The decoder of a cdec.ini, with the latent features that it asks for.
+        """The decoder of a cdec.ini with its latent features.
 
         Raises:
-            InputError: the ini or a file that it names cannot be read or is malformed.
+            InputError: the ini or one of its files cannot be read or is malformed.
         """
         return cls.from_config(read_ini(path), engine, cached)
 
     @classmethod
     def from_config(cls, config: DecoderConfig, engine: Engine | None = None, cached: int = CACHED) -> EmbeddedDecoder:
-        """The same of what was read from the file already.
+        """The decoder of a configuration that has been read.
 
         Raises:
-            InputError: a file that it names cannot be read or is malformed.
+            InputError: one of its files cannot be read or is malformed.
         """
         provider: ProviderSource | None = None
         if config.latent is not None:
@@ -130,7 +130,7 @@ class EmbeddedDecoder:
             drop("decoder", self._described[0])
 
     def close(self) -> None:
-        """Warns of what the latent features noticed since the last time, and lets go of the grammar where it can."""
+        """Warns of values that are no probabilities, and frees the grammar if possible."""
         if self._here is None:
             drop("decoder", self._described[0])
         if self._latent_options is not None:
@@ -139,7 +139,7 @@ class EmbeddedDecoder:
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
     ) -> list[HypothesisList]:
-        """The k-best list of each sentence, features that are 0 left out. Arguments as of ``decode_arrays``."""
+        """The k-best list of each sentence, without features that are 0. Arguments are those of ``decode_arrays``."""
         return [self._hypotheses(found) for found in self.decode_arrays(sentences, weights, k, unique)]
 
     def _hypotheses(self, found: Translations) -> HypothesisList:
@@ -150,13 +150,13 @@ class EmbeddedDecoder:
     ) -> list[Translations]:
         """The k-best list of each sentence.
 
-        A sentence without a parse gives its own words, an empty one the empty translation: one hypothesis with score
-        and features 0, and a warning.
+        A sentence without a parse yields its own words, and an empty one the empty translation, as one hypothesis with
+        score and features 0, and a warning.
 
         Args:
             sentences: source sentences, words separated by blanks.
-            weights: by feature name; 0 where there is none, and names that the decoder does not know are ignored.
-            k: most hypotheses for a sentence.
+            weights: by feature name; missing weights are 0, and unknown names are ignored.
+            k: largest number of hypotheses of a sentence.
             unique: only the best derivation of each translation.
 
         Raises:
@@ -174,12 +174,11 @@ class EmbeddedDecoder:
         derivations: bool = False,
         arriving: Arriving | None = None,
     ) -> Iterator[Translated]:
-        """The k-best list of each sentence and, if asked for, its derivations, in memory for a few sentences.
+        """The k-best list of each sentence and optionally its derivations; few sentences are in memory at a time.
 
         Args:
             sentences, weights, k, unique: as of ``decode_arrays``.
-            arriving: says when the next sentence is there, where they come over time; a list does not wait for the
-                sentences after its own.
+            arriving: signals the next sentence of a stream; a list does not wait for later sentences.
 
         Raises:
             InputError, KernelError: as ``decode_arrays``.
@@ -192,11 +191,11 @@ class EmbeddedDecoder:
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
     ) -> tuple[list[HypothesisList], list[SentenceGraph | None]]:
-        """What ``decode`` gives, and the hypergraph of each sentence, None where it has no parse.
+        """The lists of ``decode``, and the hypergraph of each sentence, None without a parse.
 
         Args:
-            edges_per_word: edges kept for each word of the source, at least 1: the best, by the best derivation that
-                uses them.
+            edges_per_word: edges kept for each word of the source, at least 1, ranked by the best derivation that
+                contains them.
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
@@ -259,17 +258,17 @@ def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], gramma
 
 
 class _Task(NamedTuple):
-    """A sentence and all that a worker needs for it."""
+    """A sentence with everything that a worker needs to decode it."""
 
-    key: str  # of the decoder
-    decoder: bytes  # makes it, pickled
+    key: str  # identifies the decoder
+    decoder: bytes  # pickled function that makes the decoder
     request: Request
     number: int
     text: str
 
 
 def _worker_decoder(key: str, decoder: bytes) -> tuple[SentenceDecoder, list[str]]:
-    """The decoder that this worker keeps, and the warnings that making it gave, which one worker should show."""
+    """The decoder that this worker keeps, and the warnings of its making, which only one worker should show."""
 
     def make() -> tuple[SentenceDecoder, list[str]]:
         with log.held_back() as warnings:

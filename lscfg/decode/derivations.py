@@ -1,4 +1,4 @@
-"""Derivations of translations: the rules that were applied, where, and with which features; and their JSON."""
+"""Derivations of translations: applied rules with their spans and features, and their JSON."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class AppliedRule:
 
     Attributes:
         category: of its left-hand side.
-        span, target_span: words [i, j) that it covers with all below it, of the sentence and of the translation.
+        span, target_span: words [i, j) of the sentence and of the translation that its subtree covers.
         source, target: both sides as text, nonterminals as in ``[X,1]`` on both.
-        source_words, target_words: positions of its own words, which it translates by each other.
+        source_words, target_words: positions of the words of both sides.
         children: the rules of its nonterminals in source order, by number in the derivation.
-        features: its features by name, those that are 0 left out.
+        features: features by name, without those that are 0.
     """
 
     category: str
@@ -44,10 +44,10 @@ Derivation = tuple[AppliedRule, ...]
 
 @dataclass(frozen=True)
 class Translated:
-    """A sentence with its k-best list, and with the derivations of it if they were asked for; none without a parse.
+    """A sentence with its k-best list and optionally the derivations, which a sentence without a parse lacks.
 
     Attributes:
-        unparsed: why it has no parse, so that its words were passed through; empty where it has one.
+        unparsed: reason why the sentence has no parse and its words are passed through; else empty.
     """
 
     sentence: str
@@ -70,7 +70,7 @@ def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
 
 
 def extra_sides(extra: int, word: str) -> tuple[str, str]:
-    """Both sides of a rule that no grammar file holds: glue over one node, over two, pass-through of the word."""
+    """Both sides of a rule outside all grammar files: glue over one node, over two, pass-through of the word."""
     text = ("[X,1]", "[S,1] [X,2]", word)[extra]
     return text, text
 
@@ -126,7 +126,7 @@ def describe(
 def _children(arities: Sequence[int]) -> list[list[int]]:
     """The children of each rule, by number, of rules in that order."""
     children: list[list[int]] = [[] for _ in arities]
-    roots: list[int] = []  # of what stands behind, the next one last
+    roots: list[int] = []  # roots of the rules after this one, the next one last
     for number in reversed(range(len(arities))):
         children[number] = [roots.pop() for _ in range(arities[number])]
         roots.append(number)
@@ -134,7 +134,7 @@ def _children(arities: Sequence[int]) -> list[list[int]]:
 
 
 def _in_order(src: Side) -> list[int]:
-    """A source side whose nonterminals are tails in place of categories."""
+    """A source side whose nonterminals are tails instead of categories."""
     tails = iter(range(len(src)))
     return [symbol if symbol >= 0 else -1 - next(tails) for symbol in src]
 
@@ -176,7 +176,7 @@ def derivations_json(number: int, translated: Translated) -> str:
 
 
 def derivation_objects(translated: Translated) -> list[dict[str, Any]]:
-    """The derivations of a sentence as JSON has them, none without a parse."""
+    """The derivations of a sentence as JSON objects; empty without a parse."""
     derivations = translated.derivations
     return [
         {

@@ -36,14 +36,14 @@ class DecoderHost(Kind[Declared]):
     """A decoder that tuning and experiments can run."""
 
     SHARES: ClassVar[bool] = False
-    """Whether the engine of lscfg shares out the sentences, so that a cluster can take part and several stages can run
-    at the same time."""
+    """True if the engine of lscfg shares out the sentences: a cluster can then take part, and several stages can run at
+    the same time."""
     GRAPHS: ClassVar[bool] = False
-    """Whether the decoder returns hypergraphs, too."""
+    """True if the decoder returns hypergraphs, too."""
     DERIVATIONS: ClassVar[bool] = False
-    """Whether the report can show derivations of the decoder."""
+    """True if the report can show derivations of the decoder."""
     SEGMENTS: ClassVar[bool] = False
-    """Whether a line of the source may be a segment of cdec instead of plain words."""
+    """True if a line of the source may be a segment of cdec instead of plain words."""
     Settings = Declared
 
     def open(

@@ -23,9 +23,9 @@ from lscfg.kernel import (
 from lscfg.log import warning
 
 UNKNOWN = {name: LatentOptions.of([("unknown", name)]).unknown for name in ("zero", "compose", "oov")}
-"""Policies for rules that the model does not know: they have probability zero; they are composed of the model's rules
-where that is possible, so that the features apply to a Hiero grammar; rules without nonterminals (and parts of composed
-rules) not to be had otherwise are OOV, too."""
+"""Policies for rules outside the model: probability zero; composition of rules of the model where possible, so that the
+features apply to a Hiero grammar; or composition, with the OOV rule for rules without nonterminals (and parts of
+composed rules) that are still missing."""
 
 
 class LatentFeatures:
@@ -33,13 +33,13 @@ class LatentFeatures:
 
     Args:
         model: a model or the path of its file.
-        grammar: the finished grammar that the forests will be of.
-        options: which features there are, and how; the defaults if None.
-        unknown: what becomes of rules that the model does not know, a key of ``UNKNOWN`` or a policy of its own.
-        marginals: whether marginals are wanted besides the features; without, those of context alone are much cheaper.
+        grammar: the finished grammar of the forests.
+        options: features and their form; the defaults if None.
+        unknown: policy for rules outside the model: a key of ``UNKNOWN``, or the options themselves.
+        marginals: compute marginals besides the features; without them, context features alone are much cheaper.
 
     Raises:
-        InputError: the model cannot be opened, or cannot give the features.
+        InputError: the model cannot be opened, or lacks the features.
     """
 
     def __init__(
@@ -56,24 +56,24 @@ class LatentFeatures:
         self._infers = marginals or self.options.need_inference
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
-        without = not len(self.model)  # such a model has only weights of the words at borders of spans
+        without = not len(self.model)  # such a model consists of weights of the words at span boundaries
         kinds = {} if without or self.binding.known else self.binding.counts()
         if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warning(
-                f"{self.model.path}: the model knows no rule of the grammar; all latent features are at their floor"
+                f"{self.model.path}: the model contains no rule of the grammar; all latent features are at their floor"
             )
 
     @classmethod
     def from_ini(
         cls, feature: LatentFeature, grammar: Grammar, ini: str | os.PathLike[str], marginals: bool = True
     ) -> LatentFeatures:
-        """The features that a feature_function line of an ini file asks for.
+        """The features of a feature_function line of an ini file.
 
         Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``,
         ``unknown=compose|zero|oov``.
 
         Raises:
-            InputError: an unknown option or a bad value, or the model cannot be opened or cannot give the features.
+            InputError: an unknown option or a bad value, or the model cannot be opened or lacks the features.
         """
         name = feature.options.get("model", "")
         model = find_file(name, ini)
@@ -91,28 +91,28 @@ class LatentFeatures:
         return self.options.names
 
     def features(self, forest: Forest) -> np.ndarray:
-        """float64 [n_apps, len(names)]. May be called by several threads at a time."""
+        """float64 [n_apps, len(names)]. Several threads may call it at the same time."""
         return self.infer(forest)[1] if self._infers else self.binding.features(forest, None, self.options)
 
     def infer(self, forest: Forest) -> tuple[Inference, np.ndarray]:
-        """The marginals of a forest and its features. May be called by several threads at a time.
+        """The marginals of a forest and its features. Several threads may call it at the same time.
 
         Raises:
-            ValueError: made for features without marginals.
+            ValueError: the object was made without marginals.
         """
         if not self._infers:
-            raise ValueError("no marginals are wanted")
+            raise ValueError("made without marginals")
         inference = self.binding.infer(forest)
         self.improper.count(inference)
         return inference, self.binding.features(forest, inference, self.options)
 
     def report(self) -> None:
-        """Warns, once for all forests since the last report, of what is no probability."""
+        """Warns, once for all forests since the last report, of values that are no probabilities."""
         self.improper.report(self.options)
 
 
 class Improper:
-    """Counts of what no probability can be. Threads may count at the same time; a worker returns what it counted."""
+    """Counts of values that are no probabilities. Threads may count at the same time; a worker returns its counts."""
 
     def __init__(self) -> None:
         self._counts = ImproperCounts()
@@ -124,17 +124,17 @@ class Improper:
             self._counts = self._counts.count(inference)
 
     def add(self, counts: ImproperCounts) -> None:
-        """Adds what another one counted."""
+        """Adds the counts of another object."""
         with self._lock:
             self._counts += counts
 
     def take(self) -> ImproperCounts:
-        """What was counted since the last time, for ``add``."""
+        """The counts since the last call, for ``add``."""
         with self._lock:
             counts, self._counts = self._counts, ImproperCounts()
         return counts
 
     def report(self, options: FeatureOptions) -> None:
-        """Writes one line of warning at most, and begins anew."""
+        """Writes at most one line of warning, and resets the counts."""
         if text := self.take().text(options):
             warning(text)

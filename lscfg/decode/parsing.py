@@ -1,4 +1,4 @@
-"""How a decoder's configuration parses: its grammar, and the forest of a sentence."""
+"""Parsing by the configuration of a decoder: its grammar, and the forest of a sentence."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def read_grammar(config: DecoderConfig, vocab: Vocab | None = None) -> Grammar:
 
 
 def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions]) -> tuple[Forest | None, str]:
-    """The forest of the first way to parse a sentence that gives one; else None, and why there is none."""
+    """The forest of the first way to parse a sentence that succeeds; else None, and the reason."""
     if not len(ids):
         return None, "is empty"
     try:
         parses = (grammar.parse(ids, way) for way in ways)
         return next((forest for forest in parses if forest is not None), None), "has no parse"
-    except TooLarge as error:  # another way would be larger yet
+    except TooLarge as error:  # the next forest would be even larger
         return None, f"of {len(ids)} words has {error}"
 
 
 def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
-    """How a sentence is parsed, and how it is where that gives nothing."""
+    """The ways to parse a sentence, in order; the next one is for sentences without a parse."""
     options = ParseOptions(
         max_span=config.max_span,
         glue=config.glue,
         pass_through=int(config.pass_through),
         goal=grammar.category(config.goal),
     )
-    # A sentence longer than any rule may be has no parse without glue: better glued than not translated.
+    # A sentence longer than the span limit has no parse without glue, and glue is better than no translation.
     return options, replace(options, glue=True, goal=S)

@@ -1,4 +1,4 @@
-"""A sparse matrix by rows, as far as the decoder needs one."""
+"""A sparse matrix by rows, with the operations of the decoder."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 
 _BLOCK = 1 << 16
-"""Rows that are multiplied at once, so that little memory is needed beside the matrix."""
+"""Rows that are multiplied at a time, which limits memory."""
 
 
 @dataclass(frozen=True)
 class SparseRows:
     """Row r has ``values[k]`` in column ``columns[k]``, for each k from ``offsets[r]`` up to ``offsets[r + 1]``.
 
-    Sums are taken in the order of the entries, one after the other.
+    Sums are sequential in the order of the entries.
     """
 
     offsets: np.ndarray
@@ -23,7 +23,7 @@ class SparseRows:
     width: int
 
     def products(self, weights: np.ndarray) -> np.ndarray:
-        """Each row times the weights [width]."""
+        """The product of each row with the weights [width]."""
         result = np.zeros(len(self.offsets) - 1)
         for first in range(0, len(result), _BLOCK):
             offsets = self.offsets[first : first + _BLOCK + 1]
@@ -34,7 +34,7 @@ class SparseRows:
         return result
 
     def sums(self, rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """Sums of rows [number of groups, width]; group g has the rows from ``groups[g]`` up to ``groups[g + 1]``."""
+        """Sums of rows [groups, width]; group g contains the rows from ``groups[g]`` up to ``groups[g + 1]``."""
         count = len(groups) - 1
         lengths = self.offsets[rows + 1] - self.offsets[rows]
         ends = np.cumsum(lengths)
@@ -42,4 +42,4 @@ class SparseRows:
         group = np.repeat(np.repeat(np.arange(count), np.diff(groups)), lengths)
         cells = group * self.width + self.columns[entries]
         sums = np.bincount(cells, self.values[entries], count * self.width)
-        return sums.astype(np.float64, copy=False).reshape(count, self.width)  # without entries they are integers
+        return sums.astype(np.float64, copy=False).reshape(count, self.width)  # an empty sum would be an integer

@@ -24,7 +24,7 @@ from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
 WORD_PENALTY = -1 / math.log(10)
-"""cdec's WordPenalty of one target word."""
+"""WordPenalty of one target word in cdec."""
 
 
 class FeatureProvider(Protocol):
@@ -35,11 +35,11 @@ class FeatureProvider(Protocol):
         """Names of the features."""
 
     def features(self, forest: Forest) -> np.ndarray:
-        """Their values, float64 [n_apps, len(names)]; those of a derivation are the sums over its applications."""
+        """Values of the features, float64 [n_apps, len(names)]; a derivation has the sums over its applications."""
 
 
 ProviderSource = Callable[[Grammar], FeatureProvider]
-"""Makes the features for a finished grammar. To go to processes it must be picklable, as a function of a module is."""
+"""Makes the features for a finished grammar. Processes need a picklable one, such as a module's function."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Translations:
         texts: n translations, words separated by a blank.
         scores: float64 [n], model scores.
         features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
-        derivations: n of them, if they were asked for and the sentence has a parse.
-        unparsed: why the sentence has no parse, so that its words were passed through; empty where it has one.
+        derivations: n derivations, if requested and the sentence has a parse.
+        unparsed: reason why the sentence has no parse and its words are passed through; else empty.
     """
 
     texts: list[str]
@@ -69,7 +69,7 @@ class SentenceGraph:
         graph: the hypergraph; its words are numbers in ``words``.
         words: words by number.
         names: names of the features.
-        features: float64 [edges, F]; those of a derivation are the sums over its edges.
+        features: float64 [edges, F]; a derivation has the sums over its edges.
     """
 
     graph: Hypergraph
@@ -80,13 +80,13 @@ class SentenceGraph:
 
 @dataclass(frozen=True)
 class Sentence:
-    """What is kept of a sentence; ``forest`` is None where it has no parse."""
+    """A parsed sentence; ``forest`` is None without a parse."""
 
     text: str
     forest: Forest | None
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
-    unparsed: str = ""  # why there is no forest
+    unparsed: str = ""  # reason why ``forest`` is None
 
     @property
     def size(self) -> int:
@@ -110,14 +110,14 @@ class Answer(NamedTuple):
 
     translations: Translations
     graph: SentenceGraph | None
-    improper: ImproperCounts | None  # what the latent features noticed, for ``Improper.add``
+    improper: ImproperCounts | None  # values that are no probabilities, for ``Improper.add``
 
 
 class SentenceDecoder:
-    """The decoder of single sentences, in this process; arguments as those of ``EmbeddedDecoder``.
+    """The decoder of single sentences, in this process; arguments are those of ``EmbeddedDecoder``.
 
     Args:
-        vocab: of the grammar, where other grammars are to have the same.
+        vocab: vocabulary that the grammar shares with other grammars.
     """
 
     def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None):
@@ -137,7 +137,7 @@ class SentenceDecoder:
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
     def _lay_out_features(self) -> None:
-        """Gives each feature a column. A feature of a rule may have the name of another one: values add up."""
+        """Gives each feature a column. Values of equally named features add up."""
         columns: dict[str, int] = {}
 
         def column(name: str) -> int:
@@ -146,10 +146,10 @@ class SentenceDecoder:
         indptr, indices, values = self.grammar.features()
         mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
         size = len(self.grammar)
-        self._rule_penalty = np.full(size + EXTRA_RULES, np.nan)  # target words are counted when a rule is met
+        self._rule_penalty = np.full(size + EXTRA_RULES, np.nan)  # target words of a rule are counted at its first use
         self._rule_penalty[size:] = 0
         self._rule_penalty[size + PASS] = WORD_PENALTY
-        # the rules behind those of the grammar: glue over one node, glue over two, pass-through, others with no feature
+        # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
         indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
         indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
         values = np.concatenate([values, [1.0, 1.0]])
@@ -167,7 +167,7 @@ class SentenceDecoder:
 
     @property
     def latent_options(self) -> FeatureOptions | None:
-        """Options of the latent features, if there are any."""
+        """Options of the latent features, if the decoder has some."""
         return self._provider.options if isinstance(self._provider, LatentFeatures) else None
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
@@ -183,13 +183,13 @@ class SentenceDecoder:
         return Answer(translations, graph, noticed)
 
     def rule_scores(self, weights: np.ndarray) -> np.ndarray:
-        """Each rule's own features times the weights by column, those behind the grammar's rules too."""
+        """The score of each rule by its own features, extra rules included."""
         if self._scored is None or not np.array_equal(self._scored[0], weights):
             self._scored = weights, self._rules.products(weights)
         return self._scored[1]
 
     def prepare(self, index: int, text: str) -> Sentence:
-        """Parses a sentence and works out what does not depend on the weights."""
+        """Parses a sentence and computes all that does not depend on the weights."""
         ids = self.grammar.vocab.add_line(text)
         forest, why = first_parse(self.grammar, ids, self._ways)
         if forest is None:
@@ -214,7 +214,7 @@ class SentenceDecoder:
         """The score of each application without the language model.
 
         Args:
-            sentence: with a forest; rule_scores: as ``rule_scores`` gives them for the same weights.
+            sentence: a parsed sentence; rule_scores: result of ``rule_scores`` for the same weights.
         """
         assert sentence.forest is not None
         scores = np.asarray(rule_scores[sentence.forest.app_rule])
@@ -225,7 +225,7 @@ class SentenceDecoder:
         return scores
 
     def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
-        """How a sentence is searched under weights by column."""
+        """The search options of weights by column."""
         lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
         return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
 
@@ -274,7 +274,7 @@ class SentenceDecoder:
         return features
 
     def _graph(self, sentence: Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
-        """The hypergraph with words of its own, since processes number unknown words differently, and features."""
+        """The hypergraph with features and separate word numbers, since processes number unknown words differently."""
         ids, numbers = np.unique(graph.symbols[graph.symbols >= 0], return_inverse=True)
         symbols = graph.symbols.copy()
         symbols[symbols >= 0] = numbers
@@ -291,7 +291,7 @@ class SentenceDecoder:
     def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""
         features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
-        starts = found.app_offsets[:-1]  # no derivation is without an application
+        starts = found.app_offsets[:-1]  # each derivation has an application
         if self._penalty_column is not None:
             features[:, self._penalty_column] += np.add.reduceat(sentence.penalties[found.apps], starts)
         if sentence.extra is not None:

@@ -1,8 +1,8 @@
-"""Grammars for single sentences with the latent features on their rules, for a cdec that knows nothing of lscfg.
+"""Grammars for single sentences with the latent features on their rules, for a plain cdec.
 
-A grammar is the sentence's forest: each rule application is a rule, each node a category of its own with the span in
-its name, as in ``[X_0_3] ||| [X_0_2,1] の ||| of [1] ||| ...``. All categories below the goal's have a span and so a
-yield of fixed words, so that the grammar's derivations are those of the forest.
+A grammar is the forest of the sentence: each rule application is a rule, each node a separate category with the span in
+its name, as in ``[X_0_3] ||| [X_0_2,1] の ||| of [1] ||| ...``. All categories below the goal have a
+span and so a fixed yield, so the derivations of the grammar are those of the forest.
 """
 
 from __future__ import annotations
@@ -25,35 +25,35 @@ from lscfg.kernel import REST, Forest
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
 DIGITS = 12
-"""Of feature values."""
+"""Significant digits of feature values."""
 
 MAX_SPAN = 100_000
-"""Span limit of the decoder: the forests have kept to the configuration's."""
+"""Span limit of the decoder: the forests already respect the limit of the configuration."""
 
 
 class SentenceGrammars:
     """Writes ``grammar.N.gz``, ``segments.sgm`` and ``cdec.ini`` into a folder.
 
     Args:
-        folder: made if it is not there; ``segments.sgm`` names the grammars by this path.
-        analyser: of a configuration (``Analyser.from_ini``).
+        folder: created if missing; ``segments.sgm`` names the grammars by this path.
+        analyser: made from a configuration (``Analyser.from_ini``).
         sentences: all sentences.
 
     Raises:
-        InputError: there is no configuration, the grammar has features of the latent ones' names already, or cdec's
-            input cannot hold a sentence or the folder's name.
+        InputError: the analyser has no configuration, the grammar already has features named like the latent ones, or a
+            sentence or the folder's name cannot be written into cdec's input.
     """
 
     def __init__(self, folder: str | os.PathLike[str], analyser: Analyser, sentences: Sequence[str]):
         if analyser.config is None:
-            raise InputError("grammars for single sentences need the decoder's configuration; name a cdec.ini")
+            raise InputError("grammars for single sentences need the configuration of the decoder; name a cdec.ini")
         check_segments(folder, sentences)
         self._folder, self._analyser, self._sentences = Path(folder), analyser, sentences
         self._config: DecoderConfig = analyser.config
         grammar, names = analyser.grammar, analyser.grammar.feature_names
         twice = {*names} & {*analyser.latent.names}
         if twice:
-            raise InputError(f"the grammar has a feature {min(twice)} already; take it out of the grammar")
+            raise InputError(f"the grammar already has a feature {min(twice)}; remove it from the grammar")
         indptr, indices, values = grammar.features()
         items = [f"{names[k]}={value:.{DIGITS}g}" for k, value in zip(indices.tolist(), values.tolist(), strict=True)]
         self._rule_features = [
@@ -64,10 +64,10 @@ class SentenceGrammars:
         self._labels = Strings.of([*map(str.encode, labels), b"\n"])
 
     def write(self, number: int, analysis: Analysis) -> None:
-        """Writes the grammar of a sentence. May be called by several threads at a time.
+        """Writes the grammar of a sentence. Several threads may call it at the same time.
 
         Raises:
-            InputError: a word cannot stand in a grammar, or the file cannot be written.
+            InputError: a word cannot be part of a grammar, or the file cannot be written.
         """
         if not analysis.words:
             return
@@ -75,7 +75,7 @@ class SentenceGrammars:
         write_blocks(grammar_path(self._folder, number), self._blocks(analysis), level=1)  # read once
 
     def finish(self) -> None:
-        """Writes what cdec reads beside the grammars: its input, and its configuration."""
+        """Writes the input and the configuration of cdec."""
         write_segments(self._folder, self._sentences)
         model = self._config.language_model
         config = replace(
@@ -91,7 +91,7 @@ class SentenceGrammars:
         write_ini(self._folder / "cdec.ini", config)
 
     def rules(self, analysis: Analysis) -> list[str]:
-        """The rules of a sentence's grammar; one of its words alone where it has no parse."""
+        """The rules of a sentence's grammar; without a parse, one rule that copies the words."""
         return b"".join(block() for block in self._blocks(analysis)).decode().splitlines()
 
     def _blocks(self, analysis: Analysis) -> Iterator[Callable[[], bytes]]:
@@ -104,7 +104,7 @@ class SentenceGrammars:
             f"{grammar.category_name(category)}_{i}_{j}" if category != REST else ""
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
-        names[-1] = goal  # the root, which is nobody's tail
+        names[-1] = goal  # the root, which no edge has as a tail
         has_rests = bool((forest.node_cat == REST).any())
         for first in range(0, forest.n_apps, BLOCK):
             apps = np.arange(first, min(first + BLOCK, forest.n_apps))
@@ -114,7 +114,7 @@ class SentenceGrammars:
     def _lines(
         self, forest: Forest, features: np.ndarray, words: list[str], names: list[str], apps: np.ndarray
     ) -> bytes:
-        """The rules of some applications: what the edge has, what the rule has, and the latent features."""
+        """The rules of some applications: parts of the edge, parts of the rule, and latent features."""
         edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self._analyser.grammar)
         begins = np.flatnonzero(np.diff(edges, prepend=-1))
         heads = forest.edge_head[edges[begins]].tolist()
@@ -134,7 +134,7 @@ class SentenceGrammars:
         return print_rows(*both, (opens, target), self._labels, features[apps], DIGITS)
 
     def _template(self, rule: int, words: list[str], word: int) -> tuple[str, bytes]:
-        """Source side with a place for each tail's name; target side and features of the rule."""
+        """Source side with a slot for the name of each tail; target side and features of the rule."""
         grammar = self._analyser.grammar
         extra = rule - len(grammar)
         if extra >= 0:
@@ -152,7 +152,7 @@ class SentenceGrammars:
         return known
 
     def _target(self, rule: int, words: list[str]) -> bytes:
-        """Target side and features of a rule of the grammar; nothing of another one."""
+        """Target side and features of a rule of the grammar; empty for other rules."""
         return self._template(rule, words, 0)[1] if rule < len(self._analyser.grammar) else b""
 
     def _behind(self, rule: int, target: str) -> bytes:

@@ -1,27 +1,27 @@
-"""How much a model knows of held-out derivations: a measure of latent features that takes seconds, not a tuning.
+"""Held-out choices of rules under models: a measure of latent features that takes seconds instead of a tuning.
 
-The source side of a held-out pair is parsed as a decoder would, with no look at the target side; tensor inside-outside
-gives the marginals that decoder features are made of. Then each rule application of the pair's reference derivation is
-looked up among those it competes with:
+The source side of a held-out pair is parsed as in a decoder, without its target side. Tensor inside-outside computes
+the marginals that decoder features are based on. Then each rule application of the pair's reference derivation is
+ranked among its competitors:
 
 * ``rule``: among all applications of its span, by marginal;
-* ``target``: among the target sides of its source side over the same tails, P(e|f) in context; source sides with words
-  that have two target sides or more;
+* ``target``: among the target sides of its source side over the same tails, P(e|f) in context; for source sides with
+  words and at least two target sides;
 * ``orient``: in order or swapped, of the reference's two spans, for source sides of two nonterminals alone;
 * ``blind``: the same for a border between two source words, over all spans that meet there.
 
-The reference is in a normal form: of a sequence in order the right part is never in order itself. So the spans of a
-reference application tell something of its orientation, and ``orient`` flatters a model that has learned the normal
-form. ``blind`` cannot be flattered so: whether the smallest phrase around a border is in order or swapped is the same
-in all minimal derivations of a pair, and the model's answer is a sum over all bracketings,
+The reference is in a normal form: in a sequence in order, the right part is never in order itself. So the spans of a
+reference application reveal something about its orientation, and ``orient`` favours a model that has learned the normal
+form. ``blind`` does not: all minimal derivations of a pair agree on the orientation of the smallest phrase around a
+border, and the answer of the model is a sum over all bracketings,
 
     P(swapped at k) = sum of mu(a) over swapped a that split at k / the same sum over swapped and ordered a.
 
-References may also be forests: all minimal derivations of a pair. At each phrase pair whatever rewrites it in some of
-them is right, and ``rule`` asks for the sum of their marginals; so does ``orient``. A model that prefers another
-bracketing than the normal form is right then, too.
+References may also be forests: all minimal derivations of a pair. At each phrase pair, every rule that rewrites it in
+one of them is right, and ``rule`` and ``orient`` take the sum of their marginals. A model that prefers a bracketing
+other than the normal form is then right, too.
 
-With one state all of this is context-free: the figures of relative frequencies and of m = 1 are what a model must beat.
+With one state all of this is context-free: a model must beat the figures of relative frequencies and of m = 1.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Score:
 
     @property
     def mean_loss(self) -> float:
-        """Nats a question; NaN without questions."""
+        """Nats per question; NaN without questions."""
         return float(self.loss.sum() / self.n.sum()) if self.n.any() else math.nan
 
     @property
@@ -110,15 +110,15 @@ class Diagnosis:
     Attributes:
         train: the derivations that the models were estimated from; they give grammar, relative frequencies and m = 1.
         held_out: derivations of other pairs.
-        max_targets: target sides that a source side keeps in the grammar, as in the decoder's.
-        floor: of shares, as the decoder's features have it.
+        max_targets: target sides of each source side in the grammar, as in the grammar of a decoder.
+        floor: least share, as for the features of a decoder.
         negative: a negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``).
         forests: references are all minimal derivations of the held-out pairs, not their trees.
-        counts: what became of the held-out pairs and of their applications.
+        counts: numbers of held-out pairs and of their applications, parsed and found.
         sentences: source sides of the held-out pairs that are parsed.
 
     Raises:
-        InputError: no held-out pair can be parsed, a setting is out of its range, or there are no forests.
+        InputError: no held-out pair can be parsed, a setting is out of its range, or forests are missing.
     """
 
     train: Derivations
@@ -151,7 +151,7 @@ class Diagnosis:
             try:
                 forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
             except TooLarge as error:
-                warning(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is left out")
+                warning(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is skipped")
                 continue
             if forest is None:
                 continue
@@ -177,14 +177,14 @@ class Diagnosis:
         return [frequency, one_state]
 
     def measure(self, path: str | os.PathLike[str], family: str = "") -> Result:
-        """What a model file knows.
+        """The figures of a model file.
 
         Args:
-            family: ``context`` or ``sense``: also of the source words around a rule, its marginals times exp(its
-                features of that family).
+            family: ``context`` or ``sense``: multiply the marginals of a rule by exp(its features of that family),
+                which depend on the source words around it.
 
         Raises:
-            InputError: the file cannot be read or is no model, or lacks what is asked for.
+            InputError: the file cannot be read or is no model, or lacks the features.
         """
         model = Model(path)
         binding = Binding(model, self.grammar)
@@ -209,7 +209,7 @@ class Diagnosis:
         )
 
     def measure_all(self, path: str | os.PathLike[str]) -> list[Result]:
-        """``measure``, and the same with context weights and with a scorer, if the model has them."""
+        """``measure``, without and with each family of context features that the model has."""
         model, found = Model(path), [self.measure(path)]
         for family in AROUND:
             try:
@@ -222,11 +222,11 @@ class Diagnosis:
     # ---- where models differ ----
 
     def differences(self, result: Result, base: Result, n: int, measure: str = "target") -> dict[str, Any]:
-        """What a model gains most on, and loses most on, over another one, n rules and n sentences at most of each.
+        """The n rules and n sentences with the largest gains of a model over another one, and with the largest losses.
 
         Returns:
-            Lists ``rules`` and ``sentences`` of objects with the text, the number of questions and the sum of what the
-            loss is lower, in nats; the largest gains first, then the largest losses, these last.
+            Lists ``rules`` and ``sentences`` of objects with the text, the number of questions and the total reduction
+            in loss, in nats; the largest gain first, the largest loss last.
         """
         own, other = (np.array(found.scores[measure].losses) for found in (result, base))
         where = [(q.rule, k) for k, questions in enumerate(self._questions) for q in questions if q.measure == measure]
@@ -259,7 +259,7 @@ class Diagnosis:
 
 
 def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str]) -> list[dict[str, Any]]:
-    """The n things with the largest sums of gains, and the n with the smallest; those without any are left out."""
+    """The n things with the largest sums of gains, and the n with the smallest; those without any are omitted."""
     if not len(of):
         return []
     total, count = np.bincount(of, gains), np.bincount(of)
@@ -273,7 +273,7 @@ def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0
     """Everything as plain values for JSON; gains are over the one-state model (docs/reference/formats.md).
 
     Args:
-        differences: how many rules and sentences are named on which a model gains most, or loses most.
+        differences: number of rules and sentences to name with the largest gains, and with the largest losses.
     """
     base = next(result for result in results if result.name == ONE_STATE)
 
@@ -311,7 +311,7 @@ def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0
 
 
 def format_diagnosis(content: dict[str, Any]) -> str:
-    """The report as tables of 100 columns at most: the measures, then what is no probability, then differences."""
+    """The report as tables of at most 100 columns: measures, values that are no probabilities, differences."""
     models, counts = content["models"], content["held out"]
     names = [_short(model["name"]) for model in models]
     lines = [

@@ -1,11 +1,11 @@
-"""What a model knows of one sentence: the best derivation, and for each span its targets, their gains and states.
+"""Explanation of one sentence by a model: best derivation, and for each span target sides, gains and hidden states.
 
 The best derivation has the largest product of q(a) over its applications a, where q(a) is the share of a in its node,
 
     q(a) = mu(a) / mu(head of a),
 
-which approximates the model by a tree distribution without states (max-rule-product of Petrov and Klein 2007). A model
-with context weights multiplies the share of each target side by what they say of it.
+which approximates the model by a tree distribution without states (max-rule-product of Petrov and Klein 2007). In a
+model with context weights, these scale the share of each target side.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NONTERMINAL = re.compile(r"\[[^\[\]]+,[0-9]+\]")
 """A nonterminal in a side of a rule; no grammar has such a word."""
 
 SEEN = 0.05
-"""Least marginal of a span beside the best derivation that is shown."""
+"""Least marginal of the spans shown besides those of the best derivation."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,10 @@ class Choice:
         spans: of its nonterminals in source order.
         marginal: mu, the probability of the rule there, given the sentence; in [0, 1] for models of probabilities.
         given_source: P(e|f), its share among the target sides of the same source side over the same spans.
-        frequency: the relative frequency of the target side among these; None where the model does not know the rule.
-        gain: ln(given_source / frequency), what the hidden states add; None without a frequency or a probability.
-        context: what the words around add, as a logarithm; None without context weights.
-        chosen: whether the best derivation has it.
+        frequency: relative frequency of the target side among these; None for a rule outside the model.
+        gain: ln(given_source / frequency), the effect of the hidden states; None without a frequency or a probability.
+        context: effect of the surrounding words, as a logarithm; None without context weights.
+        chosen: True if the rule is part of the best derivation.
     """
 
     source: str
@@ -82,9 +82,9 @@ class SpanChoices:
     Attributes:
         span: words i to j, half-open, from 0; words: its text.
         marginal: mu of the span.
-        depth: nodes above it in the best derivation; None where that does not have the span.
-        choices: the best first; n_choices: how many there are.
-        states: the most probable first; empty where the model is no probability.
+        depth: nodes above it in the best derivation; None outside that derivation.
+        choices: the best first; n_choices: number of all choices.
+        states: the most probable first; empty if the parameters are no probabilities.
     """
 
     span: tuple[int, int]
@@ -98,15 +98,15 @@ class SpanChoices:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What a model knows of a sentence.
+    """A sentence explained by a model.
 
     Attributes:
         model: the file; rank: m.
         words: of the sentence.
         translation: of the best derivation; None without a parse.
         best: the rules of the best derivation, each before its children.
-        spans: those of the best derivation from the root down, then others of a marginal of ``least`` or more.
-        log_g: natural logarithm of the sum over all derivations; -inf where nothing has a probability.
+        spans: spans of the best derivation from the root down, then others with a marginal of ``least`` or more.
+        log_g: natural logarithm of the sum over all derivations; -inf if no derivation has a probability.
         negative_mass: share of negative marginals in the absolute sum, in [0, 1].
     """
 
@@ -124,7 +124,8 @@ class Explainer:
     """Explains sentences by a model.
 
     Args:
-        path: a model, which parses with its own rules; or an ini with an LSCFG line, which parses as it says.
+        path: a model, which parses with its own rules; or an ini with an LSCFG line, which sets how sentences are
+            parsed.
 
     Raises:
         InputError: a file cannot be read, or the ini has no LSCFG line.
@@ -138,7 +139,7 @@ class Explainer:
         if self.path.endswith(".ini"):
             config = read_ini(path)
             if config.latent is None:
-                raise InputError("no feature_function=LSCFG, so there is no model to ask", path)
+                raise InputError("no feature_function=LSCFG, so no model to explain", path)
             found = find_file(config.latent.options.get("model", ""), path)
             if found is None:
                 raise InputError("feature function LSCFG: no model file", path, config.latent.number)
@@ -161,16 +162,16 @@ class Explainer:
     def __call__(
         self, sentence: str, top: int = 3, least: float = SEEN, derivation: Sequence[AppliedRule] = ()
     ) -> Explanation:
-        """Explains a sentence of words that blanks separate.
+        """Explains a sentence of words separated by blanks.
 
         Args:
-            top: most choices, and states, of a span.
-            least: smallest marginal of spans that the best derivation does not have.
-            derivation: stands in place of the best one, such as the one of a decoder with the same ini.
+            top: largest number of choices, and of states, of a span.
+            least: smallest marginal of spans outside the best derivation.
+            derivation: replaces the best derivation, for example by that of a decoder with the same ini.
 
         Raises:
-            InputError: ``top`` or ``least`` is out of its range, or the forest does not have the derivation.
-            TooLarge: the forest would be larger than it may be.
+            InputError: ``top`` or ``least`` is out of its range, or the derivation is not in the forest.
+            TooLarge: the forest exceeds the limit.
         """
         if top < 1 or not 0 <= least < math.inf:
             raise InputError("give at least 1 choice of a span, and a least marginal that is not negative")
@@ -290,7 +291,7 @@ class Explainer:
 
 @dataclass(frozen=True)
 class _Sheet:
-    """What is known of the applications of a forest, float64 [n_apps] each, and which of them were chosen."""
+    """Figures of the applications of a forest, float64 [n_apps] each, and the chosen applications."""
 
     forest: Forest
     marginals: np.ndarray
@@ -301,7 +302,7 @@ class _Sheet:
 
 
 def _frequencies(parameters: Parameters, grammar: Grammar) -> np.ndarray:
-    """float64 [rules of the grammar]: relative frequency of each rule that the model knows, else 0."""
+    """float64 [rules of the grammar]: relative frequency of each rule of the model, else 0."""
     if parameters.one is None:
         return np.zeros(len(grammar))
     table = parameters.rules

@@ -1,8 +1,8 @@
-"""How well scores tell the translation of a source phrase in its sentence (thesis, section 4.2).
+"""Measures of scores that choose the translation of a source phrase in its sentence (thesis, section 4.2).
 
-The mean reciprocal rank (MRR) is the thesis's measure. It does not say what a score is worth to a decoder, which knows
-a language model, lengths and relative frequencies already. ``adds`` does: by how much the score lowers the loss of a
-conditional logit model of the right option that has all of these.
+The thesis measures the mean reciprocal rank (MRR). It does not show the value of a score in a decoder, which already
+uses a language model, lengths and relative frequencies. ``adds`` does: the reduction in loss of a conditional logit
+model of the right option when the score joins all of these.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from lscfg.study.senses import Questions
 P_OF_TARGET, P_OF_SOURCE = "P(e|f)", "P(f|e)"
 LM = "LM"
 BASE = (LM, "length", P_OF_TARGET, P_OF_SOURCE)
-"""What ``adds`` is beyond."""
+"""Features of the base, to which ``adds`` compares."""
 
 FAMILIES = (
     ("context", ("ContextTarget0",), True),
     ("score", ("SenseScore",), False),
     ("sense", ("SenseTarget0",), True),
 )
-"""Scores of a model: a name, the features that are summed, and whether they are ratios to relative frequencies."""
+"""Scores of a model: name, summed features, and True for ratios to relative frequencies."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ class Candidate:
     """A score of the options.
 
     Attributes:
-        values: float64 [options]; ranking: the same for ranks, where that is another one.
-        joins: whether it may join the base.
+        values: float64 [options]; ranking: scores for the ranks, if they differ.
+        joins: True if the score may join the base.
     """
 
     name: str
@@ -56,13 +56,13 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Ruler:
-    """What scores are measured with.
+    """Evaluates scores on questions.
 
     Attributes:
-        questions: those asked.
+        questions: the questions.
         language: float64 [options, 2], see ``Questions.language_scores``; None without a language model.
-        trivial: how many tokens with a single option are counted, too.
-        left_out: share of the training tokens that models must not have learned from.
+        trivial: number of tokens with a single option that count, too.
+        left_out: share of the training tokens that models must have left out.
     """
 
     questions: Questions
@@ -78,7 +78,7 @@ class Ruler:
         trivial: bool = False,
         left_out: float = 0.0,
     ) -> Ruler:
-        """With the language model of a file.
+        """An evaluator with the language model of a file.
 
         Raises:
             InputError: the file is no language model.
@@ -88,11 +88,11 @@ class Ruler:
 
     @property
     def choices(self) -> Choices:
-        """The options and which are right."""
+        """The options and the right ones."""
         return self.questions.choices
 
     def base(self) -> dict[str, np.ndarray]:
-        """float64 [options] by their names, what a decoder has; without the language model where there is none."""
+        """float64 [options] by name, the features of a decoder; LM only with a language model."""
         inventory, rule = self.questions.inventory, self.questions.rule
         found = {} if self.language is None else {LM: self.language[:, 0]}
         return found | {
@@ -116,7 +116,7 @@ class Ruler:
         """The scores of a model file.
 
         Raises:
-            InputError: the file cannot be read, has no scores, or was learned from tokens that are asked for.
+            InputError: the file cannot be read, has no scores, or was learned from tokens in question.
         """
         model, name = Model(path), os.path.basename(os.fspath(path))
         about = tensors.read_json(tensors.load(path, "model", [])[1], "about", {})
@@ -136,7 +136,7 @@ class Ruler:
                 ranks = _reciprocal_ranks(self.choices, ranking)
                 found.append(Candidate(f"{name} {family}, reciprocal rank", ranks, ranks))
         if not found:
-            raise InputError("it has no context and no scorer; estimate it with --context", path)
+            raise InputError("the model has no context model; add one with lscfg context", path)
         return found
 
     def features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:
@@ -193,10 +193,10 @@ class Ruler:
         return found
 
     def measure(self, candidate: Candidate, base: np.ndarray | None) -> dict[str, Any]:
-        """The figures of a score as JSON has them (docs/reference/formats.md).
+        """The figures of a score for JSON (docs/reference/formats.md).
 
         Args:
-            base: losses of the base, beyond which it ``adds``; None: that is not asked.
+            base: losses of the base, for ``adds``; None: no ``adds``.
         """
         rank, first = self.mean_rank(candidate.ranking)
         found: dict[str, Any] = {"name": candidate.name, "mrr": rank, "first": first}
@@ -215,7 +215,7 @@ def _other_tokens(model: float, wanted: float) -> str:
 
 
 def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
-    """float64 [options], 1 for the best of each question, 1/2 for the next; of equal ones the earlier is better."""
+    """float64 [options], 1 for the best of each question, 1/2 for the next; ties are broken by order."""
     question = np.repeat(np.arange(len(choices)), choices.sizes)
     order = np.lexsort((-scores, question))
     ranks = np.empty(len(scores))
@@ -224,7 +224,7 @@ def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
 
 
 def measure_scores(ruler: Ruler, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
-    """All figures of the references and of the models, as JSON has them (docs/reference/formats.md).
+    """All figures of the references and of the models, for JSON (docs/reference/formats.md).
 
     Raises:
         InputError: a model cannot be read or has no scores, or there is too little held-out text.

@@ -1,4 +1,4 @@
-"""Questions that held-out derivations ask: which rule, target side or orientation is right in a forest."""
+"""Questions of held-out derivations: the right rule, target side or orientation in a forest."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Span = tuple[int, ...]
 def orientation(rules: RuleTable) -> np.ndarray:
     """int8 [rules]: ``ORDERED`` or ``SWAPPED`` for source sides of two nonterminals and no word, else ``NEITHER``.
 
-    The target side may have words: what counts is the order of its nonterminals.
+    The target side may have words: only the order of its nonterminals counts.
     """
     found = np.zeros(len(rules), np.int8)
     for rule in np.nonzero((rules.arity == 2) & (rules.src_length == 2))[0].tolist():
@@ -64,7 +64,7 @@ class Question:
             values = np.bincount(self.where, values, 2)
         right, total = values[self.right], values.sum()
         share = right / total if total > 0 else 1 / len(values)
-        # the middle rank among equal ones, so that knowing nothing is worth nothing
+        # the middle rank among equal ones, so that constant scores are worth nothing
         rank = 1 + (values > right).sum() + ((values == right).sum() - 1) / 2
         return -math.log(max(share, floor)), 1 / float(rank)
 

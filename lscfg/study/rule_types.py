@@ -1,4 +1,4 @@
-"""The rules of a grammar by what they are made of (Xiao et al. 2012, Table 1)."""
+"""Rules of a grammar by their composition (Xiao et al. 2012, Table 1)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lscfg.io.text import align_columns
 from lscfg.kernel import Grammar
 
 TYPES = ("phrase", "one nonterminal", "two, monotone", "two, swapped", "more")
-"""Types of rules: of words alone, with one nonterminal, with two in the same or in the other order on the target side,
-and with more than two."""
+"""Types of rules: words only, one nonterminal, two in the same or in the other order on the target side, and
+more than two."""
 
 
 def rule_types(path: str | os.PathLike[str]) -> np.ndarray:
     """int64 [types, 3]: for each of ``TYPES`` the number of rules, and the sums of their source and target words.
 
-    Rules of [S] are left out: glue and root rules are of the decoder.
+    Rules of [S] are omitted: glue and root rules belong to the decoder.
 
     Raises:
         InputError: the file is no grammar; see ``lscfg.kernel.Grammar.read``.
@@ -35,12 +35,12 @@ def rule_types(path: str | os.PathLike[str]) -> np.ndarray:
         kind = arity if arity < 2 else 2 + (order != [0, 1]) if arity == 2 else len(TYPES) - 1
         found[kind] += (1, len(src) - arity, len(tgt) - arity)
     if not found[:, 0].any():
-        raise InputError("no rule of another category than [S]", path)
+        raise InputError("no rule of a category other than [S]", path)
     return found
 
 
 def describe_rule_types(path: str | os.PathLike[str]) -> str:
-    """A table of the types that there are, and of all: rules, their share, mean words of a source and target side."""
+    """A table of the types found, and of all rules: number, share, mean words of source and target sides."""
     found = rule_types(path)
     rows = [["rules of", "number", "share", "source words", "target words"]]
     for name, (count, *words) in zip((*TYPES, "all types"), [*found.tolist(), found.sum(0).tolist()], strict=True):

@@ -1,4 +1,5 @@
-"""Questions of phrase-sense disambiguation: which translation a source phrase has in its sentence (thesis, 4.2)."""
+"""Questions of phrase-sense disambiguation: the translation of a source phrase in its sentence (thesis, section
+4.2)."""
 
 from __future__ import annotations
 
@@ -23,11 +24,11 @@ MIN_COUNT = 2
 
 @dataclass(frozen=True)
 class InventorySettings(Declared):
-    """Which phrase pairs of the training text are options."""
+    """Settings of the inventory: the phrase pairs that count as options."""
 
-    max_words: int = setting(MAX_WORDS, "most source words of a phrase pair", least=1)
-    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source phrase", least=1)
-    min_count: int = setting(MIN_COUNT, "least number of tokens of a phrase pair that is kept", least=1)
+    max_words: int = setting(MAX_WORDS, "largest number of source words of a phrase pair", least=1)
+    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept for each source phrase", least=1)
+    min_count: int = setting(MIN_COUNT, "least number of tokens of a phrase pair", least=1)
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Inventory:
     """The phrase pairs of a training text.
 
     Attributes:
-        rules: all of them; count: int64 [rules], their tokens.
-        kept: int64, those that are options, by source phrase.
-        begin: int64 [source phrases + 1], where the options of each begin in ``kept``, by ``rules.source_id``.
+        rules: all phrase pairs; count: int64 [rules], tokens of each.
+        kept: int64, the options, by source phrase.
+        begin: int64 [source phrases + 1], begin of the options of each in ``kept``, by ``rules.source_id``.
         forward, backward: float64 [rules], natural logarithms of the relative frequencies P(e|f) and P(f|e).
     """
 
@@ -68,12 +69,12 @@ class Questions:
     """Tokens whose source phrase has several options, in the order of the text.
 
     Attributes:
-        inventory: the options' own.
+        inventory: of the options.
         choices: the right option of each question.
         rule: int64 [options], numbers in the inventory.
-        sentence: int64 [questions]; span: int64 [questions, 4], of source and target.
+        sentence: int64 [questions]; span: int64 [questions, 4], source and target spans.
         source, target: the sentences.
-        trivial: tokens of a source phrase that has one option, which is right.
+        trivial: tokens of source phrases with a single option, which is right.
     """
 
     inventory: Inventory
@@ -87,10 +88,10 @@ class Questions:
 
     @classmethod
     def held_out(cls, train: Derivations, held_out: Derivations, settings: InventorySettings) -> Questions:
-        """Those of the tokens of other sentences.
+        """Questions about the tokens of held-out sentences.
 
         Raises:
-            InputError: there is none.
+            InputError: no token is a question.
         """
         inventory = Inventory.of(phrase_tokens(train, settings.max_words), settings)
         tokens = phrase_tokens(held_out, settings.max_words)
@@ -100,10 +101,10 @@ class Questions:
 
     @classmethod
     def of_tokens(cls, train: Derivations, settings: InventorySettings, share: float) -> Questions:
-        """Those of a random share of the tokens, the options being of the other tokens (thesis, section 4.2.1).
+        """Questions about a random share of the tokens, with options from the other tokens (thesis, section 4.2.1).
 
         Raises:
-            InputError: there is none.
+            InputError: no token is a question.
         """
         tokens = phrase_tokens(train, settings.max_words)
         asked = left_out(len(tokens.places), share)
@@ -150,7 +151,7 @@ class Questions:
         return (np.diff(rules.offsets) - rules.src_length)[self.rule].astype(np.float64)
 
     def language_scores(self, scorer: PhraseScorer) -> np.ndarray:
-        """float64 [options, 2]: log10 probabilities among the reference's other words, and of how many words."""
+        """float64 [options, 2]: log10 probability among the other words of the reference, and its number of words."""
         rules, found = self.inventory.rules, np.empty((len(self.rule), 2))
         words: dict[int, list[str]] = {}
         for rule in np.unique(self.rule).tolist():

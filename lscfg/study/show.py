@@ -13,11 +13,11 @@ from lscfg.study.explain import Choice, Explanation, SpanChoices
 from lscfg.study.markup import Markup, element, joined
 
 _Key = tuple[str, str, tuple[tuple[int, int], ...]]
-"""A rule and where it is applied, which tells choices of two models that are one."""
+"""A rule and its spans, which identify a choice across models."""
 
 
 def explanations_json(explanations: Sequence[Explanation]) -> str:
-    """One JSON object a model in a list (docs/reference/formats.md), in one line; numbers have nine digits."""
+    """A list of one JSON object for each model (docs/reference/formats.md), in one line; numbers have nine digits."""
     return json.dumps([_rounded(_object(one)) for one in explanations], ensure_ascii=False, allow_nan=False)
 
 
@@ -40,7 +40,7 @@ def _rounded(value: object) -> object:
 
 
 def explanations_text(explanations: Sequence[Explanation]) -> str:
-    """Explanations of one sentence by models, side by side, in lines of ``WIDTH`` columns at most."""
+    """Explanations of one sentence by models, side by side, in lines of at most ``WIDTH`` columns."""
     lines = [fit(f"sentence  {' '.join(explanations[0].words)}")]
     letters = [""] if len(explanations) == 1 else [f"{chr(ord('A') + k)}  " for k in range(len(explanations))]
     for letter, one in zip(letters, explanations, strict=True):

@@ -1,4 +1,4 @@
-"""What the hidden states of a model stand for: how much each is used, and the rules that it has."""
+"""Hidden states of a model, described by their share of nodes and their typical rules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lscfg.model.parameters import Parameters
 LEAST = float(np.finfo(float).tiny)
 
 LEXICAL = 0.05
-"""Least share of rules without nonterminals in a state that is named by them."""
+"""Least share of rules without nonterminals in a state that these rules name."""
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class States:
         rules: float64 [rules, m], p(rule | state), the states of nonterminals summed out.
         unknown: float64 [m], p(OOV rule | state).
         root: float64 [m], p(state | root of a sentence).
-        pairs: float64 [m, m, m], p(states of both nonterminals | state, rule of arity 2); zeros where there is none.
-        share: float64 [m], share of a state in the nodes of the trees that the model draws.
+        pairs: float64 [m, m, m], p(states of both nonterminals | state, rule of arity 2); zeros for other rules.
+        share: float64 [m], share of a state in the nodes of trees sampled from the model.
         entropy: float64 [m], of the rules of a state, in bits.
     """
 
@@ -39,7 +39,7 @@ class States:
 
     @classmethod
     def of(cls, parameters: Parameters) -> States | None:
-        """The states of a model; None where parameters are negative, so that they are no probabilities."""
+        """The states of a model; None if parameters are negative and hence no probabilities."""
         tensors = parameters.tensors
         if any((part < 0).any() for part in (*tensors, parameters.root, parameters.unk)):
             return None
@@ -48,7 +48,7 @@ class States:
         rules, unknown = mass / total, parameters.unk / total
         root = parameters.root / max(parameters.root.sum(), LEAST)
         pairs = tensors[2].sum(axis=0, dtype=np.float64)
-        # how many children of each state a node of a state has
+        # expected children in each state of a node in a state
         children = (tensors[1].sum(axis=0, dtype=np.float64) + pairs.sum(axis=2) + pairs.sum(axis=1)) / total[:, None]
         both = np.concatenate([rules, unknown[None]])
         entropy = -np.sum(both * np.log2(np.maximum(both, LEAST)), axis=0)
@@ -61,16 +61,16 @@ class States:
         return [int(state) for state in np.argsort(-self.share, kind="stable")]
 
     def best_rules(self, state: int, arity: int, n: int) -> list[int]:
-        """The most probable rules of an arity, n at most."""
+        """The n most probable rules of an arity."""
         first, last = np.searchsorted(self.table.arity, [arity, arity + 1]).tolist()
         p = self.rules[first:last, state]
         return [first + rule for rule in np.argsort(-p, kind="stable")[:n].tolist() if p[rule] > 0]
 
     def name(self, state: int, n: int = 3) -> str:
-        """Typical target sides: of rules without nonterminals, those that tell the state most from the others.
+        """Typical target sides: of rules without nonterminals, those most distinctive of the state.
 
         A rule counts p(r | h) log(p(r | h) / p(r)), its part of the divergence between the state and all states, or
-        p(r | h) where there is no other state. A state that hardly has rules without nonterminals is named by others.
+        p(r | h) if the model has one state. A state with few rules without nonterminals is named by other rules.
         """
         p = self.rules[:, state]
         mean = self.rules @ self.share
@@ -90,10 +90,10 @@ class States:
 
 
 def _shares(root: np.ndarray, children: np.ndarray) -> np.ndarray:
-    """The share of each state in the nodes of a drawn tree.
+    """The share of each state in the nodes of a sampled tree.
 
-    The expected numbers of nodes n solve n = root + children' n. Where that has no solution of numbers that are not
-    negative, since drawn trees do not end, the shares are those of the largest eigenvector.
+    The expected numbers of nodes n solve n = root + children' n. If sampled trees do not end, the solution has negative
+    numbers, and the shares are those of the largest eigenvector.
     """
     m = len(root)
     try:
