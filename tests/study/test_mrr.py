@@ -172,4 +172,4 @@ def test_a_model_without_context(planted, tmp_path, capsys):
     assert (
         main(["mrr", str(tmp_path / "m"), "--train", str(planted / "train"), "--held-out", str(planted / "held")]) == 1
     )
-    assert "m: it has no context and no scorer; estimate it with --context" in capsys.readouterr().err
+    assert "m: the model has no context model; add one with lscfg context" in capsys.readouterr().err

@@ -39,7 +39,7 @@ def test_rules_of_more_nonterminals_are_a_type(tmp_path, capsys):
 
 def test_files_without_rules_are_refused(tmp_path, capsys):
     (tmp_path / "s").write_text("[S] ||| [X,1] ||| [X,1]\n")
-    with pytest.raises(InputError, match=r"s: no rule of another category"):
+    with pytest.raises(InputError, match=r"s: no rule of a category other"):
         rule_types(tmp_path / "s")
     (tmp_path / "bad").write_text("a b c\n")
     assert main(["inspect", str(tmp_path / "bad"), "--rule-types"]) == 1
