@@ -23,7 +23,7 @@ from lscfg.command_table import COMMANDS, ESTIMATION, JOBS, Command, by_group, e
 from lscfg.errors import LscfgError
 from lscfg.extras import cure
 from lscfg.io.arguments import checked_files
-from lscfg.io.text import FULL
+from lscfg.io.write import FULL
 from lscfg.parallel.worker import ONE_THREAD, keep_freed_memory
 from lscfg.parser import SHELLS, CommandParser, completion_script
 from lscfg.version import __version__

@@ -9,7 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.io.text import decode_text, file_hash, parse_json, read_bytes, write_json
+from lscfg.io.json_files import parse_json, write_json
+from lscfg.io.read import decode_text, file_hash, read_bytes
 from lscfg.version import __version__
 
 MANIFEST = "bundle.json"

@@ -14,7 +14,9 @@ from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, o
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
-from lscfg.io.text import FULL, file_hash, replaced_folder
+from lscfg.io.folders import replaced_folder
+from lscfg.io.read import file_hash
+from lscfg.io.write import FULL
 from lscfg.kernel import LatentOptions
 from lscfg.prepare.record import RECORD, Record
 

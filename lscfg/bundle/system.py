@@ -12,7 +12,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, unknown_weights
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 from lscfg.log import warning
 from lscfg.prepare.record import RECORD, Record
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import check_output
+from lscfg.io.write import check_output
 
 
 class InputFile(str):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lscfg.errors import InputError
-from lscfg.io.text import check_end
+from lscfg.io.read import check_end
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 

@@ -17,7 +17,8 @@ from typing import IO, Any
 import numpy as np
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.io.text import atomic_write, read_bytes
+from lscfg.io.read import read_bytes
+from lscfg.io.write import atomic_write
 
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
 """Names that the format gives to the types that lscfg's files hold."""

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import numpy as np
 
 from lscfg.errors import InputError, quote
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 
 
 def read_vectors(path: str | os.PathLike[str], words: Collection[str]) -> np.ndarray:

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import WorkerError, cut, did_you_mean, quote
-from lscfg.io.text import parse_json
+from lscfg.io.json_files import parse_json
 from lscfg.serve.http import Head, Refusal, Response
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.settings import ServeSettings

@@ -15,22 +15,12 @@ import pytest
 from lscfg.errors import InputError
 from lscfg.formats.kbest import read_kbest, read_translations
 from lscfg.formats.weights import read_weights
-from lscfg.io import text
+from lscfg.io import folders
 from lscfg.io.arpa import check_arpa
-from lscfg.io.text import (
-    atomic_write,
-    check_output,
-    check_replaceable,
-    read_blocks,
-    read_bytes,
-    read_lines,
-    remove_temporaries,
-    replaced_folder,
-    stream_lines,
-    write_blocks,
-    write_json,
-    write_lines,
-)
+from lscfg.io.folders import remove_temporaries, replaced_folder
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_blocks, read_bytes, read_lines, stream_lines
+from lscfg.io.write import atomic_write, check_output, check_replaceable, write_blocks, write_lines
 from lscfg.kernel import Grammar
 from lscfg.moses_bridge.config import read_moses_weights
 
@@ -106,7 +96,7 @@ def test_a_link_stays_and_its_target_is_written(tmp_path):
 
 def test_a_temporary_of_a_name_that_is_taken_is_not_followed(tmp_path, monkeypatch):
     names = iter(["taken", "free"])
-    monkeypatch.setattr(text, "secrets", SimpleNamespace(token_hex=lambda n: next(names)))
+    monkeypatch.setattr(folders, "secrets", SimpleNamespace(token_hex=lambda n: next(names)))
     (tmp_path / "victim").write_text("precious")
     (tmp_path / ".lscfg.taken.tmp").symlink_to("victim")
     write_lines(tmp_path / "out", ["a"])
@@ -132,7 +122,7 @@ def test_a_device_without_end_is_refused(device, read):
 
 def test_what_a_killed_command_leaves_of_a_folder_goes_with_the_next(tmp_path):
     code = (
-        "import os, signal, sys\nfrom lscfg.io.text import replaced_folder\n"
+        "import os, signal, sys\nfrom lscfg.io.folders import replaced_folder\n"
         "with replaced_folder(sys.argv[1], 'mark') as folder:\n"
         "    (folder / 'mark').write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -174,7 +164,7 @@ def test_a_failed_write_leaves_nothing_and_the_old_file(tmp_path):
 
 WRITER = """
 import sys
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 with atomic_write(sys.argv[1]) as file:
     file.write("half")
     print("writing", flush=True)

@@ -1,0 +1,192 @@
+"""Files written as text or bytes: renamed when they are complete, compressed if the name ends in .gz."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import IO
+
+from lscfg.errors import InputError
+from lscfg.io.folders import NEW, make_folder, make_temporary
+from lscfg.io.read import read_blocks, read_bytes
+from lscfg.parallel.threads import Threads
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Of errors in writing: there is no room."""
+
+
+def check_output(path: str | os.PathLike[str]) -> None:
+    """Refuses what cannot be written as a file; to be called before work whose result would be lost.
+
+    Raises:
+        InputError: it is a folder, or its own folder cannot be made or written.
+    """
+    with _writing(path):
+        place = _target(path)
+        if place.is_dir():
+            raise InputError("is a folder; name a file in it", path)
+        folder = make_folder(place.parent)
+        if not os.access(place if _is_special(place) else folder, os.W_OK):
+            read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+            raise InputError(f"cannot write: {os.strerror(errno.EROFS if read_only else errno.EACCES)}", path)
+
+
+def check_replaceable(path: str | os.PathLike[str], *contents: str) -> None:
+    """Refuses a file that is there. For files whose names a command chooses, so that its user did not ask for them.
+
+    Args:
+        contents: text that lscfg itself writes there; it may be replaced.
+
+    Raises:
+        InputError: there is a file of other content.
+    """
+    if os.path.lexists(path) and not (contents and read_bytes(path) in [text.encode() for text in contents]):
+        raise InputError("is there already and would be replaced; name another folder, or remove it", path)
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file that is to be written: where the path is a link, the file that it stands for."""
+    path = Path(path)
+    return Path(os.path.realpath(path)) if path.is_symlink() and not _is_special(path) else path
+
+
+def _is_special(path: Path) -> bool:
+    """A pipe, a device or a link of the system's to one: to be written, not replaced."""
+    place = str(path.absolute())
+    of_system = path.absolute().parent == Path("/dev") or place.startswith(("/dev/fd/", "/proc/"))
+    return path.exists() and not path.is_dir() and (of_system or not path.is_file())
+
+
+@contextmanager
+def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
+    """A temporary neighbour of ``path`` that takes its name when all went well."""
+    check_output(path)
+    place = _target(path)
+    special = _is_special(place)
+    with _writing(path):
+        new = (place, os.open(place, NEW | os.O_TRUNC, 0o666)) if special else make_temporary(place.parent)
+    temporary, descriptor = new
+    lock = os.dup(descriptor)  # held until the file has its name
+    try:
+        with open(descriptor, "wb") as file:
+            yield file
+        if not special:
+            with _writing(path):
+                os.replace(temporary, place)
+    except BaseException as error:
+        if not special:
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in FULL:
+            raise InputError(f"cannot write: {error.strerror}", path) from error
+        raise
+    finally:
+        os.close(lock)
+
+
+@contextmanager
+def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """What the system refuses becomes an error that names the file."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot write: {error.strerror or error}", path) from error
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) -> Iterator[IO]:
+    """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
+
+    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so
+    that equal content gives equal bytes; ``level`` is 1 (fast) to 9.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    with _replacing(path) as raw:
+        binary = gzip.GzipFile("", "wb", level, raw, mtime=0) if str(path).endswith(".gz") else raw
+        if mode == "wb":
+            yield binary  # type: ignore[misc]
+        else:
+            text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
+            yield text
+            text.flush()
+            text.detach()
+        if binary is not raw:
+            binary.close()
+
+
+def write_blocks(
+    path: str | os.PathLike[str], blocks: Iterable[Callable[[], bytes]], threads: int = 1, level: int = 5
+) -> None:
+    """Writes the bytes that each of ``blocks`` makes, in order, atomically; .gz is compressed.
+
+    Blocks are made and compressed by ``threads`` threads, each block for itself, so that the number of threads does not
+    change the file.
+
+    Args:
+        level: of compression, 1 (fast) to 9.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    zipped = str(path).endswith(".gz")
+
+    def make(block: Callable[[], bytes]) -> tuple[bytes, bytes]:
+        data = block()
+        if not zipped:
+            return data, data
+        deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
+        # a flushed block ends at a byte and leaves the stream open for the next one
+        return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
+
+    # a thread even for one: blocks are read and written meanwhile
+    with _replacing(path) as raw, Threads(threads, ahead=2) as engine:
+        checksum = size = 0
+        if zipped:
+            raw.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff")  # deflate, no name, no time, unknown system
+        for data, packed in engine.map(make, blocks):
+            checksum, size = zlib.crc32(data, checksum), size + len(data)
+            raw.write(packed)
+        if zipped:
+            raw.write(zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS).flush())
+            raw.write(checksum.to_bytes(4, "little") + (size & 0xFFFFFFFF).to_bytes(4, "little"))
+
+
+def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
+    """Writes the lines, each ended by a newline, atomically."""
+    with atomic_write(path) as file:
+        file.writelines(line + "\n" for line in lines)
+
+
+def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None:
+    """The same, or to standard output where there is no path."""
+    if path:
+        write_lines(path, lines)
+    else:
+        sys.stdout.writelines(line + "\n" for line in lines)
+
+
+def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Iterable[str]]) -> None:
+    """The same for lines that come over time: whoever reads them has each group before the next one is asked for.
+
+    That is so for standard output, pipes and devices. A file has its name when all are written.
+    """
+    with nullcontext(sys.stdout) if path is None else atomic_write(path) as file:
+        for lines in groups:
+            file.writelines(line + "\n" for line in lines)
+            if path is None or _is_special(Path(path)):
+                file.flush()
+
+
+def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """A copy, compressed or not as each name says."""
+    with atomic_write(target, "wb") as file:
+        for block, _ in read_blocks(source, 1 << 16):
+            file.write(block)
