@@ -38,7 +38,7 @@ from lscfg.settings import settings_of
 from lscfg.study.senses import InventorySettings
 from lscfg.study.simulate import GrammarSettings
 from lscfg.tuning.evaluate import Evaluation
-from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.experiment.config import Overrides
 from lscfg.tuning.metrics.comet import CometSettings
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 

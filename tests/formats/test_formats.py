@@ -14,6 +14,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.derivations import AppliedRule, Translated, derivations_json
 from lscfg.errors import InputError, cut, quote
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.features import read_classes, read_rule_values
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
@@ -36,6 +37,7 @@ from lscfg.study.inspect import show_tree
 from lscfg.study.mrr import format_scores
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.schema import START_WEIGHTS, Chosen
+from lscfg.tuning.experiment.steps.latent import Latent
 
 PAGES = "".join(path.read_text("utf-8") for path in sorted((Path(__file__).parents[2] / "docs").rglob("*.md")))
 """All pages of the documentation."""
@@ -228,8 +230,8 @@ def test_experiment(example, tmp_path):
     for name in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
         (tmp_path / name).touch()
     experiment = read_experiment(example("experiment"))
-    assert experiment.systems["SPECTRAL"].estimator == Chosen(
-        "spectral", SpectralSettings(m=8)
+    assert experiment.systems["SPECTRAL"].step(Latent).estimator == Chosen(
+        "spectral", SpectralSettings(m=8), ESTIMATORS["spectral"].VERSION
     ) and experiment.corpus.dev_reference == [tmp_path / "dev.en"]
 
 

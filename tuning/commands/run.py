@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> None:
     from pathlib import Path
 
     from lscfg.tuning.commands import check_names
-    from lscfg.tuning.experiment.overrides import Overrides
+    from lscfg.tuning.experiment.config import Overrides
     from lscfg.tuning.experiment.run import run_experiment, show_plan
 
     check_names(args.experiment, args.output, args.data)  # the manifest has them

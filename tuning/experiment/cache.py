@@ -11,7 +11,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -47,13 +47,15 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A finished stage: its folder and record, and whether it was there before."""
+class StageResult:
+    """A finished stage."""
 
     stage: Stage
     path: Path
+    """Its folder."""
     record: dict[str, Any]
     reused: bool
+    """Whether an earlier run made it."""
 
 
 class StageCache:
@@ -61,7 +63,7 @@ class StageCache:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self.made: dict[str, Made] = {}
+        self.made: dict[str, StageResult] = {}
         self._missing: set[str] = set()
 
     def path(self, part: Stage | Output) -> Path:
@@ -70,18 +72,18 @@ class StageCache:
             return self.path(part.stage) / part.name
         return self.folder / part.folder
 
-    def found(self, stage: Stage) -> Made | None:
+    def found(self, stage: Stage) -> StageResult | None:
         """The stage if it is finished, and its files are as it left them; what is damaged is named in the log."""
         if stage.key not in self.made and stage.key not in self._missing:
             try:
-                self.made[stage.key] = Made(stage, self.path(stage), self._record(stage), reused=True)
+                self.made[stage.key] = StageResult(stage, self.path(stage), self._record(stage), reused=True)
             except _DamageError as damage:
                 if str(damage):
                     log.info(f"stage {stage.name}{damage}")
                 self._missing.add(stage.key)
         return self.made.get(stage.key)
 
-    def make(self, stage: Stage, jobs: int) -> Made:
+    def make(self, stage: Stage, jobs: int) -> StageResult:
         """Makes the stage, unless it is there, from inputs that are.
 
         An unfinished folder is handed to the work as it was left, so that a stage with checkpoints can go on; other
@@ -91,22 +93,23 @@ class StageCache:
             LscfgError: what the work raised.
         """
         if not (made := self.found(stage)):
-            made = self.made[stage.key] = Made(stage, self.path(stage), self._make(stage, jobs), reused=False)
+            made = self.made[stage.key] = StageResult(stage, self.path(stage), self._make(stage, jobs), reused=False)
         return made
 
     def order(self, stage: Stage) -> tuple[Path, Stage]:
         """What ``make_apart`` needs, with files that are found from any working directory."""
-        given = {name: part if isinstance(part, Output) else part.absolute() for name, part in stage.inputs.items()}
-        return self.folder.absolute(), Stage(stage.name, stage.work, stage.settings, given, stage.aside)
+        return self.folder.absolute(), stage.with_files(
+            lambda file: file if isinstance(file, Output) else file.absolute()
+        )
 
-    def adopt(self, stage: Stage, record: dict[str, Any]) -> Made:
+    def adopt(self, stage: Stage, record: dict[str, Any]) -> StageResult:
         """Notes a stage that ``make_apart`` made in this folder."""
-        self.made[stage.key] = made = Made(stage, self.path(stage), record, reused=False)
+        self.made[stage.key] = made = StageResult(stage, self.path(stage), record, reused=False)
         return made
 
-    def inputs(self, inputs: Mapping[str, Input]) -> dict[str, Path]:
-        """The files that inputs are."""
-        return {name: self.path(part) if isinstance(part, Output) else part for name, part in inputs.items()}
+    def resolved(self, file: Input) -> Path:
+        """The path of an input."""
+        return self.path(file) if isinstance(file, Output) else file
 
     def _make(self, stage: Stage, jobs: int) -> dict[str, Any]:
         done = self.path(stage)
@@ -116,8 +119,8 @@ class StageCache:
         unfinished.mkdir(parents=True, exist_ok=True)
         resumed = any(unfinished.iterdir())
         try:
-            files = self.inputs({**stage.inputs, **stage.aside})
-            costs = measured(partial(stage.work, unfinished, stage.settings, files, jobs))
+            own = stage.with_files(self.resolved)
+            costs = measured(partial(stage.work, unfinished, own.settings, own.inputs, jobs))
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"
@@ -182,7 +185,7 @@ class _DamageError(Exception):
 
 def _record_of(stage: Stage, costs: Costs, outputs: dict[str, Any]) -> dict[str, Any]:
     """What a finished stage's folder says of it."""
-    return {**stage.facts, "name": stage.name, "key": stage.key, **asdict(costs), "outputs": outputs}
+    return {**stage.dependencies, "name": stage.name, "key": stage.key, **asdict(costs), "outputs": outputs}
 
 
 def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:

@@ -16,9 +16,9 @@ from lscfg.parallel.address import ClusterAddress
 from lscfg.parallel.choose import on_workers
 from lscfg.parallel.jobs import Children, Job, work_in_child
 from lscfg.parallel.order import as_needed
-from lscfg.tuning.experiment.cache import Made, make_apart
+from lscfg.tuning.experiment.cache import StageResult, make_apart
 from lscfg.tuning.experiment.progress import Progress, duration
-from lscfg.tuning.experiment.stage import Output, Stage
+from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.state import Run
 
 MOST_BESIDE = 4
@@ -73,7 +73,7 @@ def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -
 
     def size(stage: Stage) -> int:
         """Bytes of text, grammar, model and so on, as far as they are there: by them a stage takes long."""
-        paths = [run.cache.path(part) if isinstance(part, Output) else part for part in stage.inputs.values()]
+        paths = map(run.cache.resolved, stage.files)
         return sum(path.stat().st_size for path in paths if path.exists())
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -158,7 +158,7 @@ def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Pro
             _tell(progress, stage, run.cache.adopt(stage, record))
 
 
-def _tell(progress: Progress, stage: Stage, made: Made) -> None:
+def _tell(progress: Progress, stage: Stage, made: StageResult) -> None:
     """Says how long a stage took, and how long the rest may take."""
     seconds = made.record["seconds"]
     progress.finish(stage, seconds)

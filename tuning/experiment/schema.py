@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,26 +14,12 @@ from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
 from lscfg.errors import quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
-from lscfg.extract.extractor import EXTRACTORS, TREES, Decoding, extractor_names
-from lscfg.induce.propagated.phrases import PhraseSettings
-from lscfg.induce.propagated.spaces import GraphSettings
-from lscfg.induce.propagated.spread import PropagationSettings
-from lscfg.kernel import (
-    BOUNDARY_FEATURES,
-    CONTEXT_FEATURES,
-    LATENT_FEATURES,
-    SENSE_FEATURES,
-    FeatureOptions,
-    TreeOptions,
-    feature_names,
-)
-from lscfg.kinds import ALIGNERS, kinds
+from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
-from lscfg.prepare.settings import PrepareSettings
-from lscfg.settings import LARGEST, Declared, SettingError, setting
+from lscfg.settings import LARGEST, Declared, Setting, SettingError, setting, settings_of
+from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.evaluate import MAX_SAMPLES
-from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.tune import TuneSettings, is_feature_name
 
 START_WEIGHTS = {
@@ -118,24 +105,27 @@ class Monolingual:
 
 
 @dataclass(frozen=True)
-class Propagation:
-    """How a grammar is widened: the keys of [propagated] are those of its three parts."""
-
-    phrases: PhraseSettings = field(default_factory=PhraseSettings)
-    graph: GraphSettings = field(default_factory=GraphSettings)
-    rules: PropagationSettings = field(default_factory=PropagationSettings)
-
-    def files(self) -> dict[str, Path]:
-        """Files that the settings name."""
-        return {**self.graph.files(), **self.rules.files()}
-
-
-@dataclass(frozen=True)
 class Chosen:
-    """A kind and its settings."""
+    """A kind with its settings."""
 
     name: str
     settings: Declared
+    version: int = 1
+    """Version of the kind, for the keys of stages."""
+
+    @classmethod
+    def of(cls, kind: Any, name: str, settings: Declared) -> Chosen:
+        """A kind that is found under a name."""
+        return cls(name, settings, kind.VERSION)
+
+    def only(self, *parts: str) -> Chosen:
+        """The kind with default values for the settings that matter to other parts of the work only."""
+        found = {item.name: getattr(self.settings, item.name) for item in _of_parts(type(self.settings), parts)}
+        return dataclasses.replace(self, settings=type(self.settings)(**found))
+
+
+def _of_parts(cls: type[Declared], parts: tuple[str, ...]) -> list[Setting]:
+    return [item for item in settings_of(cls) if item.kind is Path or item.part in parts]
 
 
 @dataclass(frozen=True)
@@ -252,121 +242,26 @@ class Report(Declared):
     examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
 
 
-@dataclass(frozen=True)
-class System:
-    """One row of the table: a grammar, and latent features of the minimal one if there is an estimator."""
+def read_chosen(
+    group: str,
+    key: str,
+    default: str,
+    table: Any,
+    keys: Keys,
+    reader: Reader,
+    others: Sequence[str] = (),
+) -> Chosen:
+    """The kind that a table names, with its settings, which are the other keys.
 
-    grammar: str = "minimal"
-    """Sources of rules, joined by +; ``both`` is Hiero's rules and the minimal ones, decoded without glue rules."""
-    grammar_file: Path | None = None
-    """A grammar in cdec's format (.gz allowed) in place of the extracted one; it is decoded as ``grammar`` says."""
-    trees: str = TREES
-    """What its model and its minimal rules come of: a source of rules that has trees; minimal ones, unless told."""
-    alignment: str = ""
-    """A source of rules whose links of words its rules and its model come of; empty: those of [alignment]."""
-    features: list[str] = field(default_factory=list)
-    """Names of its latent features; none: those of [features]."""
-    start: str = ""
-    """A system before this one, from whose tuned weights its own tuning begins; empty: from those of [tuning]."""
-    weights_of: str = ""
-    """A system before this one whose tuned weights it has, without a tuning of its own; empty: it is tuned."""
-    agree: list[str] = field(default_factory=list)
-    """Systems before this one whose translations it chooses from: what they agree on most. It has no rules then."""
-    estimator: Chosen | None = None
-    """None for the plain grammar."""
-    expand: bool = False
-    """Whether its grammar also has rules for phrases that the parallel text lacks ([monolingual], [propagated])."""
-    states: bool = False
-    """Whether the model learns of these rules which hidden states they have, from their neighbours."""
-    context: Chosen | None = None
-    """Its context model, where it has a table for it; None: that of [context]."""
-    sense: Chosen | None = None
-    """Its scorer of target sides, where it has a table for it; None: that of [sense]."""
-    margin: MarginSettings | None = None
-    """How weights of its rules and words are learned on the training text; None: it has none."""
-    own: dict[str, Declared] = field(default_factory=dict)
-    """By the source of rules: its settings, where the system has tables of its own for them."""
-    propagation: Propagation | None = None
-    """How it is expanded, if it is."""
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The sources of its rules."""
-        return extractor_names(self.grammar)
-
-    @property
-    def over_forests(self) -> bool:
-        """Whether its estimator needs all minimal derivations of each pair."""
-        return self.estimator is not None and bool(self.estimator.settings.facts().get("forests"))
-
-    @property
-    def before(self) -> str:
-        """The system whose tuned weights it begins with."""
-        return self.weights_of or self.start
-
-
-NO_ESTIMATOR = "none"
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A whole experiment file.
-
-    Attributes:
-        sources: settings of every source of rules by its name.
+    Args:
+        key: the key that names the kind.
+        others: further keys of the file's table, for messages.
     """
-
-    corpus: Corpus | RawCorpus
-    systems: dict[str, System]
-    sources: dict[str, Declared]
-    context: Chosen
-    sense: Chosen
-    monolingual: Monolingual = field(default_factory=Monolingual)
-    prepare: PrepareSettings = field(default_factory=PrepareSettings)
-    alignment: Alignment = field(default_factory=Alignment)
-    derive: TreeOptions = field(default_factory=TreeOptions)
-    language_model: LanguageModelSettings = field(default_factory=LanguageModelSettings)
-    decoder: DecoderSettings = field(default_factory=DecoderSettings)
-    features: FeatureOptions = field(default_factory=FeatureOptions)
-    tuning: Tuning = field(default_factory=Tuning)
-    evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
-    report: Report = field(default_factory=Report)
-
-    def check_decoder(self) -> None:
-        """Finds all that the decoder needs, so that nothing is missing after hours of work.
-
-        Raises:
-            InputError: the decoder or its plug-in for latent features is not installed.
-        """
-        latent = [name for name, system in self.systems.items() if system.estimator]
-        self.decoder.host.check(latent, self.decoder.plugin)
-
-    def context_model(self, system: System) -> Chosen | None:
-        """The context model that the system's model has to have, if its features need one."""
-        if system.estimator is None or {*CONTEXT_FEATURES}.isdisjoint(self.of(system).features.names):
-            return None
-        return system.context or self.context
-
-    def scorer(self, system: System) -> Chosen | None:
-        """The scorer that the system's model has to have, if its features need one."""
-        if system.estimator is None or {*SENSE_FEATURES}.isdisjoint(self.of(system).features.names):
-            return None
-        return system.sense or self.sense
-
-    def needs_boundary(self, system: System) -> bool:
-        """Whether the system's model has to have weights of spans."""
-        return system.estimator is not None and not {*BOUNDARY_FEATURES}.isdisjoint(self.of(system).features.names)
-
-    def decoding(self, system: System) -> Decoding:
-        """How the decoder takes the system's rules."""
-        sources = self.of(system).sources
-        return Decoding.joined([EXTRACTORS[name].decoding(sources[name]) for name in system.sources])
-
-    def of(self, system: System) -> Experiment:
-        """The experiment as the system has it: with its rules and features, without start weights of other ones."""
-        names = BOUNDARY_FEATURES if system.margin else system.features or self.features.names
-        features = dataclasses.replace(self.features, names=feature_names(names))
-        absent = {*LATENT_FEATURES} - ({*features.names} if system.estimator or system.margin else set())
-        weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
-        tuning = dataclasses.replace(self.tuning, weights=weights)
-        return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | system.own)
+    if not isinstance(table, dict):
+        raise reader.error(keys, f"{keys[-1]} must be a table")
+    name = reader.value(str, table.get(key, default), (*keys, key))
+    if name not in kinds(group):
+        raise reader.not_one_of((*keys, key), name, kinds(group))
+    own = {item: value for item, value in table.items() if item != key}
+    found = kind(group, name)
+    return Chosen.of(found, name, reader.build(found.Settings, own, keys, (key, *others)))

@@ -1,19 +1,28 @@
-"""Stages of an experiment: pieces of work that are known by their key before anything runs."""
+"""Stages of an experiment: pieces of work that are known by their keys before anything runs.
+
+The settings and the inputs of a stage are dataclasses, declared next to the work. A plan builds them with files that
+other stages are still to make (``Output``); the work gets the same dataclasses with paths. The key of a stage comes
+from these declarations alone: from every setting, and from the content of every file.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from lscfg.io.text import file_hash
 
 KEY = 16
-"""Digits of a key that a folder's name has."""
+"""Digits of a key in the name of a stage's folder."""
+
+File = TypeVar("File")
+"""A file among the inputs of a stage: ``Input`` in a plan, ``Path`` while the work runs."""
 
 
 class Output(NamedTuple):
@@ -26,22 +35,48 @@ class Output(NamedTuple):
 Input = Path | Output
 
 
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A piece of work, and all that its output depends on.
+def side_input() -> Any:
+    """A field of files that spare work without changing its output; no key depends on these."""
+    return field(default_factory=dict, metadata={_SIDE: True})
 
-    Attributes:
-        name: for people and folders, nothing hangs on it.
-        work: a function of ``lscfg.tuning.experiment.stages``.
-        settings: as JSON has them; inputs: files, by the names that the work has for them.
-        aside: what the work would make itself of the same settings and inputs; its key does not hang on it.
+
+_SIDE = "side input"
+
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+def version(
+    number: int, spare: tuple[str, ...] = (), shares: bool = False, growth: int | None = None
+) -> Callable[[Function], Function]:
+    """Declares the work of a stage, ``work(folder, settings, inputs, jobs)``, which writes files into its folder.
+
+    Args:
+        number: version of the work. Raise it whenever equal settings and inputs give other files.
+        spare: patterns of files that nobody needs once the stage is finished.
+        shares: the engine of ``lscfg.parallel`` shares the work, while the stage itself waits.
+        growth: upper bound of the memory, in bytes for a byte of input, if the stage may run at the same time as
+            others; None: it may not.
     """
 
+    def declared(work: Function) -> Function:
+        work.version, work.spare, work.shares, work.growth = number, spare, shares, growth  # type: ignore[attr-defined]
+        return work
+
+    return declared
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A piece of work, and everything that its output depends on."""
+
     name: str
-    work: Callable[[Path, Mapping[str, Any], dict[str, Path], int], None]
-    settings: Mapping[str, Any]
-    inputs: Mapping[str, Input]
-    aside: Mapping[str, Output] = field(default_factory=dict)
+    """Name for people and folders; no key depends on it."""
+    work: Callable[[Path, Any, Any, int], None]
+    """Function declared by ``version``."""
+    settings: Any
+    """Dataclass, or None for work without settings."""
+    inputs: Any
+    """Dataclass of files."""
 
     def __truediv__(self, name: str) -> Output:
         return Output(self, name)
@@ -53,72 +88,103 @@ class Stage:
 
     @property
     def shares(self) -> bool:
-        """Whether the work is shared by an engine that a cluster may stand behind."""
+        """Whether an engine shares the work, perhaps on a cluster."""
         return bool(self.work.shares)  # type: ignore[attr-defined]
 
     @property
     def growth(self) -> int | None:
-        """Bytes of memory for a byte of input, if it may be made beside other stages."""
+        """Bytes of memory for a byte of input, if the stage may run at the same time as others."""
         found: int | None = self.work.growth  # type: ignore[attr-defined]
         return found
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """What the key is made from."""
-        hashes = {
-            name: f"{value.stage.key}/{value.name}" if isinstance(value, Output) else file_hash(value)
-            for name, value in sorted(self.inputs.items())
+    def dependencies(self) -> dict[str, Any]:
+        """All that the key is made from, as JSON: work, version, settings, and hashes of the inputs."""
+        return {
+            "stage": self.work.__name__,
+            "version": self.version,
+            "settings": _described(self.settings),
+            "inputs": _described(self.inputs),
         }
-        work = {"stage": self.work.__name__, "version": self.version}
-        return {**work, "settings": dict(self.settings), "inputs": hashes}
 
     @cached_property
     def key(self) -> str:
-        """The hash of work, version, settings and inputs."""
-        text = json.dumps(self.facts, sort_keys=True, ensure_ascii=False)
+        """Hash of the dependencies."""
+        text = json.dumps(self.dependencies, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
     @property
     def folder(self) -> str:
-        """The name of its folder."""
+        """Name of the stage's folder."""
         return f"{self.name}-{self.key[:KEY]}"
 
     @property
+    def files(self) -> list[Input]:
+        """All files of settings and inputs, side inputs too."""
+        return [*files_in(self.settings), *files_in(self.inputs)]
+
+    @property
     def sources(self) -> Iterator[Stage]:
-        """The stages whose files it reads."""
-        files = (*self.inputs.values(), *self.aside.values())
-        return (value.stage for value in files if isinstance(value, Output))
-
-
-def numbered_inputs(name: str, files: Sequence[Input]) -> dict[str, Input]:
-    """Several inputs of one kind, by the names that stages have for them."""
-    return {f"{name} {number:03}": file for number, file in enumerate(files, 1)}
-
-
-@dataclass(frozen=True)
-class Texts:
-    """The text of an experiment: files as they are given, or what the preparation makes of raw ones.
-
-    Attributes:
-        prepared: the stage of the preparation; restoring: settings and inputs of the way back, without the output.
-    """
-
-    source: Input
-    target: Input
-    dev_source: Input
-    dev_reference: list[Input]
-    test_source: Input
-    test_reference: list[Input]
-    alignment: list[Path] = field(default_factory=list)
-    prepared: Stage | None = None
-    restoring: tuple[Mapping[str, Any], Mapping[str, Input]] | None = None
+        """Stages whose files this stage reads."""
+        return (file.stage for file in self.files if isinstance(file, Output))
 
     @property
-    def dev_references(self) -> dict[str, Input]:
-        """References of the dev set by the names that stages have for them."""
-        return numbered_inputs("dev reference", self.dev_reference)
+    def side_sources(self) -> Iterator[Stage]:
+        """Stages of the side inputs."""
+        return (file.stage for file in _side_files(self.inputs) if isinstance(file, Output))
 
-    @property
-    def test_references(self) -> dict[str, Input]:
-        """References of the test set by the names that stages have for them."""
-        return numbered_inputs("test reference", self.test_reference)
+    def with_files(self, change: Callable[[Input], Input]) -> Stage:
+        """The stage with other files in settings and inputs."""
+        return Stage(self.name, self.work, with_files(self.settings, change), with_files(self.inputs, change))
+
+
+def with_files(value: Any, change: Callable[[Input], Input]) -> Any:
+    """Settings or inputs with other files; everything else is kept."""
+    if isinstance(value, (Path, Output)):
+        return change(value)
+    if isinstance(value, (list, tuple)):
+        return type(value)([with_files(item, change) for item in value])
+    if isinstance(value, Mapping):
+        return {key: with_files(item, change) for key, item in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type) and any(True for _ in files_in(value)):
+        own = {item.name: getattr(value, item.name) for item in dataclasses.fields(value)}
+        return dataclasses.replace(value, **{name: with_files(item, change) for name, item in own.items()})
+    return value
+
+
+def files_in(value: Any) -> Iterator[Input]:
+    """All files of settings or inputs."""
+    if isinstance(value, (Path, Output)):
+        yield value
+    else:
+        for _, item, _ in _parts(value):
+            yield from files_in(item)
+
+
+def _side_files(value: Any) -> Iterator[Input]:
+    for _, item, side in _parts(value):
+        yield from files_in(item) if side else () if isinstance(item, (Path, Output)) else _side_files(item)
+
+
+def _described(value: Any) -> Any:
+    """Settings or inputs as JSON: hashes for files, without side inputs."""
+    if isinstance(value, Output):
+        return f"{value.stage.key}/{value.name}"
+    if isinstance(value, Path):
+        return file_hash(value)
+    if isinstance(value, (list, tuple)):
+        return [_described(item) for item in value]
+    if isinstance(value, Mapping) or dataclasses.is_dataclass(value):
+        return {name: _described(item) for name, item, side in _parts(value) if not side}
+    return value
+
+
+def _parts(value: Any) -> Iterator[tuple[str, Any, bool]]:
+    """Names and values of what a container holds; the last one: whether it is a side input."""
+    if isinstance(value, (list, tuple)):
+        yield from (("", item, False) for item in value)
+    elif isinstance(value, Mapping):
+        yield from ((name, item, False) for name, item in value.items())
+    elif dataclasses.is_dataclass(value):
+        for item in dataclasses.fields(value):
+            yield item.name, getattr(value, item.name), _SIDE in item.metadata

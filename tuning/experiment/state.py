@@ -1,4 +1,4 @@
-"""An experiment under way: its plan, and the files of the stages that are made."""
+"""A run of an experiment: its plan, and the files of finished stages."""
 
 from __future__ import annotations
 
@@ -7,45 +7,47 @@ import math
 import statistics
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from lscfg.io.text import read_lines
 from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.plan import Plan
-from lscfg.tuning.experiment.schema import Experiment
 from lscfg.tuning.experiment.stage import Input, Output
-from lscfg.tuning.experiment.stages import decoding
+from lscfg.tuning.experiment.stages.decoding import DEV, OUTPUT, training, translated
+from lscfg.tuning.experiment.system import Experiment, StageFiles
 
 
 @dataclass(frozen=True)
-class Run:
-    """An experiment with its plan and what was made of it."""
+class Run(StageFiles):
+    """An experiment with its plan and its finished stages."""
 
     experiment: Experiment
     plan: Plan
     cache: StageCache
 
+    def path(self, output: Output) -> Path:
+        return self.cache.path(output)
+
     def json(self, output: Output) -> Any:
-        """What a stage wrote."""
-        return json.loads(self.cache.path(output).read_text(encoding="utf-8"))
+        return json.loads(self.path(output).read_text(encoding="utf-8"))
 
     def lines(self, *files: Input) -> list[list[str]]:
         """The lines of texts."""
-        named = {str(number): file for number, file in enumerate(files)}
-        return [read_lines(path) for path in self.cache.inputs(named).values()]
+        return [read_lines(self.cache.resolved(file)) for file in files]
 
     def outputs(self, system: str) -> list[list[str]]:
         """The translations of each run."""
-        return [read_lines(self.cache.path(stage / decoding.OUTPUT)) for stage in self.plan.systems[system].decoded]
+        return [read_lines(self.path(stage / OUTPUT)) for stage in self.plan.systems[system].decoded]
 
     def times(self, system: str) -> Times:
-        """What a system took, had it been the only one; tuning and decoding are means over the runs."""
-        stages = self.plan.systems[system]
-        spent = {key: made.record["cpu_seconds"] for key, made in self.cache.made.items()}
+        """Times of a system as if it had been the only one; for tuning and decoding, means over the runs."""
+        plan = self.plan.systems[system]
+        spent = {key: result.record["cpu_seconds"] for key, result in self.cache.made.items()}
         return Times(
-            _total(spent[stage.key] for stage in stages.training()),
-            statistics.fmean(self.json(stage / decoding.DEV)["seconds"] for stage in stages.tuned),
-            _total((spent[stage.key] for stage in stages.translated()), len(stages.decoded)),
+            _total(spent[stage.key] for stage in training(plan)),
+            statistics.fmean(self.json(stage / DEV)["seconds"] for stage in plan.tuned),
+            _total((spent[stage.key] for stage in translated(plan)), len(plan.decoded)),
         )
 
 

@@ -19,6 +19,7 @@ from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import schema
 from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS, START_WEIGHTS
 from lscfg.tuning.experiment.stages.decoding import decoder_config
+from lscfg.tuning.experiment.system import DecoderFiles, SystemDecoder
 
 CORPUS = {
     "source": ("train.src", "source side of the training text"),
@@ -121,12 +122,9 @@ def decoder_files(
     """
     sources = extractor_names(grammar)
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
-    settings = {
-        "decoder": schema.DecoderSettings().facts(),
-        "decoding": Decoding.joined([_decoding(name) for name in sources]).facts(),
-        "features": FeatureOptions(names=families).facts(),
-    }
-    files = {"rules": rules, "lm": language_model} | ({"model": model} if model else {})
+    decoding = Decoding.joined([_decoding(name) for name in sources])
+    settings = SystemDecoder(schema.DecoderSettings(), decoding, FeatureOptions(names=families))
+    files = DecoderFiles(rules, language_model, model)
     made = decoder_config(settings, folder, files)
     if made.latent is not None:
         unknown = {key: made.latent.options[key] for key in ("unknown",) if key in made.latent.options}

@@ -28,16 +28,16 @@ from lscfg.kernel import LATENT_FEATURES, DeriveOptions, TreeOptions
 from lscfg.model.parameters import Parameters
 from lscfg.tuning.evaluate import evaluate
 from lscfg.tuning.experiment.cache import StageCache
-from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.experiment.config import Overrides, read_experiment
+from lscfg.tuning.experiment.manifest import manifest_of
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import _manifest, run_experiment
-from lscfg.tuning.experiment.stage import Output, Stage
-from lscfg.tuning.experiment.stages.agreement import SCALES
-from lscfg.tuning.experiment.stages.decoding import SENTENCES, TREES
-from lscfg.tuning.experiment.stages.model import MODEL
+from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.stage import Stage, with_files
+from lscfg.tuning.experiment.stages.charts import SENTENCES, TREES
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
 from lscfg.tuning.experiment.state import Run
+from lscfg.tuning.experiment.steps.agree import SCALES
+from lscfg.tuning.experiment.steps.latent import MODEL
 from lscfg.tuning.replication import compare_runs
 
 
@@ -383,21 +383,20 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     sentence = (corpus / "test.ja").read_text().splitlines()[0]
     (tmp_path / "test").write_text(f"{sentence}\n\n")
     (tmp_path / "numbers").write_text('{"charts": [0, 1], "trees": []}')
-    files = {"test source": tmp_path / "test", "sentences": tmp_path / "numbers"}
     charts = plan.charts["SPECTRAL"]
-    for name, file in charts.inputs.items():
-        if isinstance(file, Output) and name not in files:
-            make_with_sources(cache, file.stage)
-    inputs = {**cache.inputs(charts.inputs), **files}
+    for file in (charts.inputs.rules, charts.inputs.model):
+        make_with_sources(cache, file.stage)
+    inputs = with_files(charts.inputs, cache.resolved)
+    inputs = dataclasses.replace(inputs, test_source=tmp_path / "test", sentences=tmp_path / "numbers")
     made = StageCache(tmp_path).make(Stage("charts", charts.work, charts.settings, inputs), 1)
     found = json.loads((made.path / "charts.json").read_text())
     spans, empty = found["model"]
     (tmp_path / "one").write_text(sentence + "\n")
-    record = json.loads(run_lscfg("marginals", inputs["model"], tmp_path / "one").stdout)
+    record = json.loads(run_lscfg("marginals", inputs.model, tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
     assert empty == [] == found["one state"][1]
-    parameters = Parameters.load(inputs["model"])
+    parameters = Parameters.load(inputs.model)
     parameters.one_state().save(tmp_path / "one.lscfg", "float64")
     record = json.loads(run_lscfg("marginals", tmp_path / "one.lscfg", tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
@@ -446,7 +445,7 @@ def test_no_derivations_but_of_the_embedded_decoder(corpus, monkeypatch):
     assert make_plan(read_experiment(corpus / "none.toml")).trees == {}
     experiment = read_experiment(corpus / "e.toml")
     other = dataclasses.replace(experiment, decoder=dataclasses.replace(experiment.decoder, name="cdec"))
-    monkeypatch.setattr("lscfg.tuning.experiment.plan.programs", lambda *_: {})
+    monkeypatch.setattr("lscfg.cdec_bridge.host.Cdec.programs", lambda *_: {})
     assert make_plan(other).trees == {}
 
 
@@ -564,5 +563,5 @@ def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(co
     experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
     experiment.check_decoder()
     run = Run(experiment, make_plan(experiment), StageCache(tmp_path / "cache"))
-    manifest = _manifest(corpus / "e.toml", run, 1)
+    manifest = manifest_of(corpus / "e.toml", run, 1)
     assert list(manifest["decoder"]) == ["moses"]

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,7 @@ import pytest
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.text import atomic_write
 from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, measured
-from lscfg.tuning.experiment.stage import Stage
-from lscfg.tuning.experiment.stages import version
+from lscfg.tuning.experiment.stage import Stage, side_input, version
 
 
 def test_measured_work_passes_errors_on():
@@ -201,20 +201,24 @@ def test_the_key_is_of_work_version_settings_and_inputs(tmp_path):
     assert len({*follow}) == 3
 
 
-def test_what_other_stages_have_aside_spares_work_and_is_in_no_key(tmp_path):
-    """It is made before, and given to the work by its name."""
+def test_a_side_input_spares_work_and_is_in_no_key(tmp_path):
+    """Its stage is made first."""
+
+    @dataclass(frozen=True)
+    class Files:
+        side: dict = side_input()  # noqa: RUF009 (a field)
 
     @version(1)
     def make(folder, settings, inputs, jobs):
-        (folder / "out").write_text(inputs["aside"].read_text() if "aside" in inputs else "made here")
+        (folder / "out").write_text(inputs.side["file"].read_text() if inputs.side else "made here")
 
     @version(1)
     def learn(folder, settings, inputs, jobs):
         (folder / "out").write_text("learned")
 
     learned = Stage("learn", learn, {}, {})
-    plain, spared = Stage("use", make, {}, {}), Stage("use", make, {}, {}, {"aside": learned / "out"})
-    assert plain.key == spared.key and [*spared.sources] == [learned]
+    plain, spared = (Stage("use", make, {}, Files(side)) for side in ({}, {"file": learned / "out"}))
+    assert plain.key == spared.key and [*spared.sources] == [*spared.side_sources] == [learned]
     cache = StageCache(tmp_path / "cache")
     cache.make(learned, 1)
     cache.make(spared, 1)

@@ -10,10 +10,11 @@ from lscfg.errors import InputError
 from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, START_WEIGHTS, LatentOptions
 from lscfg.kinds import SENSE_MODELS, kinds
-from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.experiment.checks import check_corpus
+from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import check_corpus
+from lscfg.tuning.experiment.steps.agree import Agree
+from lscfg.tuning.experiment.steps.latent import Latent
 
 NONE = 'start = "none"'
 """The last line of the little experiment."""
@@ -55,8 +56,8 @@ def test_latent_features_of_each_system(corpus):
     assert own["SPECTRAL"].features.names == ("LatentSpan", "LatentTarget")
     assert own["RATIOS"].features.names == LATENT_FEATURES[4:11]
     plan = make_plan(experiment)
-    assert plan.systems["MIN"].decoder["features"] is None
-    assert plan.systems["SPECTRAL"].decoder["features"]["names"] == ["LatentSpan", "LatentTarget"]
+    assert plan.systems["MIN"].decoder.features is None
+    assert plan.systems["SPECTRAL"].decoder.features.names == ("LatentSpan", "LatentTarget")
     starts = {name: {key for key in found.tuning.weights if key in LATENT_FEATURES} for name, found in own.items()}
     assert starts == {"MIN": set(), "SPECTRAL": {"LatentTarget"}, "RATIOS": {*START_WEIGHTS}}
     (corpus / "default.toml").write_text(TOML[: TOML.index("[systems.MIN]")])
@@ -88,11 +89,12 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
     for made, name in ((without, "LATENT"), (experiment, "LATENT"), (experiment, "OTHER")):
         system = made.systems[name]
         assert made.of(system).features == options.features and options.features.names == LATENT_FEATURES[4:14]
-        assert system.estimator.name == "clusters" and system.start == "MIN"
-        assert system.estimator.settings == clusters.ClusterSettings(m=16, iterations=10)
+        estimator = system.step(Latent).estimator
+        assert estimator.name == "clusters" and system.start == "MIN"
+        assert estimator.settings == clusters.ClusterSettings(m=16, iterations=10)
     assert experiment.systems["BOTH"].start == experiment.systems["PAPER"].start == ""
     assert without.systems["HIERO+LATENT"].start == without.systems["SAMPLED+LATENT"].start == "LATENT"
-    assert without.systems["AGREED"].agree == ["HIERO+LATENT", "SAMPLED+LATENT"]
+    assert without.systems["AGREED"].step(Agree).members == ("HIERO+LATENT", "SAMPLED+LATENT")
     assert experiment.of(experiment.systems["PAPER"]).features.names == LATENT_FEATURES[:3]
 
 
@@ -103,7 +105,7 @@ def test_experiments_of_table_3(shared, name):
     part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
     assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == () != experiment.report.charts
     assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
-    chosen = [system.estimator for system in experiment.systems.values() if system.estimator]
+    chosen = [step.estimator for system in experiment.systems.values() if (step := system.step(Latent))]
     estimators = [(found.name, found.settings.facts().get("m")) for found in chosen]
     assert [m for kind, m in estimators if kind == "em"] == [8, 16] and ("spectral", 32) in estimators
     assert experiment.of(experiment.systems["SPECTRAL-16"]).features.names == LATENT_FEATURES[:3]
@@ -118,7 +120,8 @@ def test_experiments_of_table_3(shared, name):
 def test_experiments_of_phrase_senses(shared, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-context" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=shared / "data" / name))
-    scorers = {system: experiment.scorer(made) for system, made in experiment.systems.items()}
+    steps = {name: system.step(Latent) for name, system in experiment.systems.items()}
+    scorers = {name: step and step.scorer(experiment) for name, step in steps.items()}
     assert scorers["LS"].name == "ls" and scorers["CCA+MM"].settings.hidden == 25 and not scorers["CONTEXT"]
     assert {*kinds(SENSE_MODELS)} - {chosen.name for chosen in scorers.values() if chosen} == {"mlp", "softmax"}
 

@@ -35,6 +35,7 @@ from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
 from lscfg.tuning.experiment.schema import Alignment, Tuning
+from lscfg.tuning.experiment.steps.latent import Latent
 from lscfg.tuning.pro import Settings as ProSettings
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
@@ -296,18 +297,21 @@ def doubles(tmp_path_factory):
         found = Doubles(folder, patch)
         patch.setattr("lscfg.tuning.experiment.cache.measured", lambda work: (work(), Costs(0.0, 0.0, 0.0))[1])
         found.put("lscfg.cdec_bridge.host.find_cdec", folder / "e.toml")
-        found.put("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
-        found.put("lscfg.io.arpa.check_arpa")
-        found.put("lscfg.lm.lmplz.build_lm")
-        found.put("lscfg.decode.parsing.read_grammar", [])
-        found.put("lscfg.extract.derive.derive_files", {"sentences": 2})
+        found.put(
+            "lscfg.tuning.experiment.stages.rules.align_both_ways",
+            SimpleNamespace(joined=lambda heuristic: [heuristic]),
+        )
+        found.put("lscfg.tuning.experiment.stages.rules.check_arpa")
+        found.put("lscfg.tuning.experiment.stages.rules.build_lm")
+        found.put("lscfg.tuning.experiment.stages.rules.read_grammar", [])
+        found.put("lscfg.tuning.experiment.stages.rules.derive_files", {"sentences": 2})
         found.put("lscfg.extract.derive.Derivations.load", "trees")
         found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict, history={}))
         found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict, history={}))
-        found.put("lscfg.grammar.select.select_rules", SimpleNamespace(kept=[], dropped={}))
-        found.put("lscfg.grammar.write.write_grammar", does=touch)
-        found.put("lscfg.grammar.write.write_union", does=touch)
-        found.put("lscfg.grammar.counts.effective_size", 5)
+        found.put("lscfg.tuning.experiment.stages.rules.select_rules", SimpleNamespace(kept=[], dropped={}))
+        found.put("lscfg.tuning.experiment.stages.rules.write_grammar", does=touch)
+        found.put("lscfg.tuning.experiment.stages.rules.write_union", does=touch)
+        found.put("lscfg.tuning.experiment.steps.latent.effective_size", 5)
         found.estimates = {
             name: double(patch, f"{class_path(ESTIMATORS[name])}.estimate", model) for name in ESTIMATORS.names()
         }
@@ -318,11 +322,11 @@ def doubles(tmp_path_factory):
         }
         found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
         found.put("lscfg.context.loglinear.add_context", model)
-        found.put("lscfg.tuning.experiment.run._singular_values")
+        found.put("lscfg.tuning.experiment.steps.latent._singular_values")
         found.put("lscfg.cdec_bridge.host.Cdec.open", does=lambda *_, **__: nullcontext(decoder))
-        found.put("lscfg.tuning.tune.tune", does=tuned)
-        found.put("lscfg.tuning.experiment.run.evaluate", does=evaluate)
-        found.put("lscfg.tuning.experiment.stages.decoding.charts", does=charted)
+        found.put("lscfg.tuning.experiment.stages.decoding.tune_weights", does=tuned)
+        found.put("lscfg.tuning.experiment.results.evaluate", does=evaluate)
+        found.put("lscfg.tuning.experiment.stages.charts.charts", does=charted)
         found.charts.version = 1
         found.put("lscfg.tuning.experiment.run.render", "page")
         run_experiment(folder / "e.toml", folder / "out", JOBS)
@@ -338,17 +342,20 @@ def test_every_key_has_another_value(doubles):
     experiment = read_experiment(doubles.folder / "e.toml")
     sections = {name: [getattr(experiment, name)] for name in (*PARTS, "alignment", "tuning")}
     sections["systems"] = list(experiment.systems.values())
+    sections["rules"] = [system.rules for system in experiment.systems.values()]
     for name, given in sections.items():
         for key in dataclasses.fields(given[0]):
-            if name == "systems" and key.name not in SYSTEM_KEYS - OWN_RUNS:
+            if name in ("systems", "rules") and key.name not in SYSTEM_KEYS - OWN_RUNS:
                 continue
             default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
             assert any(getattr(section, key.name) != default for section in given), (name, key.name)
     chosen = [*experiment.sources.values(), experiment.context.settings, experiment.tuning.learner]
     chosen.append(experiment.alignment.aligner)
-    systems = {system.estimator.name: system for system in experiment.systems.values() if system.estimator}
-    chosen += [system.estimator.settings for name, system in systems.items() if name != "clusters"]
-    assert {*systems} == {*ESTIMATORS.names()} and {*experiment.sources} == {*EXTRACTORS.names()}
+    steps = [step for system in experiment.systems.values() if (step := system.step(Latent))]
+    assert any(step.own_features for step in steps)
+    estimators = {step.estimator.name: step.estimator.settings for step in steps}
+    chosen += [settings for name, settings in estimators.items() if name != "clusters"]
+    assert {*estimators} == {*ESTIMATORS.names()} and {*experiment.sources} == {*EXTRACTORS.names()}
     for settings in chosen:
         for item in settings_of(type(settings)):
             assert getattr(settings, item.name) != item.default or item.name in EXCLUDED, item.name
@@ -375,7 +382,12 @@ def tables():
         yield name, kind(OPTIMISERS, name).Settings, heading, lambda experiment: experiment.tuning.learner
     for name in ESTIMATORS.names():
         heading = f'[systems.NEW]\nestimator = "{name}"\n'
-        yield name, ESTIMATORS[name].Settings, heading, lambda found: found.systems["NEW"].estimator.settings
+        yield (
+            name,
+            ESTIMATORS[name].Settings,
+            heading,
+            lambda found: found.systems["NEW"].step(Latent).estimator.settings,
+        )
 
 
 VALUES = {
@@ -552,8 +564,8 @@ def test_keys_of_tuning(doubles):
             )
             more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}}.get(name, {"LatentSpan": 0.75})
             calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
-    doubles.tune.assert_has_calls(calls)
-    assert doubles.tune.call_count == 12
+    doubles.tune_weights.assert_has_calls(calls)
+    assert doubles.tune_weights.call_count == 12
 
 
 def test_keys_of_evaluation_and_report(doubles):
@@ -562,7 +574,7 @@ def test_keys_of_evaluation_and_report(doubles):
     content = doubles.render.call_args.args[0]
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)
-    assert made[2]["test source"] == doubles.folder / "test.f"
-    assert json.loads(made[2]["sentences"].read_text()) == {"charts": [1], "trees": []}
+    assert made[2].test_source == doubles.folder / "test.f"
+    assert json.loads(made[2].sentences.read_text()) == {"charts": [1], "trees": []}
     assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2

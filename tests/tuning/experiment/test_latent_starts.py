@@ -30,7 +30,7 @@ def test_only_tunings_with_new_features_have_several_starts(corpus):
     assert [stage.key for stage in planned(corpus, STARTS).stages()] == [stage.key for stage in plan.stages()]
     first, second = plan.systems["RATIOS"].tried[1]
     assert first.key == before.systems["RATIOS"].tuned[1].key  # a tuning that is there is used again
-    assert second.settings["latent start"] == 0.4 and plan.users(second) == ["RATIOS run 2"]
+    assert second.settings.latent_start == 0.4 and plan.users(second) == ["RATIOS run 2"]
     keys = [stage.key for stage in plan.stages()]
     assert keys.index(first.key) < keys.index(plan.systems["RATIOS"].tuned[1].key)
     one = planned(corpus, "latent_starts = [0.4]\n").systems["RATIOS"]
@@ -44,9 +44,9 @@ def test_the_better_tuning_stays(corpus, tmp_path):
     rows = {row["system"]: row["runs"][0] for row in json.loads((tmp_path / "results.json").read_text())["systems"]}
     made = [json.loads(path.read_text()) for path in tmp_path.glob("cache/*/stage.json")]
     folders = {
-        stage["settings"].get("latent start", 0.0): tmp_path / "cache" / f"tune-{stage['key'][:16]}"
+        stage["settings"]["latent_start"]: tmp_path / "cache" / f"tune-{stage['key'][:16]}"
         for stage in made
-        if stage["stage"] == "tune" and "start" in stage["inputs"]
+        if stage["stage"] == "tune" and stage["inputs"]["start"]
     }
     assert {*folders} == {0.0, 0.4} and rows["MIN"]["latent_start"] == 0.0
     bleu = {share: json.loads((folder / decoding.DEV).read_text())["bleu"] for share, folder in folders.items()}
@@ -64,13 +64,13 @@ def test_the_better_tuning_stays(corpus, tmp_path):
 
 
 def test_the_first_of_equal_tunings_is_chosen(tmp_path):
-    files = {}
+    files = {name: [] for name in ("weights", "histories", "summaries")}
     for number, bleu in ((1, 20.0), (2, 30.5), (3, 30.5)):
-        for name in ("weights", "history", "dev"):
-            files[f"{name} 00{number}"] = tmp_path / f"{name}{number}"
-            files[f"{name} 00{number}"].write_text(json.dumps({"bleu": bleu, "seconds": 2.0, "number": number}))
+        for name, paths in files.items():
+            paths.append(tmp_path / f"{name}{number}")
+            paths[-1].write_text(json.dumps({"bleu": bleu, "seconds": 2.0, "number": number}))
     (tmp_path / "out").mkdir()
-    decoding.choose(tmp_path / "out", {"latent starts": [0.0, 0.2, 0.4]}, files, 1)
+    decoding.choose(tmp_path / "out", decoding.Choice((0.0, 0.2, 0.4)), decoding.TunedFiles(**files), 1)
     assert json.loads((tmp_path / "out" / decoding.WEIGHTS).read_text())["number"] == 2
     found = json.loads((tmp_path / "out" / decoding.DEV).read_text())
     assert (found["number"], found["latent_start"], found["seconds"]) == (2, 0.2, 6.0)

@@ -59,7 +59,7 @@ def made(stages, tmp_path, monkeypatch):
     cache = SimpleNamespace(
         order=lambda stage: stage,
         adopt=lambda stage, record: SimpleNamespace(record=record),
-        path=lambda output: tmp_path / "none",
+        resolved=lambda file: tmp_path / "none" if isinstance(file, Output) else file,
     )
     plan = SimpleNamespace(stages=lambda: list(stages.values()), users=lambda stage: [])
 

@@ -8,8 +8,7 @@ from little_experiment import CORPUS
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.run import run_experiment
 
 SETTINGS = """[language_model]
@@ -54,8 +53,8 @@ def test_margin_is_a_system(corpus, tmp_path):
     ("old", "new", "message"),
     [
         ('start = "A"\n', "", "name it with start"),
-        ('grammar = "hiero"\nstart', 'grammar = "minimal"\nstart', "one source that needs text alone"),
-        ('grammar = "hiero"\nstart', 'grammar = "hiero+sampled"\nstart', "one source that needs text alone"),
+        ('grammar = "hiero"\nstart', 'grammar = "minimal"\nstart', "one extractor that needs text alone"),
+        ('grammar = "hiero"\nstart', 'grammar = "hiero+sampled"\nstart', "one extractor that needs text alone"),
         ("margin = {", 'estimator = "mle"\nmargin = {', "without latent features"),
         ("passes = 1", "passes = 0", "at least 1"),
         ("passes = 1", "pass = 1", "pass"),

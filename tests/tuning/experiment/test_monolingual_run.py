@@ -8,9 +8,10 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.io.tensors import load
+from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import check_corpus, run_experiment
+from lscfg.tuning.experiment.run import run_experiment
 
 WORDS, SENTENCES, NEW = 8, 120, 3
 
@@ -129,8 +130,8 @@ def test_references_in_monolingual_text_are_told(tmp_path, capsys):
 
 def test_weights_begin_as_those_of_their_counterparts(done):
     plan = make_plan(read_experiment(done / "run.toml"))
-    assert plan.systems["GRAPH"].tuned[0].settings["counterparts"]["GraphEgivenF"] == "EgivenF"
-    assert "counterparts" not in plan.systems["HIERO"].tuned[0].settings
+    assert plan.systems["GRAPH"].tuned[0].settings.counterparts["GraphEgivenF"] == "EgivenF"
+    assert not plan.systems["HIERO"].tuned[0].settings.counterparts
 
 
 def test_states_of_new_rules_are_in_the_model(done):
@@ -164,7 +165,7 @@ BAD = {
     ("neighbours = 5", "neighbors = 5"): "unknown key 'neighbors'",
     ('expand = true\nstart = "HIERO"', "expand = true"): "start must name the system",
     ('grammar = "hiero"\n[systems.GRAPH]', 'grammar = "hiero"\nstates = true\n[systems.GRAPH]'): "expand = true",
-    ('{method = "gold"}', '"gold"'): "propagate must be a table",
+    ('{method = "gold"}', '"gold"'): "propagated must be a table",
     ('{method = "gold"}', '{method = "lpp"}'): "method must be one of",
     ('gold_source = "all.f"\ngold_target = "all.e"\n', ""): "method gold needs",
     ('{method = "gold"}', "{}\nstates = true"): "states is not for a system without estimator",

@@ -261,7 +261,7 @@ def test_forests_are_made_for_those_that_want_them(planned, corpus):
     before, after = planned(), planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'))
     assert {name for name in before if before[name] != after[name]} == {("EM", part) for part in STAGES[1:]}
     made = [stage for stage in make_plan(read_experiment(corpus / "plan.toml")).stages() if stage.name == "derive"]
-    assert [stage.settings.get("forests", False) for stage in made] == [False, True]
+    assert [stage.settings.forests for stage in made] == [False, True]
     with pytest.raises(InputError, match=r"plan\.toml:\d+: forests have all minimal rules: set binarise = false"):
         planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
 
@@ -275,7 +275,7 @@ def test_a_system_names_the_trees_of_its_model_and_minimal_rules(planned, corpus
     assert changed(plain, named) == after("CLUSTERS", "rules") | after("CLUSTERS", "model")
     made = make_plan(read_experiment(corpus / "plan.toml"))
     assert [stage.name for stage in made.stages() if stage.work.__name__ == "source_trees"] == [f"derive-{name}"]
-    assert made.systems["CLUSTERS"].model.inputs["derivations"].stage.name == f"derive-{name}"
+    assert made.systems["CLUSTERS"].model.inputs.derivations.stage.name == f"derive-{name}"
     own = (line, f'{line}trees = "{name}"\n{table} = {{ seed = 9 }}\n')
     assert changed(named, planned(own)) == after("CLUSTERS", "rules") | after("CLUSTERS", "model")
     more = planned(trees, before=f"[{table}]\nmax_targets = 3\n")
@@ -288,10 +288,10 @@ def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
     before, named = planned(), planned((line, f'{line}alignment = "biparsed"\n'))
     assert changed(before, named) == after("HIERO", "rules")
     plan = make_plan(read_experiment(corpus / "plan.toml"))
-    inputs = plan.systems["HIERO"].rules.inputs
-    stage = inputs["alignments 001"].stage
-    assert [inputs[f"alignments 00{k}"].name for k in (1, 2)] == ["best", "likely"]
-    assert stage.name == "align-biparsed" and stage.inputs["alignments 001"].stage.name == "align"
+    links = plan.systems["HIERO"].rules.inputs.rules.alignments
+    stage = links[0].stage
+    assert [file.name for file in links] == ["best", "likely"]
+    assert stage.name == "align-biparsed" and stage.inputs.alignments[0].stage.name == "align"
     assert plan.stages().index(stage) < plan.stages().index(plan.systems["HIERO"].rules)
     own = (line, f'{line}alignment = "biparsed"\nbiparsed = {{ seed = 9 }}\n')
     assert changed(named, planned(own)) == after("HIERO", "rules")
@@ -349,7 +349,7 @@ def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
     plan = make_plan(read_experiment(corpus / "plan.toml"))
     stages = plan.stages()
     (learned,) = [stage for stage in stages if stage.name == "learn-biparsed"]
-    users = [stage for stage in stages if stage.aside]
+    users = [stage for stage in stages if [*stage.side_sources]]
     assert {stage.name for stage in users} == {"grammar-biparsed", "derive-biparsed", "estimate"}
     assert len(users) == 4 and all(learned.key in {source.key for source in stage.sources} for stage in users)
     assert all(stages.index(learned) < stages.index(stage) for stage in users)

@@ -14,10 +14,9 @@ from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import restored_bleu, restored_tokens
-from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.overrides import Overrides
+from lscfg.tuning.experiment.checks import check_corpus
+from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
-from lscfg.tuning.experiment.run import check_corpus
 
 RAW = """
 [corpus]

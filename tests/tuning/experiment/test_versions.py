@@ -22,6 +22,8 @@ from lscfg.tuning.experiment.cache import RECORD, StageCache
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.stage import Stage
+from lscfg.tuning.experiment.stages.decoding import SystemTuning
+from lscfg.tuning.experiment.steps.latent import ModelSettings
 
 HELD = Path(__file__).with_name("stages.json")
 TEXT = Path(__file__).with_name("corpus")
@@ -162,16 +164,18 @@ def digest(path: Path) -> str:
 
 
 def label(stage: Stage) -> str:
-    settings = stage.settings
-    kind = settings.get("estimator") if stage.name == "estimate" else settings.get("tuning", {}).get("optimiser")
-    words = [stage.name, *([kind] if kind else []), *(["context"] if "context" in settings else [])]
+    settings, words = stage.settings, [stage.name]
+    if isinstance(settings, ModelSettings):
+        words += [settings.estimator.name, *(["context"] if settings.context else [])]
+    elif isinstance(settings, SystemTuning):
+        words.append(settings.tuning.optimiser)
     return " ".join(words)
 
 
 def versions(facts: object) -> list[int]:
     """All numbers of versions, wherever they are."""
     if isinstance(facts, dict):
-        own = [value for key, value in sorted(facts.items()) if key == "version" or key.endswith(" version")]
+        own = [value for key, value in sorted(facts.items()) if key == "version" or key.endswith("_version")]
         return own + [n for key, value in sorted(facts.items()) if key != "inputs" for n in versions(value)]
     return [n for item in facts for n in versions(item)] if isinstance(facts, list) else []
 
@@ -197,7 +201,7 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
             names = sorted(path.name for path in made.path.iterdir())
             files = [made.path / name for name in names if name not in UNHELD and not ON_THE_WAY.fullmatch(name)]
             text = "".join(f"{path.name} {digest(path)}\n" for path in files)
-            fact = {"versions": versions(stage.facts), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+            fact = {"versions": versions(stage.dependencies), "sha256": hashlib.sha256(text.encode()).hexdigest()}
             found.setdefault(label(stage), fact)
     return found
 

@@ -1,68 +1,77 @@
-"""Stages from a grammar and a model to scores: tuning, translation, scoring, charts."""
+"""Stages from rules and models to scores: tuning, translation, scoring."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
-import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import Generic
 
 from lscfg import kernel
-from lscfg.decode.host import DECODER_HOSTS
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.formats.kbest import Hypothesis, write_kbest
+from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.tuning.experiment.stages import Facts, Files, several, version
-from lscfg.tuning.metrics.metric import METRICS
-
-if TYPE_CHECKING:
-    from lscfg.decode.derivations import Translated
-    from lscfg.formats.kbest import Hypothesis
+from lscfg.kinds import OPTIMISERS, kind
+from lscfg.tuning.evaluate import corpus_score
+from lscfg.tuning.experiment.stage import File, Input, Output, Stage, files_in, version
+from lscfg.tuning.experiment.stages.rules import GRAMMAR, LM
+from lscfg.tuning.experiment.stages.text import restore_stage
+from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan, Texts
+from lscfg.tuning.metrics.metric import METRICS, further_metrics
+from lscfg.tuning.tune import TuneSettings
+from lscfg.tuning.tune import tune as tune_weights
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
-NBEST, SENTENCES, CHARTS, TREES = "nbest.gz", "sentences.json", "charts.json", "trees.json"
+NBEST = "nbest.gz"
 
 KBEST = 100
 """Translations in a list."""
 
 
+@dataclass(frozen=True)
+class SystemTuning:
+    """Settings of one tuning."""
+
+    decoder: SystemDecoder
+    tuning: TuneSettings
+    optimiser_version: int
+    weights: Mapping[str, float] = field(default_factory=dict)
+    """Start weights of a tuning that does not start from another one."""
+    latent_start: float = 0.0
+    """Share of the language model's weight at which latent features begin, after another tuning."""
+    counterparts: Mapping[str, str] = field(default_factory=dict)
+    """Features of new rules, and the features whose tuned weights they begin with."""
+
+
+@dataclass(frozen=True)
+class TuningFiles(Generic[File]):
+    """Files of one tuning."""
+
+    decoder: DecoderFiles[File]
+    dev_source: File
+    dev_references: tuple[File, ...]
+    start: File | None = None
+    """Weights of another tuning."""
+
+
 @version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
-def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Weights of one run tuned on the development set; a killed tuning goes on with the iteration it was in.
-
-    It begins with the weights of ``start``, another tuning, where there is one. Its latent features then begin at 0, or
-    those that have start weights at a share of the language model's weight, "latent start". Features of new rules have
-    the weights of their counterparts.
-    """
-    from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.tuning.optimisers import optimiser_kind
-    from lscfg.tuning.tune import TuneSettings
-    from lscfg.tuning.tune import tune as tune_weights
-
-    write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    learner = optimiser_kind(settings["tuning"]["optimiser"]).Settings.of(settings["learner"])
-    options = TuneSettings(**settings["tuning"], learner=learner)
-    if "start" in inputs:
-        start = read_weights(inputs["start"])
-        share = settings.get("latent start", 0.0) * start.get(DecoderConfig.language_model_name, 0.0)
-        names = settings["features"]["names"] if "model" in inputs else []
-        latent = {name: share if name in kernel.START_WEIGHTS else 0.0 for name in names}
-        new = {name: start[own] for name, own in settings.get("counterparts", {}).items() if own in start}
-        weights = latent | new | start
-    else:
-        weights = settings["weights"]
-    host = DECODER_HOSTS[settings["decoder"]["name"]]
-    with host.open(folder / INI, jobs, library=inputs.get("plug-in")) as decoder:
+def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: int) -> None:
+    """Tunes weights on the development set; a killed tuning goes on with the iteration that was under way."""
+    write_ini(folder / INI, decoder_config(settings.decoder, folder, inputs.decoder))
+    weights = _start_weights(settings, read_weights(inputs.start)) if inputs.start else settings.weights
+    library = inputs.decoder.programs.get("plug-in")
+    with settings.decoder.decoder.host.open(folder / INI, jobs, library=library) as decoder:
         result = tune_weights(
             decoder,
-            read_lines(inputs["dev source"]),
-            [read_lines(inputs[name]) for name in several("dev reference", inputs)],
+            read_lines(inputs.dev_source),
+            [read_lines(path) for path in inputs.dev_references],
             weights,
-            options,
+            settings.tuning,
             folder,
             resume=(folder / HISTORY).exists(),
         )
@@ -79,176 +88,242 @@ def tune(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
     write_json(folder / DEV, summary)
 
 
+def _start_weights(settings: SystemTuning, start: Mapping[str, float]) -> dict[str, float]:
+    """Weights of another tuning, and start weights of the features that it lacks."""
+    share = settings.latent_start * start.get(DecoderConfig.language_model_name, 0.0)
+    features = settings.decoder.features
+    latent = {name: share if name in kernel.START_WEIGHTS else 0.0 for name in (features.names if features else ())}
+    new = {name: start[own] for name, own in settings.counterparts.items() if own in start}
+    return {**latent, **new, **start}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings of a choice among tunings."""
+
+    latent_starts: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class TunedFiles(Generic[File]):
+    """Weights, histories and summaries of tunings."""
+
+    weights: tuple[File, ...]
+    histories: tuple[File, ...]
+    summaries: tuple[File, ...]
+
+
 @version(1)
-def choose(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Of tunings that began elsewhere, the one with the best BLEU on the development set; the first of equal ones."""
-    summaries = [json.loads(inputs[name].read_text(encoding="utf-8")) for name in several("dev", inputs)]
+def choose(folder: Path, settings: Choice, inputs: TunedFiles[Path], jobs: int) -> None:
+    """Copies the tuning with the best BLEU on the development set, the first of equal ones."""
+    summaries = [json.loads(path.read_text(encoding="utf-8")) for path in inputs.summaries]
     best = max(range(len(summaries)), key=lambda number: summaries[number]["bleu"])
-    for name, file in (("weights", WEIGHTS), ("history", HISTORY)):
-        shutil.copyfile(inputs[several(name, inputs)[best]], folder / file)
+    shutil.copyfile(inputs.weights[best], folder / WEIGHTS)
+    shutil.copyfile(inputs.histories[best], folder / HISTORY)
     seconds = sum(summary["seconds"] for summary in summaries)
-    write_json(folder / DEV, summaries[best] | {"seconds": seconds, "latent_start": settings["latent starts"][best]})
+    write_json(folder / DEV, summaries[best] | {"seconds": seconds, "latent_start": settings.latent_starts[best]})
+
+
+@dataclass(frozen=True)
+class TranslationFiles(Generic[File]):
+    """A tuned system and the test set."""
+
+    decoder: DecoderFiles[File]
+    weights: File
+    test_source: File
 
 
 @version(1, spare=(INI,), shares=True, growth=20)
-def decode(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """The test set translated with the tuned weights."""
-    lists = _translated(folder, settings, inputs, jobs, read_lines(inputs["test source"]), 1)
+def decode(folder: Path, settings: SystemDecoder, inputs: TranslationFiles[Path], jobs: int) -> None:
+    """Translates the test set with the tuned weights."""
+    lines = read_lines(inputs.test_source)
+    lists = _translated(folder, settings, inputs.decoder, inputs.weights, jobs, lines, 1)
     write_lines(folder / OUTPUT, [hypotheses[0].text for hypotheses in lists])
 
 
-@version(1, spare=(INI,), shares=True, growth=20)
-def nbest(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """The best translations of phrases or sentences by a tuned system."""
-    from lscfg.formats.kbest import write_kbest
+@dataclass(frozen=True)
+class ListSettings:
+    """Settings of lists of translations."""
 
-    lines = read_lines(inputs["wanted"])
-    lists = _translated(folder, settings, inputs, jobs, lines, settings["kbest"], unique=True) if lines else []
-    write_kbest(folder / NBEST, lists)
+    decoder: SystemDecoder
+    kbest: int = KBEST
+
+
+@dataclass(frozen=True)
+class ListFiles(Generic[File]):
+    """A tuned system, and phrases or sentences to translate."""
+
+    decoder: DecoderFiles[File]
+    weights: File
+    wanted: File
+
+
+@version(1, spare=(INI,), shares=True, growth=20)
+def nbest(folder: Path, settings: ListSettings, inputs: ListFiles[Path], jobs: int) -> None:
+    """Writes the best translations of phrases or sentences by a tuned system."""
+    lines = read_lines(inputs.wanted)
+    own = settings.decoder, inputs.decoder, inputs.weights, jobs, lines, settings.kbest
+    write_kbest(folder / NBEST, _translated(folder, *own, unique=True) if lines else [])
+
+
+def lists_stage(name: str, plan: SystemPlan, run: int, wanted: Input) -> Stage:
+    """The best translations of a text by one run of a system."""
+    assert plan.decoder is not None and plan.files is not None
+    files = ListFiles(plan.files, plan.tuned[run] / WEIGHTS, wanted)
+    return Stage(name, nbest, ListSettings(plan.decoder), files)
 
 
 def _translated(
-    folder: Path, settings: Facts, inputs: Files, jobs: int, lines: list[str], k: int, **options: bool
+    folder: Path,
+    settings: SystemDecoder,
+    files: DecoderFiles[Path],
+    weights: Path,
+    jobs: int,
+    lines: list[str],
+    k: int,
+    **options: bool,
 ) -> Sequence[Sequence[Hypothesis]]:
     """The best translations with the weights, by a decoder that decodes once."""
-    from lscfg.formats.weights import read_weights
+    write_ini(folder / INI, decoder_config(settings, folder, files))
+    library = files.programs.get("plug-in")
+    with settings.decoder.host.open(folder / INI, jobs, once=True, library=library) as decoder:
+        return decoder.decode(lines, read_weights(weights), k, **options)
 
-    write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    host = DECODER_HOSTS[settings["decoder"]["name"]]
-    with host.open(folder / INI, jobs, once=True, library=inputs.get("plug-in")) as decoder:
-        return decoder.decode(lines, read_weights(inputs["weights"]), k, **options)
+
+@dataclass(frozen=True)
+class ScoreSettings:
+    """Settings of scores."""
+
+    metrics: Mapping[str, int]
+    """Versions of the metrics, by name."""
+
+
+@dataclass(frozen=True)
+class ScoreFiles(Generic[File]):
+    """A translation and its references."""
+
+    output: File
+    references: tuple[File, ...]
 
 
 @version(1)
-def score(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """One output in all metrics but BLEU, which is scored with its tests when all systems are there."""
-    from lscfg.tuning.evaluate import corpus_score
-
-    lines = read_lines(inputs["output"])
-    documents = [read_lines(inputs[name]) for name in several("test reference", inputs)]
-    scores = {METRICS[name].TITLE: corpus_score(name, lines, documents) for name in settings["metrics"]}
+def score(folder: Path, settings: ScoreSettings, inputs: ScoreFiles[Path], jobs: int) -> None:
+    """Scores one output in all metrics but BLEU, which is scored with its tests when all systems are there."""
+    lines = read_lines(inputs.output)
+    documents = [read_lines(path) for path in inputs.references]
+    scores = {METRICS[name].TITLE: corpus_score(name, lines, documents) for name in settings.metrics}
     write_json(folder / SCORES, scores)
 
 
-@version(2)
-def sentences(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Which sentences of the test set have charts, and which derivations: those asked for, else the most telling ones.
-
-    ``charts`` and ``trees``: sentences, counted from 0; those with charts have derivations too.
-    """
-    from lscfg.tuning.report import content
-
-    outputs = {name: read_lines(inputs[name]) for name in several("output", inputs)}
-    references = [read_lines(inputs[name]) for name in several("test reference", inputs)]
-    sources = read_lines(inputs["test source"])
-    charted = [number - 1 for number in settings["sentences"]]
-    charted = charted or content.charted_sentences(sources, outputs, references)
-    others = content.different_sentences(outputs, references)
-    trees = sorted(list(dict.fromkeys([*charted, *others]))[: max(settings["trees"], len(charted))])
-    write_json(folder / SENTENCES, {"charts": charted, "trees": trees if settings["trees"] else []})
-
-
-@version(2)
-def charts(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """Span marginals of sentences under a model, and under the one of the same rules with one state.
-
-    ``model`` and ``one state`` (null where the model does not have it): for each sentence its spans
-    [i, j, marginal], none where it has no parse.
-    """
-    from lscfg.model.parameters import Parameters
-
-    parameters = Parameters.load(inputs["model"])
-    alone = parameters.one_state() if parameters.rank > 1 else None
-    found = {"model": _span_marginals(inputs["model"], settings, inputs), "one state": None}
-    if alone is not None:
-        with tempfile.TemporaryDirectory(dir=folder) as place:
-            path = Path(place) / "one.lscfg"
-            alone.save(path, np.float64)
-            found["one state"] = _span_marginals(path, settings, inputs)
-    write_json(folder / CHARTS, found)
-
-
-def _span_marginals(path: Path, settings: Facts, inputs: Files) -> list[list[list[float]]]:
-    from lscfg.decode.latent import UNKNOWN
-    from lscfg.decode.parsing import first_parse
-    from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
-
-    grammar = Grammar.from_files([inputs["rules"]])
-    binding = Binding(Model(path), grammar, UNKNOWN[settings["unknown"] or "compose"])
-    sources, found = read_lines(inputs["test source"]), []
-    for number in json.loads(inputs["sentences"].read_text(encoding="utf-8"))["charts"]:
-        words = grammar.vocab.add_line(sources[number])
-        forest, _ = first_parse(grammar, words, [ParseOptions(max(len(words), 1), False, 2, X)])
-        spans = []
-        if forest is not None:
-            marginals = binding.infer(forest).nodes.tolist()
-            spans = [[*span, value] for span, value in zip(forest.node_span.tolist(), marginals, strict=True)]
-        found.append(spans)
-    return found
-
-
-@version(1, spare=(INI,))
-def trees(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """The derivations of some translations, with what the model knows of each rule; see ``lscfg.tuning.report.trees``.
-
-    The decoder is the embedded one, which gives the same translations as in ``decode``.
-    """
-    from lscfg.formats.weights import read_weights
-    from lscfg.study.explain import Explainer
-    from lscfg.tuning.report.trees import tree_record
-
-    write_ini(folder / INI, decoder_config(settings, folder, inputs))
-    sources, weights = read_lines(inputs["test source"]), read_weights(inputs["weights"])
-    numbers = json.loads(inputs["sentences"].read_text(encoding="utf-8"))["trees"]
-    found = _with_derivations(folder / INI, [sources[k] for k in numbers], weights, jobs)
-    explainer = Explainer(folder / INI) if "model" in inputs else None
-    states = explainer.states if explainer else None
-    names = [states.name(h) for h in range(len(states.root))] if states else []
-    write_json(folder / TREES, {"states": names, "trees": [tree_record(one, weights, explainer) for one in found]})
-
-
-def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
-    """The translations; the decoder's memory is free when they are there."""
-    from lscfg.decode.decoder import EmbeddedDecoder
-    from lscfg.parallel.choose import in_processes
-
-    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
-        return list(decoder.translate(lines, weights, derivations=True))
-
-
-def decoder_config(settings: Facts, folder: Path, inputs: Mapping[str, Path]) -> DecoderConfig:
-    """The decoder of one system, with paths relative to the folder of its ini file.
-
-    Args:
-        settings: ``decoder``, ``decoding`` and ``features``; inputs: ``rules``, ``lm``, and ``model`` and ``plug-in``
-            where there are any.
-    """
+def decoder_config(settings: SystemDecoder, folder: Path, files: DecoderFiles[Path]) -> DecoderConfig:
+    """The decoder of one system, with paths relative to the folder of its ini file."""
 
     def relative(path: Path) -> Path:
         return Path(os.path.relpath(path, folder))
 
-    decoder, decoding = settings["decoder"], settings["decoding"]
-    latent = None
-    if "model" in inputs:
-        features = settings["features"]
+    latent, decoding = None, settings.decoding
+    if files.model is not None:
+        features = settings.features
+        assert features is not None
         options = {
-            "model": str(relative(inputs["model"])),
-            "log": str(features["log"]).lower(),
-            "floor": repr(features["floor"]),
-            "negative": features["negative"],
-            "features": ",".join(features["names"]),
+            "model": str(relative(files.model)),
+            "log": str(features.log).lower(),
+            "floor": repr(features.floor),
+            "negative": features.negative,
+            "features": ",".join(features.names),
         }
-        if decoding.get("unknown"):
-            options["unknown"] = decoding["unknown"]
-        library = inputs.get("plug-in")  # other decoders have latent features built in
+        if decoding.unknown:
+            options["unknown"] = decoding.unknown
+        library = files.programs.get("plug-in")  # other decoders have latent features built in
         latent = LatentFeature(options, str(library) if library else None)
     return DecoderConfig(
-        grammars=(relative(inputs["rules"]),),
-        language_model=relative(inputs["lm"]),
+        grammars=(relative(files.rules),),
+        language_model=relative(files.lm),
         word_penalty=True,
         latent=latent,
-        max_span=decoding.get("max_span") or decoder["max_span"],
-        pop_limit=decoder["pop_limit"],
+        max_span=decoding.max_span or settings.decoder.max_span,
+        pop_limit=settings.decoder.pop_limit,
         pass_through=True,
-        glue=decoding.get("glue", False),
+        glue=decoding.glue,
     )
+
+
+# ---- plans ----
+
+
+def tuned_plan(draft: Draft) -> SystemPlan:
+    """The plan of a system whose decoder is tuned."""
+    experiment, system = draft.experiment, draft.system
+    decoder, files = draft_decoder(draft)
+    plan = SystemPlan(draft.grammar, draft.model, decoder, files, own=draft.own)
+    tuning = experiment.tuning
+    own = {item.name: getattr(tuning, item.name) for item in dataclasses.fields(TuneSettings)}
+    if system.weights_of:
+        own["iterations"] = 1  # the development set is translated once, for its BLEU
+    shared = decoder, kind(OPTIMISERS, tuning.optimiser).VERSION
+    for run in range(tuning.runs):
+        start: Output | None = draft.before[system.before].tuned[run] / WEIGHTS if system.before else None
+        settings = SystemTuning(shared[0], TuneSettings(**own | {"seed": tuning.seed + run}), shared[1])
+        if start:
+            settings = dataclasses.replace(settings, counterparts=draft.counterparts)
+        else:
+            settings = dataclasses.replace(settings, weights=tuning.weights)
+        inputs = TuningFiles(files, draft.texts.dev_source, draft.texts.dev_references, draft.start or start)
+        tunings = [
+            Stage("tune", tune, dataclasses.replace(settings, latent_start=share), inputs)
+            for share in draft.latent_starts
+        ]
+        tuned = tunings[0] if len(tunings) == 1 else _choice(tunings)
+        tested = TranslationFiles(files, tuned / WEIGHTS, draft.texts.test_source)
+        decoded = Stage("decode", decode, decoder, tested)
+        add_run(plan, draft.texts, tunings if len(tunings) > 1 else [], tuned, decoded)
+    return plan
+
+
+def draft_decoder(draft: Draft) -> tuple[SystemDecoder, DecoderFiles[Input]]:
+    """The decoder of a system as far as its draft is made."""
+    experiment, latent = draft.experiment, draft.features is not None
+    assert draft.system.rules is not None
+    own = dataclasses.replace(experiment.decoder, plugin=None)  # its content is among the programs
+    decoding = experiment.decoding(draft.system.rules.extractors)
+    decoder = SystemDecoder(own, decoding, experiment.features if latent else None)
+    rules, lm = draft.grammar / GRAMMAR, draft.lm / LM
+    return decoder, DecoderFiles[Input](rules, lm, draft.features, experiment.decoder.programs(latent))
+
+
+def _choice(tunings: Sequence[Stage]) -> Stage:
+    """The choice among the tunings of a run."""
+    parts = (tuple(stage / name for stage in tunings) for name in (WEIGHTS, HISTORY, DEV))
+    shares = tuple(stage.settings.latent_start for stage in tunings)
+    return Stage("choose", choose, Choice(shares), TunedFiles(*parts))
+
+
+def add_run(plan: SystemPlan, texts: Texts, tried: list[Stage], tuned: Stage, decoded: Stage) -> None:
+    """Adds the stages of a run to a plan, and those that score it."""
+    plan.tried.append(tried)
+    plan.tuned.append(tuned)
+    plan.decoded.append(decoded)
+    settings = ScoreSettings({name: METRICS[name].VERSION for name in further_metrics()})
+    plan.scored.append(Stage("score", score, settings, ScoreFiles(decoded / OUTPUT, texts.test_references)))
+    if restored := restore_stage(texts, decoded / OUTPUT):
+        plan.restored.append(restored)
+
+
+def training(plan: SystemPlan) -> list[Stage]:
+    """All stages that must be there before a system can be tuned, whoever else needs them, but for other tunings."""
+    found: dict[str, Stage] = {}
+    files = [file for one in (plan, *plan.members) for file in files_in(one.files)]
+    every = [file.stage for file in files if isinstance(file, Output)]
+    while every:
+        stage = every.pop()
+        if stage.key not in found and stage.work not in (tune, choose):
+            found[stage.key] = stage
+            every += stage.sources
+    return [*found.values()]
+
+
+def translated(plan: SystemPlan) -> Iterator[Stage]:
+    """All stages that translate the test set, of each run; for a system that chooses, the lists of its members, too."""
+    for stage in plan.decoded:
+        yield from (source for source in stage.sources if source.work is nbest)
+        yield stage

@@ -2,48 +2,130 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic
 
+from lscfg import log
 from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.tuning.experiment.stages import Facts, Files, several, version
+from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
+from lscfg.parallel.choose import in_processes
+from lscfg.prepare.corpus import RawFiles, prepare_corpus, raw_reference, set_file
+from lscfg.prepare.pairs import source_kind
+from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.tuning.evaluate import restored_bleu, restored_tokens
+from lscfg.tuning.experiment.schema import RawCorpus
+from lscfg.tuning.experiment.stage import File, Input, Stage, version
+from lscfg.tuning.experiment.system import Experiment, Texts
 
 RESTORED, RESTORED_BLEU = "restored", "restored.json"
 
 
-@version(1)
-def prepare(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """A corpus with dev and test sets, and what new text needs; see ``lscfg.prepare.corpus``."""
-    from lscfg import log
-    from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
-    from lscfg.parallel.choose import in_processes
-    from lscfg.prepare.corpus import RawFiles, prepare_corpus
-    from lscfg.prepare.settings import PrepareSettings
-    from lscfg.settings import settings_of
+@dataclass(frozen=True)
+class Preparation:
+    """Settings of the preparation."""
 
-    own = {item.name for item in settings_of(PrepareSettings)}
-    options = PrepareSettings(
-        **{name: value for name, value in settings.items() if name in own},
-        reading=kind(TEXT_SOURCES, settings["format"]).Settings.of(settings["reading"]),
-        tokenisation=kind(TOKENISERS, settings["tokeniser"]).Settings.of(settings["tokenisation"], inputs),
-    )
-    files = RawFiles(
-        *(tuple(inputs[key] for key in several(name, inputs)) for name in ("corpus", "dev file", "test file"))
-    )
+    settings: PrepareSettings
+    """With both languages and the format."""
+    reader_version: int
+    tokeniser_version: int
+
+
+@dataclass(frozen=True)
+class RawTextFiles(Generic[File]):
+    """Raw text: source and target, or one file of pairs; sources and references of dev and test set, if given."""
+
+    corpus: tuple[File, ...]
+    dev: tuple[File, ...]
+    test: tuple[File, ...]
+
+
+@version(1)
+def prepare(folder: Path, settings: Preparation, inputs: RawTextFiles[Path], jobs: int) -> None:
+    """Makes a corpus with dev and test sets, and what new text needs; see ``lscfg.prepare.corpus``."""
+    files = RawFiles(inputs.corpus, inputs.dev, inputs.test)
     with in_processes(jobs) as engine:
-        record = prepare_corpus(files, options, folder, engine)
+        record = prepare_corpus(files, settings.settings, folder, engine)
     for line in record.summary():
         log.info(line)
 
 
-@version(1)
-def restore(folder: Path, settings: Facts, inputs: Files, jobs: int) -> None:
-    """One output as people would write it, and its BLEU against references as people wrote them."""
-    from lscfg.prepare.record import Record
-    from lscfg.tuning.evaluate import restored_bleu
+@dataclass(frozen=True)
+class Restoring:
+    """Settings of the restored output."""
 
-    side = Record.read(inputs["record"].parent).sides[1].side()
-    lines = [side.decode(line) for line in read_lines(inputs["output"])]
-    references = [read_lines(inputs[name]) for name in several("test reference", inputs)]
-    bleu, signature = restored_bleu(lines, references, settings["tokens"])
+    tokens: str
+    """Tokeniser of BLEU."""
+
+
+@dataclass(frozen=True)
+class RestoredFiles(Generic[File]):
+    """A translation, the record of the preparation, and references as people wrote them."""
+
+    output: File
+    record: File
+    references: tuple[File, ...]
+
+
+@version(1)
+def restore(folder: Path, settings: Restoring, inputs: RestoredFiles[Path], jobs: int) -> None:
+    """Writes one output as people would write it, and its BLEU against references as people wrote them."""
+    side = Record.read(inputs.record.parent).sides[1].side()
+    lines = [side.decode(line) for line in read_lines(inputs.output)]
+    references = [read_lines(path) for path in inputs.references]
+    bleu, signature = restored_bleu(lines, references, settings.tokens)
     write_lines(folder / RESTORED, lines)
     write_json(folder / RESTORED_BLEU, {"bleu": bleu, "signature": signature})
+
+
+def plan_texts(experiment: Experiment) -> Texts:
+    """The text files of an experiment."""
+    corpus = experiment.corpus
+    if isinstance(corpus, RawCorpus):
+        return _prepared(experiment.prepare, corpus)
+    return Texts(
+        corpus.source,
+        corpus.target,
+        corpus.dev_source,
+        tuple(corpus.dev_reference),
+        corpus.test_source,
+        tuple(corpus.test_reference),
+        tuple(corpus.alignment),
+    )
+
+
+def _prepared(settings: PrepareSettings, corpus: RawCorpus) -> Texts:
+    """The files that the preparation makes."""
+    source, target = settings.languages(corpus.files)
+    reader = source_kind(corpus.files, settings.format)
+    settings = dataclasses.replace(settings, source_language=source, target_language=target, format=reader)
+    versions = kind(TEXT_SOURCES, reader).VERSION, kind(TOKENISERS, settings.tokeniser).VERSION
+    files = RawTextFiles(corpus.files, corpus.held_out("dev"), corpus.held_out("test"))
+    stage = Stage("prepare", prepare, Preparation(settings, *versions), files)
+
+    def references(name: str, file: Callable[[str, str, int], str]) -> tuple[Input, ...]:
+        count = max(1, len(corpus.held_out(name)) - 1)
+        return tuple(stage / file(name, target, number) for number in range(1, count + 1))
+
+    return Texts(
+        stage / set_file("train", source),
+        stage / set_file("train", target),
+        stage / set_file("dev", source),
+        references("dev", set_file),
+        stage / set_file("test", source),
+        references("test", set_file),
+        prepared=stage,
+        raw_references=references("test", raw_reference),
+        raw_tokens=restored_tokens(target),
+    )
+
+
+def restore_stage(texts: Texts, output: Input) -> Stage | None:
+    """The stage that restores an output; None unless the text was prepared."""
+    if texts.prepared is None:
+        return None
+    files = RestoredFiles(output, texts.prepared / RECORD, texts.raw_references)
+    return Stage("restore", restore, Restoring(texts.raw_tokens), files)

@@ -1,0 +1,82 @@
+"""Checks of an experiment before hours of work: its decoder, its text, and the folder of its results."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from lscfg import log
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
+from lscfg.errors import InputError
+from lscfg.io.text import read_lines
+from lscfg.tuning.experiment.schema import RawCorpus
+from lscfg.tuning.experiment.system import Experiment
+
+RESULTS = ("results.json", "manifest.json", "report.html")
+
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
+"""Files for users: all four in the folder of a system's first run, all but the first in those of other runs."""
+
+
+def check_corpus(experiment: Experiment) -> None:
+    """Reads all text once, so that a bad line is found before hours of work.
+
+    Empty lines are allowed in the test sources only: they are translated as empty lines.
+
+    Raises:
+        InputError: see ``lscfg.corpus.parallel``; or the report is to show a sentence that is not there.
+    """
+    corpus = experiment.corpus
+    if isinstance(corpus, RawCorpus):  # the preparation makes good text of it
+        count = experiment.prepare.test or len(read_lines(corpus.held_out("test")[0]))
+        return _check_charted(experiment, count, corpus.test_source or corpus.source)
+    read_parallel(corpus.source, corpus.target)
+    for name, source, references in (
+        ("dev", corpus.dev_source, corpus.dev_reference),
+        ("test", corpus.test_source, corpus.test_reference),
+    ):
+        lines = read_lines(source)
+        if not lines:
+            raise InputError(f"the {name} set is empty", source)
+        check_sentences(lines, source, allow_empty=name == "test")
+        check_plain(lines, source)
+        for reference in references:
+            check_length(len(read_lines(reference)), reference, len(lines), source)
+    _warn_of_leaks(experiment)
+    _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
+
+
+def _warn_of_leaks(experiment: Experiment) -> None:
+    """Says how many references the monolingual text has: they flatter the language model and new rules."""
+    corpus, texts = experiment.corpus, experiment.monolingual.target
+    assert not isinstance(corpus, RawCorpus)
+    if not texts:
+        return
+    known = {line for path in texts for line in read_lines(path)}
+    for reference in (*corpus.dev_reference, *corpus.test_reference):
+        lines = read_lines(reference)
+        if count := sum(line in known for line in lines):
+            log.warning(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
+
+
+def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
+    last = max(experiment.report.sentences, default=0)
+    if last > count:
+        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", path)
+
+
+def check_folder(folder: Path, experiment: Experiment) -> None:
+    """Refuses what stands where the run will write, before the work.
+
+    Raises:
+        InputError: a file is in the place of a folder, or the other way round.
+    """
+    folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
+    later = range(2, experiment.tuning.runs + 1)
+    for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
+        if os.path.lexists(folder / name) and not (folder / name).is_dir():
+            raise InputError("is in the way of a folder; remove this file and run again", folder / name)
+    published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
+    for name in (*RESULTS, *published):
+        if (folder / name).is_dir():
+            raise InputError("is in the way of a file; remove this folder and run again", folder / name)

@@ -1,0 +1,97 @@
+"""Record of a run: the manifest, and the files of the report."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from lscfg.extras import installed_versions
+from lscfg.formats.weights import read_weights
+from lscfg.io.text import decode_text, file_hash, read_bytes
+from lscfg.tuning.experiment.stage import files_in
+from lscfg.tuning.experiment.stages.charts import CHARTS, SENTENCES, TREES
+from lscfg.tuning.experiment.stages.decoding import WEIGHTS
+from lscfg.tuning.experiment.state import Run
+from lscfg.tuning.report.content import Charts, Content, TreeRecords
+from lscfg.version import __version__
+
+PACKAGES = (
+    "numpy",
+    "scipy",
+    "cffi",
+    "distributed",
+    "sacrebleu",
+    "kenlm",
+    "ufal-kenlm",
+    "sil-thot",
+    "safetensors",
+    "jinja2",
+)
+"""Whose versions the manifest has, as far as they are installed."""
+
+
+def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
+    """What the report shows beside the manifest; of systems tuned several times the first run's translations."""
+    plan, texts = run.plan, run.plan.texts
+    references = run.lines(*texts.test_references)
+    outputs = {name: run.outputs(name)[0] for name in plan.systems}
+    chosen = run.json(plan.sentences / SENTENCES) if plan.charts or plan.trees else {"charts": [], "trees": []}
+    found = {name: run.json(stage / CHARTS) for name, stage in plan.charts.items()}
+    charts = {name: Charts(chart["model"], chart["one state"]) for name, chart in found.items()}
+    (sources,), examples = run.lines(texts.test_source), run.experiment.report.examples
+    weights = {
+        name: [read_weights(run.cache.path(stage / WEIGHTS)) for stage in system.tuned]
+        for name, system in plan.systems.items()
+        if not system.members
+    }
+    seen = {word for text in (*references, *outputs.values()) for line in text for word in line.split()}
+    (target,) = run.lines(texts.target)
+    training = Counter(word for line in target for word in line.split() if word in seen)
+    counts = {word: training[word] for word in sorted(seen)}
+    made = {name: run.json(stage / TREES) for name, stage in plan.trees.items()}
+    trees = TreeRecords(
+        chosen["trees"],
+        {name: found["states"] for name, found in made.items()},
+        {name: found["trees"] for name, found in made.items()},
+    )
+    return Content(
+        path.stem, results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees
+    )
+
+
+def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:
+    """What made the results: enough to make them again, and what it cost."""
+    experiment = run.experiment
+    programs = experiment.decoder.programs(bool(experiment.latent_systems))
+    return {
+        "lscfg": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+        "jobs": jobs,
+        "decoder": {name: file_hash(file) for name, file in programs.items()},
+        "packages": installed_versions(PACKAGES),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "experiment": decode_text(read_bytes(path), path),
+        "settings": _plain(dataclasses.asdict(experiment)),
+        "sha256": {str(file): file_hash(file) for file in files_in(experiment) if isinstance(file, Path)},
+        "stages": [
+            {**made.record, "folder": made.path.name, "reused": made.reused, "systems": run.plan.users(made.stage)}
+            for made in (run.cache.made.get(stage.key) for stage in run.plan.stages())
+            if made
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """The value with paths as strings, for JSON."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value

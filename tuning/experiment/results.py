@@ -1,0 +1,194 @@
+"""Results of an experiment: results.json, and the table that a person reads."""
+
+from __future__ import annotations
+
+import statistics
+from typing import Any
+
+from lscfg import log
+from lscfg.io.text import align_columns
+from lscfg.tuning.bleu import ORDER
+from lscfg.tuning.evaluate import SystemScore, evaluate
+from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, SCORES
+from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, GrammarFiles
+from lscfg.tuning.experiment.stages.text import RESTORED_BLEU
+from lscfg.tuning.experiment.state import Run, Times
+from lscfg.tuning.experiment.steps import STEPS
+from lscfg.tuning.metrics.metric import METRICS, further_metrics
+
+COLUMNS = (
+    "system",
+    "estimator",
+    "grammar",
+    "agree",
+    "rules",
+    "states",
+    "effective_rules",
+    "expansion",
+    "candidates",
+    "singular_values",
+)
+"""First columns of a row in their order, so that equal results stay equal bytes; columns of new steps follow."""
+
+
+def collect_results(run: Run) -> dict[str, Any]:
+    """Collects what results.json contains."""
+    experiment, settings = run.experiment, run.experiment.evaluation
+    references = run.lines(*run.plan.texts.test_references)
+    log.info("tests of significance")
+    outputs = {name: run.outputs(name) for name in run.plan.systems}
+    scores = evaluate(
+        outputs,
+        references,
+        settings.baseline,
+        samples=settings.samples,
+        trials=settings.trials,
+        seed=settings.seed,
+        against=list(settings.against),
+    )
+    rows = [_row(score, run) for score in scores.systems]
+    restored = _restored(run, scores.systems[0].name)
+    return {
+        "baseline": settings.baseline,
+        "against": list(settings.against),
+        "decoder": experiment.decoder.name,
+        "runs": experiment.tuning.runs,
+        "signature": scores.signatures["BLEU"],
+        "restored_signature": restored[0]["signature"] if restored else None,
+        "randomisation trials": settings.trials,
+        "test sentences": len(references[0]),
+        "derivations": run.json(run.plan.derivations / STATISTICS),
+        "systems": rows,
+        "sampling": _sampling(run),
+    }
+
+
+def _sampling(run: Run) -> list[dict[str, Any]]:
+    """How chains of sampled rules went; those of several systems once, if they are the same."""
+    found: list[dict[str, Any]] = []
+    for name, system in run.plan.systems.items():
+        for stage in (own for grammar in system.grammars for own in (grammar, *grammar.sources)):
+            made = stage / FOUND
+            if not isinstance(stage.inputs, GrammarFiles) or not run.path(made).exists():
+                continue
+            history = run.json(made)
+            same = next((item for item in found if item == {"systems": item["systems"], **history}), None)
+            if same:
+                same["systems"].append(name)
+            else:
+                found.append({"systems": [name], **history})
+    return found
+
+
+def _restored(run: Run, system: str) -> list[dict[str, Any]]:
+    """BLEU of the text that each run's output was put back into; none where text was not prepared."""
+    return [run.json(stage / RESTORED_BLEU) for stage in run.plan.systems[system].restored]
+
+
+def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
+    """One system: means over the runs, sample deviations (null for one run), then the runs."""
+    score, name = scores.metrics["BLEU"], scores.name
+    stages, rules = run.plan.systems[name], run.experiment.systems[name].rules
+    restored = [found["bleu"] for found in _restored(run, name)]
+    runs = [_run_row(run, name, number, bleu, restored) for number, bleu in enumerate(score.runs)]
+
+    def mean(key: str) -> float:
+        return statistics.fmean(row[key] for row in runs)
+
+    dev_bleu = [row["dev_bleu"] for row in runs]
+    columns = {
+        **dict.fromkeys(COLUMNS),
+        **_step_columns(run, name),
+        "system": name,
+        "grammar": rules.grammar if rules else None,
+        "rules": sum(run.json(grammar / SIZE)["rules"] for grammar in stages.grammars),
+    }
+    return {
+        **columns,
+        "start_dev_bleu": None if stages.members else mean("start_dev_bleu"),
+        "dev_bleu": mean("dev_bleu"),
+        "dev_bleu_deviation": statistics.stdev(dev_bleu) if len(runs) > 1 else None,
+        "test_bleu": score.score,
+        "test_bleu_deviation": score.deviation,
+        "test_bleu_mean": score.mean,
+        "restored_bleu": statistics.fmean(restored) if restored else None,
+        "test_bleu_ci": score.ci,
+        "p_value": score.p_randomised,
+        "p_bootstrap": score.p_bootstrap,
+        "p_against": score.p_against,
+        **{f"test_{METRICS[name].TITLE}": mean(METRICS[name].TITLE) for name in further_metrics()},
+        "test_precisions": [score.components[f"{n}-gram"] for n in range(1, ORDER + 1)],
+        "test_length_ratio": score.components["length"],
+        "brevity_penalty": score.components["BP"],
+        "runs": runs,
+    }
+
+
+def _step_columns(run: Run, name: str) -> dict[str, Any]:
+    """The columns of all steps; those of steps that the system lacks have their defaults."""
+    columns: dict[str, Any] = {}
+    for kind in STEPS:
+        columns |= kind.COLUMNS
+        if step := run.experiment.systems[name].step(kind):
+            columns |= step.columns(run.plan.systems[name], run)
+    return columns
+
+
+def _run_row(run: Run, name: str, number: int, bleu: float, restored: list[float]) -> dict[str, Any]:
+    """One run of a system."""
+    stages = run.plan.systems[name]
+    tuned = stages.tuned[number]
+    dev = run.json(tuned / DEV)
+    history = [] if stages.members else run.json(tuned / HISTORY)["history"]
+    return {
+        "seed": run.experiment.tuning.seed + number,
+        "start_dev_bleu": dev.get("start_bleu"),
+        "latent_start": dev.get("latent_start", getattr(tuned.settings, "latent_start", 0.0)),
+        "dev_bleu": dev["bleu"],
+        "dev_length_ratio": dev["length_ratio"],
+        "tuning_iteration": dev.get("iteration"),
+        "dev_bleu_by_iteration": [record["dev_bleu"] for record in history],
+        "scale": dev.get("scale"),
+        "test_bleu": bleu,
+        "restored_bleu": restored[number] if restored else None,
+        **run.json(stages.scored[number] / SCORES),
+    }
+
+
+def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
+    """The table that a person reads.
+
+    Args:
+        results: what results.json has.
+        times: by system.
+    """
+    tested = [results["baseline"], *results["against"]]
+    titles = [METRICS[name].TITLE for name in further_metrics()]
+    restored = ["restored BLEU"] if results["restored_signature"] else []
+    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
+    rows[0] += [*titles, "length", "training CPU s", "tuning s", "decoding CPU s"]
+    for row in results["systems"]:
+        rows.append(
+            [
+                row["system"] + (f" (m = {row['states']})" if row["states"] else ""),
+                str(row["rules"]),
+                _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"]),
+                _with_deviation(row["test_bleu"], row["test_bleu_deviation"]),
+                f"± {row['test_bleu_ci']:.2f}",
+                *(f"{row['restored_bleu']:.2f}" for _ in restored),
+                *("" if p is None else f"{p:.4f}" for p in (row["p_value"], *row["p_against"].values())),
+                *(f"{row[f'test_{title}']:.2f}" for title in titles),
+                f"{row['test_length_ratio']:.3f}",
+                *("" if value is None else f"{value:.0f}" for value in times[row["system"]]),
+            ]
+        )
+    note = f"BLEU: {results['signature']}"
+    if restored:
+        note += f"; restored: {results['restored_signature']}"
+    if results["runs"] > 1:
+        note += f"; means of {results['runs']} tunings, standard deviations in parentheses"
+    return "\n".join([*align_columns(rows), note])
+
+
+def _with_deviation(value: float, deviation: float | None) -> str:
+    return f"{value:.2f}" + ("" if deviation is None else f" ({deviation:.2f})")

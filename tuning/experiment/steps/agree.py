@@ -1,0 +1,130 @@
+"""Consensus: a system that chooses from the translations of others, whatever their rules."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Self
+
+from lscfg.errors import quote
+from lscfg.io.text import read_lines, write_json, write_lines
+from lscfg.parallel.choose import in_processes
+from lscfg.settings_file import Keys, Reader
+from lscfg.tuning.bleu import corpus_bleu, corpus_stats, length_ratio
+from lscfg.tuning.experiment.stage import File, Stage, version
+from lscfg.tuning.experiment.stages.decoding import DEV, NBEST, OUTPUT, add_run, lists_stage
+from lscfg.tuning.experiment.system import Draft, Experiment, Fault, StageFiles, System, SystemPlan, SystemStep
+from lscfg.tuning.rescore import agreed, read_lists
+
+SCALES = (0.1, 0.2, 0.3, 0.5, 1.0)
+"""Factors of scores that are tried, before scores become probabilities."""
+
+
+@dataclass(frozen=True)
+class Agree(SystemStep):
+    """Of the translations of other systems, the ones that these systems agree on most."""
+
+    NAME: ClassVar[str] = "agree"
+    KEYS: ClassVar[tuple[str, ...]] = ("agree",)
+    COLUMNS: ClassVar[Mapping[str, Any]] = {"agree": []}
+    CHOOSES: ClassVar[bool] = True
+
+    members: tuple[str, ...]
+    """Systems before this one."""
+
+    @classmethod
+    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+        members = reader.value(tuple[str, ...], table.pop("agree", []), (*keys, "agree"))
+        if not members:
+            return None
+        if other := next(iter(table), ""):
+            raise reader.error((*keys, other), f"{other} is not for a system that chooses from others' translations")
+        return cls(members)
+
+    def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
+        for member in self.members:
+            if member not in before or not experiment.systems[member].tuned:
+                return Fault("agree", f"agree: {quote(member)} is no system before this one with rules of its own")
+        if len(self.members) == 1 or len({*self.members}) < len(self.members):
+            return Fault("agree", "agree must name two systems or more, each once")
+        return None
+
+    def translations(self, draft: Draft) -> SystemPlan | None:
+        """Each run chooses from the translations of the same run of its members."""
+        members, texts = [draft.before[member] for member in self.members], draft.texts
+        plan = SystemPlan(None, None, None, None, members)
+        for run in range(draft.experiment.tuning.runs):
+            dev, test = (
+                [lists_stage("lists", one, run, wanted) for one in members]
+                for wanted in (texts.dev_source, texts.test_source)
+            )
+            dev_lists, test_lists = (tuple(stage / NBEST for stage in stages) for stages in (dev, test))
+            tuned = Stage("agree", agree, AgreeSettings(), AgreeFiles(dev_lists, texts.dev_references))
+            files = TogetherFiles(test_lists, tuned / DEV, texts.test_source)
+            add_run(plan, texts, [*dev, *test], tuned, Stage("together", together, None, files))
+        return plan
+
+    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, Any]:
+        return {"agree": list(self.members)}
+
+
+@dataclass(frozen=True)
+class AgreeSettings:
+    """Settings of a choice."""
+
+    scales: tuple[float, ...] = SCALES
+
+
+@dataclass(frozen=True)
+class AgreeFiles(Generic[File]):
+    """Lists of translations of the development set by the members, and references."""
+
+    lists: tuple[File, ...]
+    references: tuple[File, ...]
+
+
+@version(1)
+def agree(folder: Path, settings: AgreeSettings, inputs: AgreeFiles[Path], jobs: int) -> None:
+    """Writes the scale with the best BLEU on the development set, the first of equal ones."""
+    began = time.monotonic()
+    references = [read_lines(path) for path in inputs.references]
+    chosen = _agreed(inputs.lists, len(references[0]), settings.scales, jobs)
+    stats = [corpus_stats(lines, references).sum(0) for lines in zip(*chosen, strict=True)]
+    scores = [corpus_bleu(one) for one in stats]
+    best = max(range(len(scores)), key=scores.__getitem__)
+    summary = {
+        "bleu": scores[best],
+        "length_ratio": length_ratio(stats[best]),
+        "scale": settings.scales[best],
+        "bleu_by_scale": {str(scale): score for scale, score in zip(settings.scales, scores, strict=True)},
+        "seconds": time.monotonic() - began,
+    }
+    write_json(folder / DEV, summary)
+
+
+@dataclass(frozen=True)
+class TogetherFiles(Generic[File]):
+    """Lists of translations of the test set by the members, and the chosen scale."""
+
+    lists: tuple[File, ...]
+    dev: File
+    test_source: File
+
+
+@version(1)
+def together(folder: Path, settings: None, inputs: TogetherFiles[Path], jobs: int) -> None:
+    """Writes the translations of the test set that the systems agree on most."""
+    scale = json.loads(inputs.dev.read_text(encoding="utf-8"))["scale"]
+    lines = _agreed(inputs.lists, len(read_lines(inputs.test_source)), [scale], jobs)
+    write_lines(folder / OUTPUT, [one[0] for one in lines])
+
+
+def _agreed(lists: Sequence[Path], sentences: int, scales: Sequence[float], jobs: int) -> list[list[str]]:
+    """The translation of each sentence under each scale."""
+    systems = [read_lists(path, {}, sentences) for path in lists]
+    with in_processes(jobs) as engine:
+        return list(engine.map(partial(agreed, scales=scales), list(zip(*systems, strict=True))))
