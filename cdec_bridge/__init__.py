@@ -1,1 +1,1 @@
-"""cdec as a decoder for lscfg: found on this machine, run over a file, its lists read."""
+"""cdec as a decoder for lscfg: finding it, running it and reading its lists."""

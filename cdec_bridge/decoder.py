@@ -33,12 +33,12 @@ def find_library() -> Path | None:
     """The library of ``lscfg cdec build`` that LSCFG_CDEC_PLUGIN names.
 
     Raises:
-        InputError: there is no such file.
+        InputError: the file is missing.
     """
     if not (named := os.environ.get(LIBRARY_VARIABLE)):
         return None
     if not Path(named).is_file():
-        raise InputError(f"no such file; it is what the environment variable {LIBRARY_VARIABLE} names", named)
+        raise InputError(f"no such file; correct the environment variable {LIBRARY_VARIABLE}", named)
     return Path(named).resolve()
 
 
@@ -54,12 +54,12 @@ def program_below(root: str | os.PathLike[str]) -> Path | None:
 class CdecDecoder:
     """Runs cdec with a configuration file, in ``jobs`` new processes for each call.
 
-    Features are packed while cdec searches and unpacked for its lists, where the configuration can be divided into
-    passes: the lists are the same and cost about half with latent features, three quarters without. A configuration
-    without latent features needs ``library``, that of ``lscfg cdec build``, for it.
+    If the configuration can be divided into passes, features are packed during the search and unpacked for the lists.
+    The lists are the same and take about half the time with latent features, three quarters without. Without latent
+    features this needs ``library``, the library of ``lscfg cdec build``.
 
     Raises:
-        InputError: there is no cdec, or no such configuration.
+        InputError: cdec or the configuration is missing.
     """
 
     def __init__(
@@ -89,9 +89,9 @@ class CdecDecoder:
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
     ) -> list[list[Hypothesis]]:
-        """At most ``k`` hypotheses of each sentence, best first; an empty one where cdec gives no output.
+        """At most ``k`` hypotheses of each sentence, best first; an empty one if cdec prints none.
 
-        Paths in the configuration count from its own folder, where cdec is run.
+        Paths in the configuration are relative to its folder, where cdec runs.
 
         Raises:
             LscfgError: cdec does not start; its last lines are shown.

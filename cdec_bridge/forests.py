@@ -1,6 +1,6 @@
-"""The forests that cdec builds, by the recorder of lscfg's library; and cdec's own binary files of them.
+"""Forests of cdec, from the recorder of lscfg's library or as binary files of cdec.
 
-Boost writes those files, so that only a cdec can read or write them: with ``formalism=rescore`` it loads them as its
+Boost writes the binary files, so only cdec can read or write them: with ``formalism=rescore`` it loads them as its
 input, with ``-O`` it writes them. Rules, features, spans and nodes survive; the sentence and the arcs of a lattice do
 not.
 """
@@ -20,19 +20,19 @@ from lscfg.formats.ini import line_word
 from lscfg.io.text import make_folder, read_bytes, read_lines, write_lines
 
 MAX_PASSES = 3
-"""cdec has no more."""
+"""The number of passes of cdec."""
 
 _OF_A_PASS = ("feature_function", "beam_prune", "density_prune")
 
 
 def recording(lines: Sequence[str], recorder: str) -> list[str]:
-    """A cdec.ini with a pass for the recorder behind its others, which sees the forest that they have left.
+    """A cdec.ini with a last pass for the recorder, which sees the final forest.
 
     Args:
         recorder: value of the ``feature_function`` line.
 
     Raises:
-        InputError: there are three passes already.
+        InputError: all three passes are in use.
     """
     keys = {line.split("#", 1)[0].partition("=")[0].strip() for line in lines}
     passes = 0
@@ -41,7 +41,7 @@ def recording(lines: Sequence[str], recorder: str) -> list[str]:
     ):
         passes += 1
     if passes == MAX_PASSES:
-        raise InputError(f"all {MAX_PASSES} passes of cdec are in use, none is left to record; leave out the last")
+        raise InputError(f"all {MAX_PASSES} passes of cdec are in use and none is left to record; remove the last")
     return [*lines, f"feature_function{_suffix(passes)}={recorder}"]
 
 
@@ -59,17 +59,17 @@ def record(
     folder: Path | None = None,
     binary: str | os.PathLike[str] | None = None,
 ) -> Iterator[str]:
-    """The forest that cdec has built of each sentence at the end of its passes, as a line of JSON without a newline.
+    """The forest of each sentence after all passes of cdec, as a line of JSON without a newline.
 
     Args:
         library: lscfg's library for cdec.
-        ini: the decoder's configuration; None where sentences are lines ``::forest:: FILE`` (``binary_inputs``).
+        ini: configuration of the decoder; None if sentences are lines ``::forest:: FILE`` (``binary_inputs``).
         options: further options of cdec.
         folder: where cdec is run (default: the working directory).
-        binary: a folder that gets each forest as cdec's own file, too, ``N.bin.gz``.
+        binary: folder for each forest as a binary file of cdec, too, ``N.bin.gz``.
 
     Raises:
-        InputError: no library, or the configuration leaves no pass.
+        InputError: the library is missing, or the configuration leaves no pass.
         LscfgError: cdec does not start, or a forest was not written.
     """
     if not Path(library).is_file():
@@ -85,16 +85,16 @@ def record(
         ours = [Path(made) / f"{number}.json.gz" for number in range(len(sentences))]
         theirs = [Path(written) / f"{number}.bin.gz" for number in range(len(sentences))]
         lists = processes.decode(sentences)
-        # a forest is written when the next one begins: where cdec died at that, the one before is lost
+        # a forest is written when the next one begins, so a crash loses the one before
         lost = [n for n, found in enumerate(lists) if found and not ours[n].is_file()]
         if lost:
             for n in lost:
-                theirs[n].unlink(missing_ok=True)  # cdec would add to it
+                theirs[n].unlink(missing_ok=True)  # cdec would append to it
             processes.decode([sentence if n in lost else "" for n, sentence in enumerate(sentences)])
         for number, found in enumerate(lists):
             if found:
                 if not ours[number].is_file():
-                    raise LscfgError(f"cdec has translated sentence {number + 1}, but its forest was not written")
+                    raise LscfgError(f"cdec translated sentence {number + 1} but did not write its forest")
                 yield read_bytes(ours[number]).decode("utf-8").removesuffix("\n")
                 if binary is not None:
                     os.replace(theirs[number], Path(binary) / theirs[number].name)
@@ -105,10 +105,11 @@ def record(
 
 
 def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:
-    """The input with which cdec, run in the folder, loads each of its files ``N.bin.gz``; empty where there is none.
+    """The input with which cdec, run in the folder, loads each of its files ``N.bin.gz``; an empty line for a missing
+    one.
 
     Raises:
-        InputError: the folder has no such file.
+        InputError: the folder contains no such file.
     """
     names = (re.fullmatch(r"(\d+)\.bin\.gz", path.name, re.ASCII) for path in Path(folder).glob("*.bin.gz"))
     found = {int(name[1]): name[0] for name in names if name}

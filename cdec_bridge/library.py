@@ -1,4 +1,4 @@
-"""The library of lscfg's feature function for cdec: compiled against the user's cdec, and tried out in it."""
+"""The library of lscfg's feature function for cdec: compiled against the user's cdec, and tested in it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from lscfg.kernel import LATENT_FEATURES
 LIBRARY = "liblscfg_cdec.so"
 
 LINKING = ("-Wl,-undefined,dynamic_lookup",) if sys.platform == "darwin" else ("-Wl,-z,nodelete",)
-"""The program has what is undefined. cdec closes the library while objects of its classes are alive: nodelete."""
+"""The program defines the undefined symbols. cdec closes the library while objects of its classes live: nodelete."""
 
 HEADERS = ("decoder/ff.h", "decoder/hg.h", "decoder/sentence_metadata.h", "utils/fdict.h", "utils/filelib.h")
 
 
 @dataclass(frozen=True)
 class CdecTree:
-    """A source tree of cdec that was built.
+    """A built source tree of cdec.
 
     Attributes:
         root: the tree.
-        build: folder of ``config.h``, None where cdec was built without one.
+        build: folder of ``config.h``, None if cdec was built without one.
         program: the decoder, None if it was not found.
     """
 
@@ -52,7 +52,7 @@ class CdecTree:
         """The tree at ``root``.
 
         Raises:
-            InputError: a header that the feature function includes is not there.
+            InputError: a header of the feature function is missing.
         """
         path = Path(root).resolve()
         for header in HEADERS:
@@ -63,20 +63,20 @@ class CdecTree:
 
     @property
     def compiler_options(self) -> list[str]:
-        """Include folders and definitions, those that cdec itself was compiled with."""
+        """Include folders and definitions of the build of cdec."""
         folders = [self.root, *([self.build] if self.build else []), self.root / "utils", self.root / "decoder"]
         options = [part for folder in folders for part in ("-isystem", str(folder))]
         return (["-DHAVE_CONFIG_H"] if self.build else []) + options
 
 
 def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
-    """Compiles feature function and kernel, with ``CC`` and ``CXX`` if they are set, into a shared library.
+    """Compiles feature function and kernel, with ``CC`` and ``CXX`` if set, into a shared library.
 
-    Nothing of cdec is linked in: the program exports what is needed, and a second copy of its dictionaries would break
+    The library does not link cdec: the program exports all symbols, and a second copy of its dictionaries would break
     it.
 
     Raises:
-        InputError: there is no compiler, or the sources do not compile; the first error is shown.
+        InputError: no compiler, or the sources do not compile; the first error is shown.
     """
     # Newer releases of Boost do not include split_member.hpp by themselves, as cdec expects.
     options = ["-Wno-invalid-offsetof", *tree.compiler_options, "-include", "boost/serialization/split_member.hpp"]
@@ -89,14 +89,15 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
 
 
 def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
-    """Loads the library into the tree's decoder, on a small grammar and model, and compares all features with ours.
+    """Loads the library into the decoder of the tree, on a small grammar and model, and compares all features with
+    lscfg's.
 
     Returns:
-        What was found to be well, in words.
+        The successful checks, in words.
 
     Raises:
-        InputError: there is no decoder, or it does not load the library: the missing symbol is named.
-        LscfgError: cdec failed, or its features are others.
+        InputError: the decoder is missing, or does not load the library; the message names the missing symbol.
+        LscfgError: cdec failed, or its features differ.
     """
     if tree.program is None:
         raise InputError("no decoder/cdec in it or its build folders; build cdec first", tree.root)
@@ -113,7 +114,7 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
             for name in ("plain.ini", "cdec.ini")
         )
         if plain.returncode or not plain.stdout.startswith("0 ||| "):
-            raise InputError(f"this is no cdec that works: without the library, {_end(plain)}", tree.program)
+            raise InputError(f"this cdec does not work: without the library, {_end(plain)}", tree.program)
         if done.returncode:
             raise _diagnosis(done, tree.program, library)
         theirs = [parse_hypothesis(line, tree.program)[1] for line in done.stdout.splitlines()]
@@ -121,12 +122,12 @@ def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
             ours = decoder.decode([EXAMPLE_SENTENCE], weights, 1000)[0]
     if not _same(_ordered(theirs), _ordered(ours)):
         raise LscfgError(
-            f"{tree.program}: the library is loaded, but the features of {len(theirs)} derivations are not those of "
-            "lscfg itself; was it built against the headers of this program?"
+            f"{tree.program}: the library is loaded, but the features of {len(theirs)} derivations differ from those "
+            "of lscfg; was it built against the headers of this program?"
         )
     unmatched = re.search(r"(\d+) unmatched", done.stderr)
     if unmatched is None or unmatched[1] != "0":
-        raise LscfgError(f"{tree.program}: rules of the decoder's forest were not found again")
+        raise LscfgError(f"{tree.program}: rules of the decoder's forest do not match those of the grammar")
     return f"{tree.program} loads {library}; {len(theirs)} derivations have the features that lscfg computes itself"
 
 
@@ -144,7 +145,7 @@ def _ordered(hypotheses: Sequence[Hypothesis]) -> list[tuple[list[tuple[str, flo
 
 
 def _same(theirs: list[tuple[list, list[float]]], ours: list[tuple[list, list[float]]]) -> bool:
-    """Equal but for the six digits that cdec prints."""
+    """Equality in the six digits that cdec prints."""
     return len(theirs) == len(ours) and all(
         a[0] == b[0] and np.allclose(a[1], b[1], rtol=1e-4, atol=1e-4) for a, b in zip(theirs, ours, strict=True)
     )
@@ -163,10 +164,10 @@ def _write_example(folder: Path) -> tuple[DecoderConfig, dict[str, float]]:
 
 
 def _diagnosis(done: subprocess.CompletedProcess[str], program: Path, library: str | os.PathLike[str]) -> InputError:
-    """Why cdec failed with the library."""
+    """The reason why cdec failed with the library."""
     symbol = re.search(r"undefined symbol: (\S+)", done.stderr)
     if symbol and symbol[1] == "create_ff":
-        return InputError("has no create_ff, where cdec begins; it is none of lscfg cdec build", library)
+        return InputError("has no create_ff, the entry of cdec; it is no library of lscfg cdec build", library)
     if symbol:
         name = demangled(symbol[1])
         cause = f"does not export {name}; the library was built for another version, or cdec without -rdynamic"
@@ -174,8 +175,8 @@ def _diagnosis(done: subprocess.CompletedProcess[str], program: Path, library: s
     for line in done.stderr.splitlines():
         if "[lscfg]" in line or "dlopen reports" in line or "GLIBC" in line:
             return InputError(line.strip(), program)
-    if done.returncode == -signal.SIGBUS:  # pages behind the end of a mapped file
-        return InputError("is shorter than it says, so that cdec cannot map it; build it again", library)
+    if done.returncode == -signal.SIGBUS:  # pages after the end of a mapped file
+        return InputError("is truncated, so cdec cannot map it; build it again", library)
     return InputError(f"with the library, {_end(done)}", program)
 
 

@@ -1,4 +1,4 @@
-"""cdec over many sentences: several processes, output in order, and a sentence that kills one costs only itself."""
+"""cdec on many sentences: several processes, output in order, and only the sentence is lost that kills a process."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatc
 _MATCHED = re.compile(r"\d+ edges with latent features, (0 unmatched; )?")
 
 _TUNABLES = {
-    "mxfast": 0,  # small freed blocks are not kept apart, to be gathered again and again
+    "mxfast": 0,  # small freed blocks are not kept in separate lists
     "hugetlb": 1,
     "top_pad": 64 << 20,
-    "trim_threshold": 2_000_000_000,  # what a sentence frees the next one uses
+    "trim_threshold": 2_000_000_000,  # the next sentence uses the memory
     "mmap_threshold": 1_000_000_000,
 }
 _ALLOCATION = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _TUNABLES.items())}
-"""cdec makes and frees millions of small blocks a sentence: a fifth of its time is what the C library does then."""
+"""cdec allocates and frees millions of small blocks per sentence, which takes a fifth of its time."""
 
 
 class CdecProcesses:
-    """Runs cdec with a configuration; paths in it count from ``folder``.
+    """Runs cdec with a configuration; paths in it are relative to ``folder``.
 
     Args:
         program: the decoder.
@@ -42,7 +42,7 @@ class CdecProcesses:
         k: length of the k-best lists.
         jobs: processes that share the sentences.
         folder: where cdec is run (default: the working directory).
-        told: warnings of lscfg's library that were given already; new ones are added.
+        told: warnings of lscfg's library so far; new ones are added.
 
     Raises:
         InputError: no such configuration, or k or jobs below 1.
@@ -70,19 +70,19 @@ class CdecProcesses:
         self._jobs = jobs
         self._folder = folder
         self._told = set() if told is None else told
-        self._lock = threading.Lock()  # of what all threads change: what was told, what runs, the progress bar
+        self._lock = threading.Lock()  # guards the warnings, the running processes and the progress bar
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
 
     def decode(self, sentences: Sequence[str]) -> list[list[str]]:
-        """The lines of the k-best list of each sentence, with its index as id; none where there is no parse.
+        """The lines of the k-best list of each sentence, with its index as id; empty without a parse.
 
-        A sentence at which cdec dies gets none either and is named in a warning; the others go to a new process. What
-        lscfg's library warns of is passed on, once.
+        A sentence that kills cdec gets an empty list and a warning; the others go to a new process. Warnings of lscfg's
+        library are passed on, once each.
 
         Raises:
-            LscfgError: cdec does not even start.
-            KeyboardInterrupt: cdec was interrupted; nothing of it goes on.
+            LscfgError: cdec does not start.
+            KeyboardInterrupt: cdec was interrupted; all processes have ended.
         """
         lists: list[list[str]] = [[] for _ in sentences]
         todo = [n for n, line in enumerate(sentences) if line.strip()]
@@ -100,7 +100,7 @@ class CdecProcesses:
                 if not share:
                     self._warn(f"cdec ended with {ending(status)} after its last sentence ({_last_words(stderr)})")
                     return
-                if len(share) > 1 and not done:  # its own process, so that no other sentence can be the cause
+                if len(share) > 1 and not done:  # a separate process, so that no other sentence can be the cause
                     status, stderr, _ = self._run(share[:1], sentences, lists, bar)
                     if self._stopped:
                         return
@@ -120,7 +120,7 @@ class CdecProcesses:
                 self._stop()
                 raise
 
-        # threads even for one: an interruption comes to this one, which then ends all processes
+        # threads even for one process: an interrupt reaches this thread, which then ends all processes
         with Threads(max(len(shares), 1)) as engine:
             try:
                 for _ in engine.map(finish_or_stop, shares):
@@ -136,9 +136,9 @@ class CdecProcesses:
     def _run(
         self, share: list[int], sentences: Sequence[str], lists: list[list[str]], bar: Iterator[int]
     ) -> tuple[int, str, int]:
-        """Status, the end of stderr, and how many of the sentences have their lists for certain.
+        """Status, the end of stderr, and the number of sentences with complete lists.
 
-        Where cdec died, the last list may have been cut, unless it has k lines; it is dropped.
+        If cdec died, its last list may be incomplete, unless it has k lines; it is dropped.
         """
         last = -1
         with tempfile.TemporaryFile("w+", encoding="utf-8") as text, tempfile.TemporaryFile() as errors:
@@ -172,7 +172,7 @@ class CdecProcesses:
 
     @contextmanager
     def _started(self, text: IO[str], errors: IO[bytes]) -> Iterator[subprocess.Popen[bytes]]:
-        """A process that reads the text; it can be stopped from other threads."""
+        """A process that reads the text; other threads can stop it."""
         with self._lock:
             process = subprocess.Popen(
                 self._command,
@@ -200,10 +200,10 @@ class CdecProcesses:
                 process.kill()
 
     def _pass_on(self, stderr: Iterable[bytes]) -> None:
-        """Repeats what lscfg's library in cdec warned of, and its count of edges if it did not find them all."""
+        """Repeats the warnings of lscfg's library in cdec, and its count of edges if some are unmatched."""
         for raw in stderr:
             if found := _WARNING.match(raw.decode("utf-8", "replace")):
-                # how many edges were met depends on the weights; what is told should be told once in a tuning
+                # without the number of edges, which depends on the weights: one warning per tuning
                 self._warn(f"in cdec: {found[1] or _MATCHED.sub('', found[2])}")
 
     def _warn(self, message: str) -> None:

@@ -1,1 +1,1 @@
-"""Moses for lscfg: its files in lscfg's terms."""
+"""Moses for lscfg: conversion of files, and running the decoder."""

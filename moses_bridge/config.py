@@ -1,8 +1,8 @@
-"""Moses' configuration of the decoder that a cdec.ini describes, and what the two call the same features.
+"""Conversion of a cdec.ini into the configuration of Moses, and of feature names and values.
 
-Moses has probabilities in its rule table and takes their natural logarithm, cdec has -log10 of them; Moses' language
-model and word penalty are in natural logarithms, cdec's in log10. A value of cdec's is ``factor`` times that of Moses
-plus ``offset``, so that a weight of Moses' is ``factor`` times that of cdec. Latent features are the same in both.
+Moses takes the natural logarithm of probabilities in its rule table, cdec stores their -log10. The language model and
+the word penalty of Moses are natural logarithms, those of cdec log10. A value of cdec is ``factor`` times that of Moses
+plus ``offset``, so a weight of Moses is ``factor`` times that of cdec. Latent features are the same in both.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ UNLIMITED = 100_000
 """max-chart-span of the glue grammar."""
 
 EVERY_RULE = 1_000_000
-"""table-limit that no source side reaches. With 0 Moses does not sort the rules of a source side, and cube pruning,
-which goes through them one by one, would begin with the first ones of the file instead of the best."""
+"""table-limit that no source side reaches. With 0, Moses does not sort the rules of a source side, and cube pruning
+would begin with the first rules of the file instead of the best."""
 
 LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "unknown", "path", "trace")
 
 
 @dataclass(frozen=True)
 class Convention:
-    """How a value of Moses' becomes that of cdec."""
+    """Conversion of a value of Moses into that of cdec."""
 
     moses: str
     factor: float = 1.0
@@ -46,12 +46,13 @@ class Convention:
 
 @dataclass(frozen=True)
 class Conventions:
-    """The features of a configuration by cdec's name; in Moses ``Name_k`` is the k-th value of the feature ``Name``.
+    """The features of a configuration by their names in cdec; in Moses ``Name_k`` is the k-th value of the feature
+    ``Name``.
 
     Attributes:
         features: the conventions.
-        rule_features: the names of the rule table's scores, in their order.
-        latent: the names of the latent features, in their order.
+        rule_features: names of the scores of the rule table, in order.
+        latent: names of the latent features, in order.
     """
 
     features: Mapping[str, Convention]
@@ -60,15 +61,15 @@ class Conventions:
 
     @classmethod
     def of(cls, config: DecoderConfig, rule_features: Sequence[str]) -> Conventions:
-        """The conventions for a configuration whose grammar has these features.
+        """The conventions of a configuration whose grammar has these features.
 
         Raises:
-            InputError: a feature of the grammar has the name of another one, which Moses would not add up.
+            InputError: two features have the same name, and Moses would not add them up.
         """
         log10 = 1 / math.log(10)
         names = tuple(rule_features) or ("None",)
         found = {name: Convention(moses, -log10) for name, moses in zip(names, _values("TM", len(names)), strict=True)}
-        # Moses gives 100 for each unknown word, and counts <s> and </s> as words.
+        # Moses counts 100 for each unknown word, and <s> and </s> as words.
         others = {"PassThrough": Convention("UnknownWordPenalty0", -0.01)}
         if config.word_penalty:
             others["WordPenalty"] = Convention("WordPenalty0", log10, 2 * log10)
@@ -76,7 +77,7 @@ class Conventions:
             others[config.language_model_name] = Convention("LM_0", log10)
             others[f"{config.language_model_name}_OOV"] = Convention("LM_1")
         if config.glue:
-            # Moses' first [S] is <s> alone, so that it joins once more.
+            # the first [S] of Moses is <s> alone, so Moses applies one more glue rule
             others["Glue"] = Convention("Glue", 1.0, -1.0)
         latent: tuple[str, ...] = ()
         if config.latent is not None:
@@ -90,26 +91,26 @@ class Conventions:
         return cls(found | others, names, latent)
 
     def weights_to_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """Moses' weights; a feature without one counts 0."""
+        """The weights of Moses; missing weights are 0."""
         return {c.moses: c.factor * weights.get(name, 0.0) for name, c in self.features.items()}
 
     def weights_from_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
-        """cdec's weights of those that Moses has.
+        """The weights of cdec from those of Moses.
 
         Raises:
             InputError: a feature has no weight.
         """
         missing = [c.moses for c in self.features.values() if c.moses not in weights]
         if missing:
-            raise InputError(f"no weight of {', '.join(missing)}; was it made of another cdec.ini?")
+            raise InputError(f"no weight of {', '.join(missing)}; was it made from another cdec.ini?")
         return {name: weights[c.moses] / c.factor for name, c in self.features.items()}
 
     def features_from_moses(self, features: Mapping[str, float]) -> dict[str, float]:
-        """cdec's values of a hypothesis; what Moses does not name is 0 in Moses."""
+        """The values of cdec for a hypothesis; features that Moses does not print are 0 in Moses."""
         return {name: c.factor * features.get(c.moses, 0.0) + c.offset for name, c in self.features.items()}
 
     def hypothesis_from_moses(self, hypothesis: Hypothesis, escaped: bool = True) -> Hypothesis:
-        """With cdec's features and, if its words were ``escaped`` for Moses, words that are not."""
+        """The hypothesis with the features of cdec, and unescaped words if they were ``escaped`` for Moses."""
         text = unescape(hypothesis.text) if escaped else hypothesis.text
         return Hypothesis(text, self.features_from_moses(hypothesis.features), hypothesis.score)
 
@@ -118,7 +119,7 @@ _ESCAPES = {"|": "&#124;", "[": "&#91;", "]": "&#93;"}
 
 
 def escape(text: str) -> str:
-    """The text with ``|``, ``[`` and ``]`` as Moses can read them, as in its rule tables."""
+    """The text with ``|``, ``[`` and ``]`` escaped as in the rule tables of Moses."""
     for character, name in _ESCAPES.items():
         text = text.replace(character, name)
     return text
@@ -137,16 +138,16 @@ def write_moses(
     weights: Mapping[str, float] | None = None,
     ini: str | os.PathLike[str] = "",
 ) -> Path:
-    """Writes rule table, glue grammar and moses.ini of a decoder's configuration; returns the last one's path.
+    """Writes rule table, glue grammar and moses.ini of a configuration; returns the path of moses.ini.
 
     Args:
-        folder: is made if need be.
+        folder: created if missing.
         config: the configuration.
-        weights: cdec's.
-        ini: the file that the configuration is of.
+        weights: of cdec.
+        ini: file of the configuration.
 
     Raises:
-        InputError: Moses cannot do what the configuration says, or a file cannot be read.
+        InputError: Moses does not support the configuration, or a file cannot be read.
     """
     place = make_folder(folder).resolve()
     grammar = read_grammar(config)
@@ -164,12 +165,12 @@ def write_moses_ini(
     weights: Mapping[str, float],
     ini: str | os.PathLike[str],
 ) -> None:
-    """Writes a moses.ini for the rule table and glue grammar beside it.
+    """Writes a moses.ini for the rule table and glue grammar in the same folder.
 
     Raises:
-        InputError: the model is not there.
+        InputError: the model is missing.
     """
-    features = ["UnknownWordPenalty tuneable=true"]  # else it is not in n-best lists
+    features = ["UnknownWordPenalty tuneable=true"]  # else missing in n-best lists
     if config.word_penalty:
         features.append("WordPenalty")
     table = "PhraseDictionaryMemory name={} num-features={} path={} input-factor=0 output-factor=0 table-limit={}"
@@ -208,7 +209,7 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
     """The weights of a moses.ini, a feature of several values as ``Name_0``, ``Name_1`` and so on.
 
     Raises:
-        InputError: a malformed line, no section [weight], or a last line without its newline.
+        InputError: a malformed line, no section [weight], or a last line without newline.
     """
     weights: dict[str, float] = {}
     section = ""
@@ -231,7 +232,7 @@ def _values(name: str, n: int) -> list[str]:
 
 
 def has_escapes(grammar: Grammar) -> bool:
-    """Whether the corpus was escaped before it came to lscfg, as Moses' tokenizer.perl does without -no-escape."""
+    """True if the corpus was escaped before extraction, as by Moses' tokenizer.perl without -no-escape."""
     return any(name in grammar.vocab.word(k) for k in range(len(grammar.vocab)) for name in _ESCAPES.values())
 
 
@@ -239,8 +240,7 @@ def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
     if config.latent is not None and has_escapes(grammar):
         raise InputError(
             "the grammar has words like &#91;, escaped as Moses' tokenizer.perl does; latent features need a corpus "
-            "without escapes (-no-escape, or deescape-special-chars.perl), which the conversion makes where Moses "
-            "needs them"
+            "without escapes (-no-escape, or deescape-special-chars.perl); the conversion escapes words for Moses"
         )
     words = escape_words([grammar.vocab.word(k) for k in range(len(grammar.vocab))])
     indptr, indices, values = grammar.features()
@@ -253,7 +253,7 @@ def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
             continue
         if lhs != X or any(s < -1 - X for s in src):
             raise InputError(
-                "the grammar has rules of other categories than [X], beside '[S] ||| [X,1] ||| [1]'; they cannot be "
+                "the grammar has rules of categories other than [X], besides '[S] ||| [X,1] ||| [1]'; they cannot be "
                 "converted for Moses"
             )
         scores = ["1"] * size
@@ -264,5 +264,5 @@ def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
         links = " ".join(f"{place}-{tgt.index(-1 - k)}" for k, place in enumerate(gaps))
         lines.append(f"{sides[0]} ||| {sides[1]} ||| {' '.join(scores)} ||| {links} ||| ||| |||")
     if not root:
-        raise InputError("neither glue rules nor a rule '[S] ||| [X,1] ||| [1]' make a sentence of an [X]")
+        raise InputError("no glue rules and no rule '[S] ||| [X,1] ||| [1]', so no [X] can become a sentence")
     return sorted(lines)

@@ -31,17 +31,17 @@ def find_moses(latent: bool) -> Path | None:
     named = os.environ.get(VARIABLE)
     if named:
         if not (os.path.isfile(named) and os.access(named, os.X_OK)):
-            raise InputError(f"no such program; it is what the environment variable {VARIABLE} names", named)
+            raise InputError(f"no such program; correct the environment variable {VARIABLE}", named)
         return Path(named).resolve()
     found = shutil.which(PROGRAM) or (None if latent else shutil.which("moses_chart"))
     return Path(found) if found else None
 
 
 class MosesDecoder:
-    """Runs Moses with what a cdec.ini says, converted: a new process for each call, with ``threads`` threads.
+    """Runs Moses with a converted cdec.ini, in a new process for each call, with ``threads`` threads.
 
     Raises:
-        InputError: there is no Moses, no such configuration, or it cannot be converted.
+        InputError: Moses or the configuration is missing, or the configuration cannot be converted.
     """
 
     def __init__(self, ini: str | os.PathLike[str], program: Path | None = None, threads: int = 1):
@@ -66,7 +66,7 @@ class MosesDecoder:
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
     ) -> list[list[Hypothesis]]:
-        """At most ``k`` hypotheses of each sentence, best first; an empty one where Moses gives no output.
+        """At most ``k`` hypotheses of each sentence, best first; an empty one if Moses prints none.
 
         Raises:
             LscfgError: Moses failed; its last lines are shown.
@@ -85,6 +85,6 @@ class MosesDecoder:
         lists = [[Hypothesis("", {}, 0.0)] for _ in sentences]
         for index, n in enumerate(todo):
             if index in found:
-                ordered = sorted(found[index], key=lambda h: -h.score)  # almost so in Moses
+                ordered = sorted(found[index], key=lambda h: -h.score)  # Moses almost sorts them
                 lists[n] = [self._conventions.hypothesis_from_moses(h, self._escapes) for h in ordered]
         return lists

@@ -1,7 +1,6 @@
 """Moses' n-best lists: ``id ||| translation ||| Name= value [value ...] ... ||| score``.
 
-A feature of Moses may have several values; they are called ``Name_0``, ``Name_1`` and so on here, and a single value
-``Name``.
+The values of a feature with several values are called ``Name_0``, ``Name_1`` and so on here, a single value ``Name``.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def parse_features(text: str) -> dict[str, float]:
 
 
 def format_features(features: dict[str, float]) -> str:
-    """The inverse of ``parse_features``; values ``Name_0``, ``Name_1`` ... that follow each other are one feature."""
+    """The inverse of ``parse_features``; consecutive values ``Name_0``, ``Name_1`` ... are one feature."""
     texts: list[str] = []
     previous = ""
     for name, value in features.items():

@@ -1,4 +1,4 @@
-"""Moses with lscfg's feature function: built against the user's Moses, or as sources for its tree, and tried out."""
+"""Moses with lscfg's feature function: built against the user's Moses, or as sources for its tree, and tested."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ HEADERS = (
 )
 
 _PARTS = ("lm", "util", "search", "OnDiskPt", "probingpt", "moses/LM", "moses/TranslationModel", "phrase-extract")
-"""Folders whose objects libmoses.a needs and does not hold."""
+"""Folders whose objects libmoses.a needs but does not contain."""
 
 _BOOST = ("boost_thread", "boost_system", "boost_program_options", "boost_filesystem", "boost_iostreams")
 
 
 @dataclass(frozen=True)
 class MosesTree:
-    """A source tree of Moses that was built.
+    """A built source tree of Moses.
 
     Attributes:
         root: the tree.
         library: libmoses, shared or static.
-        definitions: macros that its classes depend on, as it was compiled with them.
+        definitions: macros of its build that its classes depend on.
     """
 
     root: Path
@@ -66,7 +66,7 @@ class MosesTree:
         """The tree at ``root``.
 
         Raises:
-            InputError: a header that the feature function includes is not there, or Moses was not built.
+            InputError: a header of the feature function is missing, or Moses was not built.
         """
         path = Path(root).resolve()
         for header in HEADERS:
@@ -85,11 +85,11 @@ class MosesTree:
         return [*quiet, *(f"-D{definition}" for definition in self.definitions), "-isystem", str(self.root)]
 
     def linker_options(self, folder: Path) -> list[str]:
-        """What a program needs of this tree; ``folder`` has room for an archive."""
+        """Linker arguments for a program; ``folder`` is for a temporary archive."""
         if self.library.suffix == ".so":
             variant = self.library.parent.relative_to(self.root / "moses" / "bin")
             folders = dict.fromkeys(path.parent for path in self.root.glob(f"*/bin/{variant}/lib*.so"))
-            # An rpath that libmoses' own libraries are looked for in, too; the newer runpath is not.
+            # an rpath, since libraries of libmoses are not searched for in the newer runpath
             return [str(self.library), "-Wl,--disable-new-dtags", *(f"-Wl,-rpath,{path}" for path in folders)]
         objects = [str(path) for path in self._objects()]
         archive = folder / "libothers.a"
@@ -105,7 +105,7 @@ class MosesTree:
 
 
 def _definitions(root: Path, library: Path) -> tuple[str, ...]:
-    """What the build left behind of its options: logs of values, and names in the library."""
+    """Traces of the build options: logs of values, and symbols in the library."""
 
     def log(path: str, pattern: str, default: str) -> str:
         file = root / path
@@ -132,15 +132,15 @@ def _definitions(root: Path, library: Path) -> tuple[str, ...]:
 
 
 def build_program(tree: MosesTree, output: str | os.PathLike[str], options: Sequence[str] = ()) -> None:
-    """Links Moses' decoder with the feature function and the kernel in it; the tree is not touched.
+    """Links Moses' decoder with the feature function and the kernel in it; the tree is not changed.
 
     Args:
         tree: Moses.
-        output: the program; it does what moses_chart does, and knows the feature LatentSCFG.
-        options: further options of compiler and linker, of a Boost in its own place for one.
+        output: the program, a moses_chart with the feature LatentSCFG.
+        options: further options of compiler and linker, for example for a Boost in a special folder.
 
     Raises:
-        InputError: there is no compiler, or it refuses; the first error is shown.
+        InputError: no compiler, or it fails; the first error is shown.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -172,20 +172,20 @@ STEPS = """\
      FF/LatentSCFG//lscfg
 3. build Moses as before
 """
-"""What is left to do for those who compile the sources in Moses' tree."""
+"""The remaining steps for users who compile the sources in the tree of Moses."""
 
 
 def write_sources(folder: str | os.PathLike[str]) -> Path:
     """Writes ``LatentSCFG/`` below ``folder``, which may be moses/FF: feature function, kernel, Jamfile and README.
 
     Raises:
-        InputError: it is there already and holds other files.
+        InputError: it already exists with other files.
     """
     target = Path(folder) / "LatentSCFG"
     if target.is_dir() and any(target.iterdir()) and not (target / "LatentSCFG.h").is_file():
-        raise InputError("is there and holds something else; remove it", target)
+        raise InputError("already exists with other content; remove it", target)
     make_folder(target)
-    for path in sorted(target.rglob("*")):  # an older version may have had others
+    for path in sorted(target.rglob("*")):  # an older version may have had other files
         if path.suffix in (".h", ".c", ".cpp"):
             path.unlink()
     with sources() as plugin:
@@ -205,14 +205,14 @@ def write_sources(folder: str | os.PathLike[str]) -> Path:
 
 
 def check_program(program: str | os.PathLike[str]) -> str:
-    """Runs the program on a small grammar and model and compares the features of all rule applications with ours.
+    """Runs the program on a small grammar and model and compares the features of all rule applications with lscfg's.
 
     Returns:
-        What was found to be well, in words.
+        The successful checks, in words.
 
     Raises:
-        InputError: the program does not run; the missing library, symbol or feature is named.
-        LscfgError: its features are others.
+        InputError: the program does not run; the message names the missing library, symbol or feature.
+        LscfgError: its features differ.
     """
     if not (os.path.isfile(program) and os.access(program, os.X_OK)):
         raise InputError("no such program; make it with lscfg moses build", program)
@@ -228,7 +228,7 @@ def check_program(program: str | os.PathLike[str]) -> str:
         if done.returncode:
             raise InputError(_diagnosis(done.stderr, done.returncode), program)
         if not (folder / "trace").is_file():
-            raise LscfgError(f"{program} did not say what features it gave")
+            raise LscfgError(f"{program} did not print its features")
         theirs = read_trace(folder / "trace").get(0, {})
         grammar = Grammar()
         grammar.read(folder / "grammar")
@@ -240,7 +240,7 @@ def check_program(program: str | os.PathLike[str]) -> str:
             "of its libmoses?"
         )
     if not all(np.allclose(theirs[key], ours[key], rtol=0, atol=1e-9) for key in ours):
-        raise LscfgError(f"{program} runs, but its features are not those of lscfg itself")
+        raise LscfgError(f"{program} runs, but its features differ from those of lscfg")
     count = len(done.stdout.splitlines())
     return (
         f"{program} translates with latent features; all {len(ours)} rule applications, of {count} derivations, have "
@@ -253,7 +253,7 @@ Application = tuple[tuple[int, ...], str, str]
 
 
 def read_trace(path: str | os.PathLike[str]) -> dict[int, dict[Application, list[float]]]:
-    """What ``trace=FILE`` has written: features by sentence and rule application."""
+    """Features by sentence and rule application, as ``trace=FILE`` writes them."""
     found: dict[int, dict[Application, list[float]]] = {}
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         where, _, src, tgt, values = (field.strip() for field in line.split(" |||"))
@@ -264,7 +264,7 @@ def read_trace(path: str | os.PathLike[str]) -> dict[int, dict[Application, list
 
 
 def expected_trace(grammar: Grammar, latent: LatentFeatures, sentence: str) -> dict[Application, list[float]]:
-    """The same as lscfg computes it, for a grammar with glue of its own; every word passes through."""
+    """The same features computed by lscfg, for a grammar with its own glue; every word passes through."""
     words = sentence.split()
     ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
     forest = grammar.parse(ids, ParseOptions(max_span=2**31 - 1, glue=False, pass_through=1))
@@ -294,7 +294,7 @@ def _sides(grammar: Grammar, forest: Forest, application: int) -> tuple[str, str
 
 
 def _diagnosis(stderr: str, status: int) -> str:
-    """The line that says it."""
+    """The line with the reason."""
     symbol = re.search(r"(?:undefined symbol|symbol lookup error): .*?(\S+)$", stderr, re.MULTILINE)
     if symbol:
         return f"its libmoses does not have {demangled(symbol[1])}; it was built for another version"

@@ -1,8 +1,8 @@
-"""Moses' rule table and glue grammar, of the same rules and features as cdec's grammar.
+"""Rule table and glue grammar of Moses, with the rules and features of a grammar in cdec's format.
 
 A line is ``source [X] ||| target [X] ||| scores ||| alignment ||| counts ||| ||| |||``. Nonterminals are ``[X][X]``;
-the alignment field (positions among the symbols of both sides) says which belong together. Scores are 10^-feature in
-the order of ``score_names``, so that the logarithm that Moses takes is -ln 10 times the feature. Counts are those of
+the alignment field (positions among the symbols of both sides) links them. Scores are 10^-feature in the order of
+``score_names``, so their natural logarithm in Moses is -ln 10 times the feature. Counts are those of
 the target side, the source side and the rule.
 """
 
@@ -25,7 +25,7 @@ from lscfg.io.text import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
 
 LARGEST = 30.0
-"""A feature beyond it counts as this: Moses keeps scores as 32-bit numbers, and a zero among them has no logarithm."""
+"""Upper limit of a feature: Moses stores scores as 32-bit numbers, and a score of 0 has no logarithm."""
 
 GLUE = (
     "<s> [X] ||| <s> [S] ||| 1 ||| ||| 0 ||| ||| |||",
@@ -36,28 +36,28 @@ ROOT = (
     "<s> </s> [X] ||| <s> </s> [S] ||| 1 ||| ||| 0 ||| ||| |||",
     "<s> [X][X] </s> [X] ||| <s> [X][X] </s> [S] ||| 1 ||| 0-0 1-1 2-2 ||| 0 ||| ||| |||",
 )
-"""For a grammar with glue of its own: one [X] is the whole sentence. A sentence without words has a rule too, since
-Moses writes no line for a sentence without a derivation, nor for any behind it."""
+"""Glue rules for a grammar with its own glue: one [X] is the whole sentence. The empty sentence has a rule, too, since
+Moses writes no line for a sentence without a derivation, nor for any sentence after it."""
 
 GLUE_FILE = "glue-grammar"
-"""The glue grammar's name, in the folder of the rule table."""
+"""Name of the glue grammar, in the folder of the rule table."""
 
 _ESCAPES = str.maketrans({"|": "&#124;", "[": "&#91;", "]": "&#93;"})
 
 
 def score_names(counted: RuleCounts) -> list[str]:
-    """The features in the order of the scores: first the four that Moses' own tools expect, in their order."""
+    """The features in the order of the scores: first the four that the tools of Moses expect."""
     first = ["FgivenE", "MaxLexFgivenE", "EgivenF", "MaxLexEgivenF"]
     return first + [name for name in counted.features if name not in first]
 
 
 def escape_words(words: list[str]) -> list[str]:
-    """The words as Moses' escape-special-chars.perl writes ``|``, ``[`` and ``]``, which part factors and nonterminals.
+    """The words with ``|``, ``[`` and ``]`` escaped as by Moses' escape-special-chars.perl.
 
-    The text to translate must be escaped alike.
+    The text to translate must be escaped in the same way.
 
     Raises:
-        InputError: a word is what another one would become, so that they could not be told apart again.
+        InputError: a word equals the escaped form of another one, so the two could not be distinguished.
     """
     escaped = [word.translate(_ESCAPES) for word in words]
     known = set(words)
@@ -70,11 +70,10 @@ def escape_words(words: list[str]) -> list[str]:
 
 
 def write_rule_table(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
-    """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` beside it.
+    """Writes the selected rules as a rule table, sorted by source side, and ``GLUE_FILE`` next to it.
 
     Raises:
-        InputError: a word cannot stand in a rule table, a file cannot be written, or there is a ``GLUE_FILE`` that is
-            none of lscfg's.
+        InputError: a word cannot be part of a rule table, a file cannot be written, or another ``GLUE_FILE`` exists.
     """
     check_words(counted.rules.words)
     glue = Path(path).parent / GLUE_FILE

@@ -1,11 +1,11 @@
 """The optimisers of cdec and Moses in the tuning loop: their programs learn, the loop decodes, logs and rolls back.
 
 * ``cdec-mira``: cdec's kbest_cut_mira, one pass for each iteration, with the settings of its mira.py. It decodes by
-  itself while it learns, and gives other weights every time: no seed fixes that.
-* ``cdec-dpmert``: cdec's mr_dpmert_map and mr_dpmert_reduce, up to five steps an iteration as in its dpmert.pl, on
-  hypergraphs that cdec writes. Random directions are ours: those of cdec's own program have no seed.
+  itself while it learns, and has no seed: each run yields other weights.
+* ``cdec-dpmert``: cdec's mr_dpmert_map and mr_dpmert_reduce, up to five steps per iteration as in its dpmert.pl, on
+  hypergraphs from cdec. Random directions are lscfg's, since the program of cdec has no seed for them.
 * ``moses-kbmira``, ``moses-mert``: Moses' kbmira and mert with the options of mert-moses.pl, on the k-best lists of all
-  iterations, whichever decoder gave them.
+  iterations, from any decoder.
 
 Programs are looked for below ``CDEC_ROOT`` and ``MOSES_ROOT`` (source tree or build folder), else on PATH.
 """
@@ -18,8 +18,9 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,33 +34,31 @@ from lscfg.tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
-HOSTS = ("cdec-mira", "cdec-dpmert", "moses-kbmira", "moses-mert")
-
-_PLACES = ("", "bin", "decoder", "training/*", "mert", "mert/bin", "mert/bin/*/*/*", "bin/*/*/*")
+_FOLDERS = ("", "bin", "decoder", "training/*", "mert", "mert/bin", "mert/bin/*/*/*", "bin/*/*/*")
 DPMERT_STEPS, DPMERT_DIRECTIONS, DPMERT_EPSILON = 5, 15, 1e-4
 """As in dpmert.pl: steps of an iteration, random directions, and the least gain that counts (BLEU and step)."""
 
 
 @dataclass(frozen=True)
 class HostResult:
-    """What a host's optimiser found."""
+    """Weights that a host's optimiser found."""
 
     weights: dict[str, float]
     """The start weights with those that the program learned, sorted by name."""
     bleu: float
-    """BLEU (0 to 100) of the pool's best hypotheses under them, counted by lscfg."""
+    """BLEU (0 to 100) of the best hypotheses of the pool under these weights, as computed by lscfg."""
 
 
 def find_program(name: str, variable: str) -> Path:
     """A program below the folder that an environment variable names, else on PATH.
 
     Raises:
-        InputError: there is none.
+        InputError: the program is not installed.
     """
     root = os.environ.get(variable)
     if root:
         for folder in (Path(root), *sorted(child for child in Path(root).glob("*") if child.is_dir())):
-            for place in _PLACES:
+            for place in _FOLDERS:
                 for found in sorted(folder.glob(f"{place}/{name}".lstrip("/"))):
                     if found.is_file() and os.access(found, os.X_OK):
                         return found.resolve()
@@ -74,20 +73,16 @@ def host_optimiser(
     """One of ``HOSTS``, for ``lscfg.tuning.tune.tune``.
 
     Args:
-        config: cdec.ini of the hosts that decode by themselves.
+        config: cdec.ini for optimisers that decode by themselves.
         sources, references: the development set, as for ``tune``.
-        k: size of the lists that cdec-mira makes.
+        k: size of the lists of cdec-mira.
 
     Raises:
-        InputError: there is no such optimiser, or a program is not installed.
+        InputError: the optimiser is unknown, or a program is not installed.
     """
-    if name == "cdec-mira":
-        return _CdecMira(config, sources, references, k)
-    if name == "cdec-dpmert":
-        return _CdecDpmert(config, sources, references)
-    if name in ("moses-kbmira", "moses-mert"):
-        return _Moses(name.removeprefix("moses-"))
-    raise InputError(f"no optimiser {quote(name)}; there are {', '.join(HOSTS)}")
+    if name not in _OPTIMISERS:
+        raise InputError(f"no optimiser {quote(name)}; there are {', '.join(HOSTS)}")
+    return _OPTIMISERS[name](config, sources, references, k)
 
 
 def _run(command: Sequence[object], folder: Path, text: str = "") -> str:
@@ -114,7 +109,7 @@ def _result(step: Step, learned: Mapping[str, float], program: object) -> HostRe
 
 
 class _Cdec:
-    """What cdec's optimisers read: segments and references without the sentences that are empty."""
+    """Base class of the optimisers of cdec, with segments and references of all sentences that are not empty."""
 
     def __init__(
         self, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]], *names: str
@@ -142,14 +137,14 @@ class _CdecMira(_Cdec):
             folder = Path(name)
             self._prepare(folder, step.weights)
             iteration = step.iteration - 1
-            # From the second pass on, the pseudo-document begins with the translations of the pass before.
+            # From the second pass on, the pseudo-document begins with the translations of the previous pass.
             best = "".join(f"{step.lists[n][0].text if step.lists[n] else ''}\n" for n in self._kept)
             (folder / f"run.raw.{iteration - 1}.B").write_text(best, encoding="utf-8")
             options = ["-s", 1, "-o", 2, "-h", 1, "-f", 1, "-C", 0.001, "-u", "-e", "-S", 1, "-m", "IBM_BLEU"]
             sizes = ["-k", self._k, "-b", self._k, "-p", iteration]
             files = ["-c", self._ini, "-w", folder / "weights", "-r", folder / "references", "-O", folder, "-D", folder]
             _run([self._programs[0], *files, *options, *sizes], self._ini.parent, self._segments)
-            learned = dict.fromkeys(step.weights, 0.0)  # cdec leaves out what is 0
+            learned = dict.fromkeys(step.weights, 0.0)  # cdec omits weights that are 0
             for path in folder.glob("weights.mira-pass*.*[0-9].gz"):
                 plain = folder / "learned"
                 plain.write_bytes(gzip.decompress(path.read_bytes()))
@@ -159,7 +154,9 @@ class _CdecMira(_Cdec):
 
 
 class _CdecDpmert(_Cdec):
-    def __init__(self, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]]):
+    def __init__(
+        self, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]], k: int
+    ):
         super().__init__(config, sources, references, "mr_dpmert_map", "mr_dpmert_reduce")
         cdec = find_cdec()
         if cdec is None:
@@ -194,7 +191,7 @@ class _CdecDpmert(_Cdec):
         texts = {_vector(direction): direction for direction in directions}
         origin = _vector(weights)
         forests = [(i, folder / f"{i}.bin.gz") for i in range(len(self._kept))]
-        found = [(i, path) for i, path in forests if path.exists()]  # cdec writes none where it has no parse
+        found = [(i, path) for i, path in forests if path.exists()]  # cdec writes none without a parse
         if not found:
             raise LscfgError(f"{self._cdec} translates none of the sentences")
         agenda = "".join(f"{path} {i} {origin} {text}\n" for i, path in found for text in texts)
@@ -215,7 +212,8 @@ def _vector(weights: Mapping[str, float]) -> str:
 
 
 class _Moses:
-    def __init__(self, name: str):
+    def __init__(self, name: str, *_: object):
+        """Finds the program; all further arguments are for optimisers that decode by themselves."""
         self._name = name
         self._program = find_program(name, "MOSES_ROOT")
 
@@ -225,7 +223,7 @@ class _Moses:
         with tempfile.TemporaryDirectory() as temporary:
             folder = Path(temporary)
             write_moses_data(step.pool, folder / "features", folder / "scores")
-            lines = [old, [-1.0] * len(names), [1.0] * len(names)]  # values, least and largest of random starts
+            lines = [old, [-1.0] * len(names), [1.0] * len(names)]  # values, and ranges of random starts
             (folder / "init").write_text("".join(" ".join(map(repr, line)) + "\n" for line in lines), encoding="utf-8")
             seed = step.seed[0] * 1000 + step.seed[1]
             data = ["--scfile", "scores", "--ffile", "features"]
@@ -239,6 +237,17 @@ class _Moses:
         if len(values) != len(names):
             raise LscfgError(f"{self._program} gave {len(values)} weights for {len(names)} features")
         return _result(step, dict(zip(names, map(float, values), strict=True)), self._program)
+
+
+_OPTIMISERS: dict[str, Callable[[str | os.PathLike[str], Sequence[str], Sequence[Sequence[str]], int], Optimiser]] = {
+    "cdec-mira": _CdecMira,
+    "cdec-dpmert": _CdecDpmert,
+    "moses-kbmira": partial(_Moses, "kbmira"),
+    "moses-mert": partial(_Moses, "mert"),
+}
+
+HOSTS = tuple(_OPTIMISERS)
+"""Names of the optimisers; the part before the hyphen is the decoder host of the program."""
 
 
 def _read(path: Path, program: Path) -> str:

@@ -1,4 +1,4 @@
-"""An embedded demo corpus: Japanese-English sentences, drawn from a hand-written grammar."""
+"""An embedded demo corpus: Japanese-English sentences, sampled from a hand-written grammar."""
 
 from lscfg.demo.corpus import DemoCorpus, generate, write
 

@@ -1,4 +1,4 @@
-"""Draws the demo corpus from its grammar and writes it as parallel text files."""
+"""Sampling of the demo corpus from its grammar, and its files of parallel text."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from lscfg.errors import InputError
 from lscfg.io.text import check_replaceable, write_lines
 
 SHORTEST, LONGEST = 4, 16  # words of a sentence with its punctuation, on either side
-PATIENCE = 20_000  # draws in a row without a new pair before the grammar counts as exhausted
+PATIENCE = 20_000  # consecutive samples without a new pair before the grammar counts as exhausted
 LANGUAGES = "ja", "en"
 
 Pair = tuple[str, str]
 
 _REPEATABLE = frozenset(("masu", "mashita", "masen", "desu", "tachi"))
-"""Words that may come twice in a Japanese sentence; any other of four letters that comes back makes it sound odd."""
+"""Words that may occur twice in a Japanese sentence; repeating another word of four letters or more sounds odd."""
 
 
 @dataclass(frozen=True)
 class DemoCorpus:
-    """Japanese-English sentence pairs, tokenised and in lower case; no source of one part occurs in another."""
+    """Japanese-English sentence pairs, tokenised and in lower case; the parts share no source sentence."""
 
     train: list[Pair]
     dev: list[Pair]
     test: list[Pair]
 
     def parts(self) -> Iterator[tuple[str, list[Pair]]]:
-        """The parts with their names."""
+        """The parts by name."""
         yield "train", self.train
         yield "dev", self.dev
         yield "test", self.test
@@ -65,7 +65,7 @@ def pairs(seed: int) -> Iterator[Pair]:
 
 
 def sounds_odd(source: list[str]) -> bool:
-    """Whether a Japanese sentence repeats itself."""
+    """True if a Japanese sentence repeats a word that should occur once."""
     long = [word for word in source if len(word) > 3 and word not in _REPEATABLE]
     return len(set(long)) < len(long)
 
@@ -73,11 +73,11 @@ def sounds_odd(source: list[str]) -> bool:
 def generate(seed: int = 1, train: int = 1500, dev: int = 250, test: int = 400) -> DemoCorpus:
     """A corpus of distinct sentence pairs; equal arguments give equal corpora.
 
-    A source sentence belongs to one part, whichever it was dealt to first. In train it may come back with other
+    A source sentence belongs to the part of its first occurrence. In train it may occur again with other
     translations.
 
     Raises:
-        InputError: the grammar does not have that many sentences.
+        InputError: the grammar has fewer sentences.
     """
     corpus = DemoCorpus([], [], [])
     wanted = {"train": train, "dev": dev, "test": test}
@@ -90,7 +90,7 @@ def generate(seed: int = 1, train: int = 1500, dev: int = 250, test: int = 400) 
     while any(wanted.values()):
         pair = next(source, None)
         if pair is None:
-            raise InputError("the grammar has fewer sentences than that; ask for a smaller corpus")
+            raise InputError("the grammar has fewer sentences; ask for a smaller corpus")
         part = home.get(pair[0])
         if part is None:
             part = home[pair[0]] = _deal(wanted, dealer)
@@ -103,7 +103,7 @@ def generate(seed: int = 1, train: int = 1500, dev: int = 250, test: int = 400) 
 
 
 def _deal(wanted: dict[str, int], rng: Random) -> str:
-    """A part, each as likely as it still lacks sentences."""
+    """A random part, with probability proportional to its missing sentences."""
     at = int(rng.random() * sum(wanted.values()))
     for part, lacking in wanted.items():
         if at < lacking:
@@ -113,10 +113,10 @@ def _deal(wanted: dict[str, int], rng: Random) -> str:
 
 
 def write(corpus: DemoCorpus, folder: str | os.PathLike[str]) -> None:
-    """Writes train.ja, train.en, dev.ja, dev.en, test.ja and test.en into the folder, which is made if need be.
+    """Writes train.ja, train.en, dev.ja, dev.en, test.ja and test.en into the folder, which is created if missing.
 
     Raises:
-        InputError: a file cannot be written, or is there already with other lines.
+        InputError: a file cannot be written, or already exists with other lines.
     """
     texts = {
         Path(folder) / f"{name}.{language}": [pair[side] for pair in part]

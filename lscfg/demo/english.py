@@ -1,4 +1,4 @@
-"""English forms of verbs, nouns, adjectives and pronouns, as far as the demo corpus needs them."""
+"""English forms of verbs, nouns, adjectives and pronouns, for the demo corpus."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def formed(words: list[str], form: str, owner: Sequence[str] = ()) -> list[str]:
     """The phrase in one of ``FORMS``.
 
     A verb phrase is inflected in its first word: ``pres``, which agrees with its owner, ``past``, ``done`` (the
-    participle) and ``ing``. Of a noun there is the plural, ``s``, of an adjective ``er``, of persons ``my`` and ``me``.
-    A place begins with its preposition, in place of which ``to`` puts "to"; ``np`` leaves it out.
+    participle) and ``ing``. Nouns have the plural ``s``, adjectives ``er``, persons ``my`` and ``me``. A location
+    begins with its preposition; ``to`` replaces it by "to", and ``np`` omits it.
     """
     first, *rest = words
     if form in ("pres", "past", "done", "ing"):

@@ -1,4 +1,4 @@
-"""A synchronous grammar of phrases with slots, read from text, and the drawing of sentence pairs from it.
+"""A synchronous grammar of phrases with slots, read from text, and sampling of sentence pairs.
 
 A class has its name in brackets on a line. Its entries follow, one on each line or several between semicolons::
 
@@ -6,10 +6,10 @@ A class has its name in brackets on a line. Its entries follow, one on each line
     2* {person} ni ai/at = meet {person.me} ; {person} to kekkon shi = marry {person.me}
 
 ``2*`` makes an entry twice as likely. In a class of words, without slots, early entries are more frequent than late
-ones, as words of a language are. ``{person}`` stands for a phrase of the class person, the same on both sides;
-``{person2}`` is another one. ``{person.me}`` is a form of the phrase, as ``japanese`` and ``english`` define it. On the
-English side ``be@person`` and ``be.past@person`` are verbs that agree with the phrase in that slot, and
-``{eating.pres@person}`` is a phrase that does. ``_`` is no word, and a line's rest after ``#`` a comment.
+ones, as words of a language are. ``{person}`` is a phrase of the class person, the same on both sides; ``{person2}`` is
+another phrase. ``{person.me}`` is a form of the phrase, as ``japanese`` and ``english`` define it. On the English side
+``be@person`` and ``be.past@person`` are verbs that agree with the phrase in that slot, and ``{eating.pres@person}`` is
+a phrase that does. ``_`` is the empty word, and ``#`` begins a comment.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SLOT = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-z]+))?(?:@([a-z]+\d?))?\}")
 _AGREEING = re.compile(r"([a-z]+)(?:\.([a-z]+))?@([a-z]+\d?)")
 
 COMMON = 3
-"""Of the ranks that a class of words has: the larger, the more alike are its words' frequencies."""
+"""Offset of Zipf's law: the larger, the more uniform the frequencies of a class of words."""
 
 Pair = tuple[list[str], list[str]]
 """Words of both sides."""
@@ -71,7 +71,7 @@ class Grammar:
     """The classes of texts in the notation above.
 
     Raises:
-        GrammarError: a text is not in that notation, names a class that there is not, or a slot or form is wrong.
+        GrammarError: a text is not in that notation, names an unknown class, or a slot or form is wrong.
     """
 
     def __init__(self, *texts: str):
@@ -96,7 +96,7 @@ class Grammar:
                 found += [_entry(part.strip()) for part in line.split(";") if part.strip()]
 
     def draw(self, name: str, rng: Random) -> Pair:
-        """A phrase of the class; verbs and adjectives have no form yet."""
+        """A random phrase of the class; verbs and adjectives are uninflected."""
         limits = self._limits[name]
         entry = self.classes[name][bisect(limits, rng.random() * limits[-1])]
         drawn = {key: self.draw(kind, rng) for key, kind in entry.slots.items()}
@@ -106,13 +106,13 @@ class Grammar:
 
 
 def _weights(entries: list[Entry]) -> list[float]:
-    """How likely each entry is, times a constant: by its weight, and in a class of words by Zipf's law."""
+    """Unnormalised probabilities of the entries: their weights, and in a class of words Zipf's law."""
     of_words = not any(entry.slots for entry in entries)
     return [entry.weight / (COMMON + rank if of_words else 1) for rank, entry in enumerate(entries)]
 
 
 Formed = Callable[[list[str], str, Sequence[str]], list[str]]
-"""Words, the name of the form and the words that these agree with give the words in that form."""
+"""Function from words, the name of a form and the words they agree with to the words in that form."""
 
 
 def _said(parts: tuple[Part, ...], drawn: dict[str, list[str]], formed: Formed) -> list[str]:

@@ -1,7 +1,7 @@
-"""Forms of romanised Japanese verbs and adjectives, as far as the demo corpus needs them.
+"""Forms of romanised Japanese verbs and adjectives, for the demo corpus.
 
-The last word of a phrase is inflected. A verb is written as its stem before -masu and, behind a stroke, the stem before
--te and -ta where that is another one: ``tabe``, ``kai/kat``. A final ``-`` stands for de and da: ``nomi/non-``. An
+The last word of a phrase is inflected. A verb is written as its stem before -masu and, after a slash, the stem before
+-te and -ta if it differs: ``tabe``, ``kai/kat``. A final ``-`` means de and da: ``nomi/non-``. An
 adjective is written without its -i.
 """
 

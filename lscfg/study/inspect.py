@@ -25,22 +25,22 @@ BAR = 40
 """Characters of the longest bar of a spectrum."""
 
 NOISE = 1e-9
-"""Tensors smaller than this part of the largest are rounding: no feature outside such a rule was kept."""
+"""Tensors smaller than this share of the largest are rounding errors."""
 
 TRIPLES = 10
 """Values shown of a tensor of two nonterminals."""
 
 COLUMNS = 14
-"""Most states of a table; more would be wider than a terminal."""
+"""Largest number of states in a table, which must fit a terminal."""
 
 HEAVIEST = 1000
-"""Rules that directions are read from: the direction of a rule that was seen twice says little."""
+"""Number of most frequent rules that describe directions; the direction of a rare rule is noise."""
 
 _NOT_SETTINGS = ("singular values", "features by template", "condition", "method")
 
 
 def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
-    """What the model was made from, its sizes, signs and spectrum, and the rules of greatest weight by arity."""
+    """Origin, sizes, signs and spectrum of a model, and its rules of greatest weight by arity."""
     parameters = Parameters.load(path)
     about = dict(parameters.about)
     made = [("method", str(about.get("method", "unknown")))]
@@ -92,7 +92,7 @@ def _indent(lines: list[str]) -> list[str]:
 
 
 def spectrum_text(sigma: list[float]) -> list[str]:
-    """A line for each singular value: its number, value, part of the sum of squares so far, and a bar."""
+    """A line for each singular value: number, value, cumulative share of the sum of squares, and a bar."""
     energy = np.cumsum(np.square(sigma)) / np.square(sigma).sum()
     return [
         f"{k + 1:3d}  {value:9.4f}  {100 * share:5.1f} %  {'█' * max(round(BAR * value / sigma[0]), 1)}"
@@ -115,9 +115,9 @@ def _signs(parameters: Parameters) -> list[str]:
 
 
 def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
-    """bool [rules of the arity]: those whose tensor is the OOV rule's."""
+    """bool [rules of the arity]: True for rules with the tensor of the OOV rule."""
     tensor = parameters.tensors[arity]
-    # a file has rules in the precision that it was saved in, and this one in double
+    # a file stores rules in its own precision, and the OOV rule in double
     return (tensor == parameters.unk.astype(tensor.dtype)).all(axis=1) if arity == 0 else np.zeros(len(tensor), bool)
 
 
@@ -179,9 +179,9 @@ def _matrix(values: np.ndarray, corner: str = "", columns: Sequence[str] | None 
 
 
 def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
-    """The rules of the same arity whose tensors have the greatest cosine with the given rule's, and the least.
+    """The rules of the same arity whose tensors have the largest cosines with that of the given rule, and the smallest.
 
-    Rules left to the OOV rule all have its tensor, and are passed over.
+    Rules left to the OOV rule share its tensor and are skipped.
 
     Raises:
         InputError: the model has no such rule.
@@ -212,12 +212,12 @@ def _near(parameters: Parameters, rule: int, cosine: float, norm: float) -> str:
 
 
 def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
-    """What each state stands for.
+    """A description of each state.
 
-    Where no parameter is negative: the states by use, each with typical target sides, its share in the nodes of drawn
+    If no parameter is negative: the states by use, each with typical target sides, its share in the nodes of sampled
     trees, the entropy of its rules, the most probable of these by arity, and the states of the nonterminals of binary
-    rules. Else states are directions without a sign: the rules without nonterminals that point most along and most
-    against each.
+    rules. Else states are directions without a sign, described by the rules without nonterminals that point most along
+    and most against each.
     """
     parameters = Parameters.load(path)
     states = States.of(parameters)
@@ -278,10 +278,10 @@ def describe_derivations(path: str | os.PathLike[str], n_rules: int) -> str:
 
 
 def show_tree(path: str | os.PathLike[str], number: int) -> str:
-    """The N-th derivation tree (counted from 1; see ``Derivations``), a node a line, indented by depth.
+    """The N-th derivation tree (counted from 1; see ``Derivations``), one node per line, indented by depth.
 
     Raises:
-        InputError: there is no such tree, or its pair was dropped.
+        InputError: the tree does not exist, or its pair was dropped.
     """
     derivations = Derivations.load(path)
     if not 1 <= number <= len(derivations):

@@ -32,7 +32,7 @@ def test_check_tells_what_is_no_library_of_ours(tree, library, tmp_path):
     with pytest.raises(InputError, match=r"other\.so: has no create_ff"):
         check_library(tree, tmp_path / "other.so")
     (tmp_path / "cut.so").write_bytes(library.read_bytes()[:100_000])
-    with pytest.raises(InputError, match=r"cut\.so: is shorter than it says"):
+    with pytest.raises(InputError, match=r"cut\.so: is truncated, so cdec cannot map it"):
         check_library(tree, tmp_path / "cut.so")
 
 
@@ -45,7 +45,7 @@ def test_check_tells_what_is_no_cdec(tmp_path, script, end):
     program.parent.mkdir()
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
-    with pytest.raises(InputError, match=f"this is no cdec that works: without the library, it ends with .*{end}"):
+    with pytest.raises(InputError, match=f"this cdec does not work: without the library, it ends with .*{end}"):
         check_library(CdecTree(tmp_path, None, program), tmp_path / "none.so")
 
 

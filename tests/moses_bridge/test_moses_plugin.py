@@ -173,7 +173,7 @@ def test_programs_that_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         with pytest.raises(InputError, match="no such program"):
             check_program(tmp_path / name)
     monkeypatch.setenv("LSCFG_MOSES", str(tmp_path))
-    with pytest.raises(InputError, match="no such program; it is what the environment variable LSCFG_MOSES names"):
+    with pytest.raises(InputError, match="no such program; correct the environment variable LSCFG_MOSES"):
         find_moses(True)
 
 

@@ -1,6 +1,6 @@
-"""Where systems are good: words by frequency, sentences by length, n-grams that one system finds and another does not.
+"""Strengths of systems: words by frequency, sentences by length, n-grams that distinguish two systems.
 
-These are the tables of compare-mt (Neubig et al., 2019).
+The tables are those of compare-mt (Neubig et al., 2019).
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.matches import clipped_counts, grams
 
 FREQUENCIES = ((0, 0), (1, 1), (2, 4), (5, 9), (10, 99), (100, 999), (1000, None))
-"""Bounds of how often a word stands in the training text."""
+"""Bounds of the frequency of a word in the training text."""
 
 LENGTHS = ((0, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 50), (51, None))
-"""Bounds of the words of a reference."""
+"""Bounds of the length of a reference in words."""
 
 GRAMS = 12
-"""N-grams that are shown of two systems, for each of them."""
+"""N-grams shown for each of two systems."""
 
 Bounds = tuple[int, int | None]
 
 
 def within_bounds(value: int, bounds: Bounds) -> bool:
-    """Whether a number is within bounds, both included."""
+    """True if a number is within bounds, both included."""
     return bounds[0] <= value and (bounds[1] is None or value <= bounds[1])
 
 
 def bounds_name(bounds: Bounds) -> str:
-    """Bounds as people write them."""
+    """Bounds as text."""
     least, most = bounds
     if most is None:
         return f"{least:,} or more"
@@ -42,25 +42,22 @@ def bounds_name(bounds: Bounds) -> str:
 
 @dataclass(frozen=True)
 class Bucket:
-    """One row: some of the words or sentences, and how good each system is there.
-
-    Attributes:
-        bounds: of frequency or length.
-        size: words of the references, or sentences.
-        scores: by system; None where there is nothing to score.
-        sentences: those that have such words, or are so long; from 0.
-    """
+    """One row: a part of the words or sentences, with a score of each system."""
 
     bounds: Bounds
+    """Of frequency or length."""
     size: int
+    """Words of the references, or sentences."""
     scores: dict[str, float | None]
+    """By system; None without anything to score."""
     sentences: list[int]
+    """Sentences with such words or of such length, from 0."""
 
 
 def by_frequency(content: Content) -> list[Bucket]:
-    """F1 (0 to 100) of the words of the first reference, by how often they stand in the training text.
+    """F1 (0 to 100) of the words of the first reference, by their frequency in the training text.
 
-    A word matches as often as both sides of a sentence have it. Buckets without a word are left out.
+    Matches are clipped to the smaller count of both sides of a sentence. Buckets without words are omitted.
     """
     references = [Counter(line.split()) for line in content.references[0]]
     outputs = {name: [Counter(line.split()) for line in lines] for name, lines in content.outputs.items()}
@@ -84,7 +81,7 @@ def by_frequency(content: Content) -> list[Bucket]:
 
 
 def by_length(content: Content) -> list[Bucket]:
-    """BLEU of the sentences by the length of the first reference; buckets without a sentence are left out."""
+    """BLEU of the sentences by the length of the first reference; buckets without sentences are omitted."""
     lengths = [len(line.split()) for line in content.references[0]]
     stats = {name: corpus_stats(lines, content.references) for name, lines in content.outputs.items()}
     found = []
@@ -100,31 +97,28 @@ def by_length(content: Content) -> list[Bucket]:
 
 @dataclass(frozen=True)
 class Found:
-    """An n-gram that one of two systems finds more often than the other.
-
-    Attributes:
-        gram: its words; matches: of both systems; sentences: where the one finds it more often, from 0.
-    """
+    """An n-gram that one of two systems matches more often than the other."""
 
     gram: str
+    """Words of the n-gram."""
     matches: tuple[int, int]
+    """Matches of both systems."""
     sentences: list[int]
+    """Sentences with more matches of the one system, from 0."""
 
 
 @dataclass(frozen=True)
 class Matches:
-    """How often n-grams of all orders match.
-
-    Attributes:
-        lines: in each sentence; total: in all.
-    """
+    """Matches of n-grams of all orders."""
 
     lines: list[Counter[tuple[str, ...]]]
+    """In each sentence."""
     total: Counter[tuple[str, ...]]
+    """In all sentences."""
 
 
 def gram_matches(content: Content) -> dict[str, Matches]:
-    """By system, the matches of all n-grams, clipped as BLEU clips them."""
+    """By system, the matches of all n-grams, clipped as in BLEU."""
     limits = [
         _sum(clipped_counts([line.split() for line in group], order) for order in range(1, ORDER + 1))
         for group in zip(*content.references, strict=True)
@@ -147,9 +141,9 @@ def _sum(counts: Iterable[Counter[tuple[str, ...]]]) -> Counter[tuple[str, ...]]
 
 
 def distinguishing(one: Matches, other: Matches) -> list[Found]:
-    """The n-grams that ``other`` finds more often than ``one``, by (b + 1) / (a + b + 2), which smooths b / (a + b).
+    """The n-grams that ``other`` matches more often than ``one``, by (b + 1) / (a + b + 2), a smoothed b / (a + b).
 
-    N-grams within a longer one that has the same matches are left out: they tell nothing more.
+    N-grams within a longer one with the same matches are omitted as redundant.
     """
     numbers = {gram: (one.total[gram], b) for gram, b in other.total.items() if b > one.total[gram]}
 
@@ -176,16 +170,14 @@ def _within(gram: tuple[str, ...], longer: tuple[str, ...]) -> bool:
 
 @dataclass(frozen=True)
 class Breakdown:
-    """All tables.
-
-    Attributes:
-        frequency, length: rows of both tables; the first is empty where the training text is not known.
-        grams: by two systems, the n-grams that the second finds more often.
-    """
+    """All tables."""
 
     frequency: list[Bucket]
+    """Rows by frequency; empty without training text."""
     length: list[Bucket]
+    """Rows by length."""
     grams: dict[tuple[str, str], list[Found]]
+    """By two systems, the n-grams that the second matches more often."""
 
     @classmethod
     def of(cls, content: Content) -> Breakdown:
@@ -199,7 +191,7 @@ class Breakdown:
         )
 
     def sets(self) -> dict[str, dict[str, Any]]:
-        """The sentences of each row, as the script has them, by the mark of the row: ``frequency-0``, …"""
+        """The sentences of each row, for the script, by the mark of the row: ``frequency-0``, …"""
         found: dict[str, dict[str, Any]] = {}
         for k, bucket in enumerate(self.frequency):
             name = f"sentences with words seen {times(bucket.bounds)}"

@@ -1,4 +1,4 @@
-"""What the report shows, and the choice of the sentences whose charts it draws."""
+"""Content of the report, and the choice of the sentences with charts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lscfg.tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
 CHARTED_WORDS = range(5, 10)
-"""Lengths of sentences whose charts have something to show and can still be read, if there are such."""
+"""Preferred lengths of sentences with charts: neither trivial nor too large to read."""
 
 
 Spans = list[list[float]]
@@ -24,41 +24,35 @@ Spans = list[list[float]]
 
 @dataclass(frozen=True)
 class Charts:
-    """Charts of a model.
-
-    Attributes:
-        model: of each sentence that has charts; one_state: under the same rules with one state, None if not known.
-    """
+    """Charts of a model, one for each sentence with charts."""
 
     model: list[Spans]
     one_state: list[Spans] | None = None
+    """Charts under the same rules with one state, if known."""
 
 
 @dataclass(frozen=True)
 class TreeRecords:
-    """Derivations of translations.
-
-    Attributes:
-        sentences: which have some, counted from 0.
-        states: by system, a name for each state of its model; empty without a model whose states can be named.
-        systems: by system, of each of these sentences a record of ``lscfg.tuning.report.trees``, None without a parse.
-    """
+    """Derivations of translations."""
 
     sentences: list[int] = field(default_factory=list)
+    """Sentences with derivations, from 0."""
     states: dict[str, list[str]] = field(default_factory=dict)
+    """By system, a name for each state of its model; empty if the states have no names."""
     systems: dict[str, list[list[dict[str, Any]] | None]] = field(default_factory=dict)
+    """By system, a record of each of these sentences (``lscfg.tuning.report.trees``), None without a parse."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """The results of an experiment and the text behind them."""
+    """The results of an experiment and their texts."""
 
     title: str
     results: dict[str, Any]
-    """As in results.json."""
+    """Content of results.json."""
     sources: list[str]
     references: list[list[str]]
-    """A document for each set."""
+    """One document per reference set."""
     outputs: dict[str, list[str]]
     """One output of each system."""
     charted: list[int]
@@ -66,16 +60,16 @@ class Content:
     charts: dict[str, Charts]
     """By system."""
     examples: int
-    """Gains and losses that are shown of each system."""
+    """Number of gains, and of losses, shown for each system."""
     weights: dict[str, list[dict[str, float]]] = field(default_factory=dict)
     """By system, of each tuning."""
     training: dict[str, int] = field(default_factory=dict)
-    """How often the words of references and outputs stand in the training text; empty where that is not known."""
+    """Frequencies in the training text of the words of references and outputs; empty if unknown."""
     trees: TreeRecords = field(default_factory=TreeRecords)
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The systems that are compared first: the baseline, and the best other one by test BLEU if there is one."""
+        """The systems that are compared first: the baseline, and the best other system by test BLEU, if any."""
         baseline = self.results["baseline"]
         others = [row for row in self.results["systems"] if row["system"] != baseline]
         best = max(others, key=lambda row: row["test_bleu"])["system"] if others else baseline
@@ -88,7 +82,7 @@ class Content:
 
     @cached_property
     def orders(self) -> dict[str, list[str]]:
-        """By system, of each output the matched orders of its words."""
+        """By system, the matched orders of the words of each output."""
         references = [[line.split() for line in group] for group in zip(*self.references, strict=True)]
         return {
             name: [matched_orders(line.split(), group) for line, group in zip(lines, references, strict=True)]
@@ -100,7 +94,8 @@ SIGNIFICANT = 0.05
 
 
 def headline(results: dict[str, Any]) -> str:
-    """The result in a sentence: the best system against the baseline; its name is first, if it is another one."""
+    """The result in a sentence: the best system against the baseline; its name comes first unless it is the
+    baseline."""
     rows = results["systems"]
     best = max(rows, key=lambda row: row["test_bleu"])
     base = next(row for row in rows if row["system"] == results["baseline"])
@@ -116,7 +111,7 @@ def headline(results: dict[str, Any]) -> str:
 
 
 def different_sentences(outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]) -> list[int]:
-    """The sentences, counted from 0, whose BLEU differs between systems, those that differ most first."""
+    """The sentences, counted from 0, whose BLEU differs between systems, largest difference first."""
     scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
     spread = scores.max(axis=0) - scores.min(axis=0)
     return [int(k) for k in np.argsort(-spread, kind="stable") if spread[k] > 0]
@@ -125,7 +120,7 @@ def different_sentences(outputs: Mapping[str, Sequence[str]], references: Sequen
 def charted_sentences(
     sources: Sequence[str], outputs: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]]
 ) -> list[int]:
-    """The sentences whose BLEU differs most between systems, counted from 0; short ones where there are any."""
+    """The sentences whose BLEU differs most between systems, counted from 0; short ones if possible."""
     scores = np.stack([sentence_bleu(lines, references) for lines in outputs.values()])
     spread = scores.max(axis=0) - scores.min(axis=0)
     length = np.array([len(line.split()) for line in sources])

@@ -1,4 +1,4 @@
-"""Which words of a translation are in n-grams of the references, counted as BLEU counts them."""
+"""Matches of n-grams between a translation and its references, counted as in BLEU."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lscfg.tuning.bleu import ORDER
 
 
 def grams(words: Sequence[str], order: int) -> list[tuple[str, ...]]:
-    """The n-grams of an order, in place."""
+    """The n-grams of an order, by position."""
     return [tuple(words[k : k + order]) for k in range(len(words) - order + 1)]
 
 
 def clipped_counts(references: Sequence[Sequence[str]], order: int) -> Counter[tuple[str, ...]]:
-    """How often an n-gram may match: its largest count in any one reference."""
+    """The largest number of matches of each n-gram: its maximum count in any one reference."""
     most: Counter[tuple[str, ...]] = Counter()
     for words in references:
         most |= Counter(grams(words, order))
@@ -22,9 +22,9 @@ def clipped_counts(references: Sequence[Sequence[str]], order: int) -> Counter[t
 
 
 def matched_orders(output: Sequence[str], references: Sequence[Sequence[str]]) -> str:
-    """A digit for each word: the length, 0 to 4, of the longest matched n-gram that the word is in.
+    """A digit for each word: the length, 0 to 4, of the longest matched n-gram around the word.
 
-    Of an n-gram that stands more often in the output than in any reference, the first ones match.
+    If the output repeats an n-gram more often than any reference, the first occurrences match.
     """
     longest = [0] * len(output)
     for order in range(1, min(ORDER, len(output)) + 1):

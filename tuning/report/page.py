@@ -1,4 +1,4 @@
-"""The page: all sections, the data and the script. It loads nothing, and its policy forbids the browser to."""
+"""The page: all sections, the data and the script. The page loads nothing, and its policy holds the browser to that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Derivations of translations, with what a model knows of their rules, as records that the page shows."""
+"""Derivations of translations, with figures of a model for each rule, as records for the page."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from lscfg.decode.derivations import AppliedRule, Translated
 from lscfg.study.explain import Choice, Explainer, SpanChoices
 
 OTHERS = 3
-"""Rules that are shown in place of the chosen one, at most, and hidden states of a span."""
+"""Largest number of rules shown besides the chosen one, and of hidden states of a span."""
 
 LARGE = 2.0
-"""A marginal that no probability has, so that spans outside the derivation are left out."""
+"""A marginal above all probabilities, which excludes spans outside the derivation."""
 
 
 def tree_record(
@@ -21,7 +21,7 @@ def tree_record(
     """The rules of the best translation's derivation, each before its children; None without a parse.
 
     Keys of a rule: ``category``, ``span``, ``source``, ``target`` and ``children`` as of ``AppliedRule``; ``scores``,
-    its features times their weights; if there is an explainer, and for a rule of [X], ``span marginal``, ``states``
+    its features times their weights; with an explainer, and for a rule of [X], ``span marginal``, ``states``
     ([state, share], the most probable first), ``marginal``, ``given source``, ``gain`` and ``context`` as of
     ``Choice``, and ``others`` ([source, target, marginal]). Numbers have four digits.
     """

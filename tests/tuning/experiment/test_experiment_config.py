@@ -160,7 +160,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).check_decoder()
     read_experiment(corpus / "e.toml", Overrides(decoder="cdec", systems=["MIN"])).check_decoder()
     monkeypatch.setenv(LIBRARY_VARIABLE, str(tmp_path / "none.so"))
-    with pytest.raises(InputError, match=r"none\.so: no such file; it is what the environment variable"):
+    with pytest.raises(InputError, match=r"none\.so: no such file; correct the environment variable"):
         read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).check_decoder()
     (tmp_path / "none.so").touch()
     settings = read_experiment(corpus / "e.toml", Overrides(decoder="cdec")).decoder
