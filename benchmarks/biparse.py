@@ -10,13 +10,13 @@ one thread.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import runs
 
 from lscfg.extract.extractor import RuleInputs
 from lscfg.induce.biparsed.settings import BiparseSettings
@@ -34,7 +34,7 @@ def timed(text: Bitexts, beams: Beams, pairs: np.ndarray, what: int = 0) -> tupl
 
 def main() -> None:
     """Prints a row for each way to parse."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("alignment", type=Path, nargs="+")
@@ -59,14 +59,16 @@ def main() -> None:
     both = (narrow["tries"] > 0) & (wide["tries"] > 0)
     gap = float((wide["viterbi"] - narrow["viterbi"])[both].mean())
     assert gap >= 0, "more pops found worse derivations"
+    run = runs.Run(args)
+    run.table("sentence pairs", ["pops", "ms a pair", "edges", "kept", "without a parse", "tried again"])
     for name, (milliseconds, records) in rows.items():
         parsed = records[records["tries"] > 0]
         unparsed, again = (records["tries"] < 0).sum(), (np.abs(records["tries"]) > 1).sum()
         edges, kept = parsed["edges"].mean(), parsed["kept"].mean()
-        print(f"{name}: {milliseconds:.2f} ms a pair, {edges:.0f} edges, {kept:.0f} kept, {unparsed} without a parse")
-        print(f"  {again} tried again")
-    print(f"mean best score: {gap:.3f} below that of {wide_time / narrow_time:.0f} times the time")
-    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+        run.row(name, milliseconds, edges, kept, unparsed, again)
+    run.table("more pops", ["lower mean best score with fewer pops", "times as long", "peak MiB"])
+    run.row(gap, wide_time / narrow_time, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ of the plain line: the same translations in order, the same scores up to 1e-6, u
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import resource
@@ -20,6 +19,8 @@ import shlex
 import subprocess
 import tempfile
 from pathlib import Path
+
+import runs
 
 from lscfg.cdec_bridge.decoder import program_below
 from lscfg.cdec_bridge.library import CdecTree
@@ -83,7 +84,7 @@ def above_language_model(ini: str, line: str) -> str:
 
 def main() -> None:
     """Prints a line for each configuration."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("ini")
     parser.add_argument("weights")
     parser.add_argument("text")
@@ -141,9 +142,11 @@ def main() -> None:
             for _ in range(args.rounds)
         ]
         decode = {key: min(seconds[key] for seconds in rounds) for key in inis}
-        print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6}")
+        run = runs.Run(args)
+        run.table("cdec", ["configuration", "load s", "decode s", "ratio to cdec"])
         for key, seconds in decode.items():
-            print(f"{key[-40:]:40} {load[key]:8.2f} {seconds:9.2f} {seconds / decode['cdec']:6.2f}")
+            run.row(key, load[key], seconds, seconds / decode["cdec"])
+        run.save()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as in a process that the command line starts, and in workers
 
 import dask
+import runs
 from distributed import LocalCluster
 
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -108,7 +109,7 @@ def overhead(engine: Engine, blocks: int) -> float:
 
 def main() -> None:
     """Prints both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = runs.parser(__doc__)
     parser.add_argument("corpus", nargs=3)
     parser.add_argument("-c", "--config", required=True)
     parser.add_argument("-w", "--weights", required=True)
@@ -132,14 +133,18 @@ def main() -> None:
                 costs[size] = overhead(engine, 2000)
                 with Cluster(place, batch=1) as single:
                     costs[size + ", blocks sent singly"] = overhead(single, 2000)
-    print("| | derive s | EM s | two chains s | opening, first pass s | next pass s |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    run = runs.Run(args)
+    work = ["derive", "EM", "two chains", "opening and first pass", "next pass"]
+    run.table("commands", ["workers", *(f"{name} s" for name in work)])
     for title, seconds in rows.items():
-        cells = (f"{s:.2f} ({first / s:.2f})" for s, first in zip(seconds, plain, strict=True))
-        print(f"| {title} | {' | '.join(cells)} |")
-    print("\n| | ms a block |\n| --- | ---: |")
+        run.row(title, *seconds)
+    run.table("gain over one process", ["workers", *work])
+    for title, seconds in rows.items():
+        run.row(title, *(first / s for s, first in zip(seconds, plain, strict=True)))
+    run.table("blocks without work", ["workers", "ms a block"])
     for title, cost in costs.items():
-        print(f"| {title} | {cost:.2f} |")
+        run.row(title, cost)
+    run.save()
 
 
 if __name__ == "__main__":

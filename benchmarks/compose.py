@@ -9,11 +9,11 @@ to one. "tensors MB" is what the distinct composed rules of a sentence would nee
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 
 import numpy as np
+import runs
 
 from lscfg.io.text import read_lines
 from lscfg.kernel import RULE_KINDS, Binding, BindingOptions, Forest, Grammar, Model, ParseOptions
@@ -55,7 +55,7 @@ def seconds_each(binding: Binding, forests: list[Forest], repeats: int = 3) -> f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("models", nargs="+")
     parser.add_argument("--grammar", required=True)
     parser.add_argument("--minimal", required=True)
@@ -66,24 +66,24 @@ def main() -> None:
     lines = read_lines(args.text)[: args.sentences]
     small, small_forests = parsed(args.minimal, lines, args.span)
     large, large_forests = parsed(args.grammar, lines, args.span)
+    run = runs.Run(args)
+    titles = ["m", "bind s", "bind MiB", "first inference ms", "other rules s", "other rules MiB"]
+    titles += ["minimal applications", "minimal ms", "composed applications", "composed ms", "ratio", "inference MiB"]
+    run.table("composed rules", [*titles, "mean tensors MiB", "largest tensors MiB", "rules", "applications"])
     for path in args.models:
         model = Model(path)
         reference = seconds_each(Binding(model, small), small_forests)
         before, start = peak(), time.process_time()
         binding = Binding(model, large, BindingOptions(compose=True))
-        print(
-            f"# m = {model.rank}: bound in {time.process_time() - start:.1f} s, {peak() - before:.0f} MB more at most"
-        )
+        row = [model.rank, time.process_time() - start, peak() - before]
         start = time.process_time()
         for forest in large_forests:
             binding.infer(forest)
-        print(f"first inference: {(time.process_time() - start) / len(large_forests) * 1e3:.2f} ms a sentence")
+        row.append((time.process_time() - start) / len(large_forests) * 1e3)
         start = time.process_time()
         kinds = binding.kinds
-        print(f"the other rules: {time.process_time() - start:.1f} s, {peak() - before:.0f} MB more at most")
-        print(f"rules: {shares(np.bincount(kinds, minlength=len(RULE_KINDS)))}")
+        row += [time.process_time() - start, peak() - before]
         used = np.concatenate([forest.app_rule[forest.app_rule < len(large)] for forest in large_forests])
-        print(f"applications: {shares(np.bincount(kinds[used], minlength=len(RULE_KINDS)))}")
         sizes = []
         for forest in large_forests:
             rules = np.unique(forest.app_rule[forest.app_rule < len(large)])
@@ -92,12 +92,10 @@ def main() -> None:
         before = peak()
         taken = seconds_each(binding, large_forests)
         apps = [np.mean([forest.n_apps for forest in forests]) for forests in (small_forests, large_forests)]
-        print(
-            f"minimal: {apps[0]:.0f} applications, {reference * 1e3:.2f} ms a sentence; "
-            f"composed: {apps[1]:.0f} applications, {taken * 1e3:.2f} ms, ratio {taken / reference:.1f}; "
-            f"{peak() - before:.0f} MB more at most; tensors MB: mean {np.mean(sizes):.0f}, most {max(sizes):.0f}",
-            flush=True,
-        )
+        row += [apps[0], reference * 1e3, apps[1], taken * 1e3, taken / reference, peak() - before]
+        found = (shares(np.bincount(which, minlength=len(RULE_KINDS))) for which in (kinds, kinds[used]))
+        run.row(*row, np.mean(sizes), max(sizes), *found)
+    run.save()
 
 
 if __name__ == "__main__":

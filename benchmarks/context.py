@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import resource
 import subprocess
 import sys
@@ -21,6 +20,7 @@ import time
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import runs
 
 from lscfg.context.loglinear import Settings as ContextSettings
 from lscfg.context.loglinear import batches, estimate_context
@@ -215,7 +215,7 @@ def measure(tokens: RuleTokens, source: list[str], threads: int) -> dict[str, fl
 
 def main() -> None:
     """Runs both kinds of rules in processes of their own and prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("source", metavar="SOURCE")
     parser.add_argument("target", metavar="TARGET")
     parser.add_argument("alignments", metavar="ALIGNMENT", nargs="+")
@@ -235,13 +235,13 @@ def main() -> None:
             tokens = hiero.Hiero().tokens(inputs, hiero.HieroSettings())
         print(json.dumps(compare(tokens, source, args.reference_pairs) | {"whole": measure(tokens, source, args.jobs)}))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores; CPU us of a rule token and pass")
-    header = ("rules", "tokens", "weights", "s", "CPU s", "MiB", "us", "first: us", "NumPy us", "ratio")
-    print(("{:>8} {:>9} {:>9}" + " {:>9}" * 7).format(*header))
+    run = runs.Run(args)
+    figures = ["wall s", "CPU s", "peak MiB", "CPU us", "first pairs: CPU us", "NumPy us", "ratio"]
+    run.table("CPU of a rule token and pass", ["rules", "tokens", "weights", *figures])
     passes = ContextSettings().passes
     for kind in ("minimal", "Hiero"):
-        run = subprocess.run([sys.executable, *sys.argv, "--one", kind], stdout=subprocess.PIPE, text=True, check=True)
-        found = json.loads(run.stdout)
+        command = [sys.executable, *sys.argv, "--one", kind]
+        found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
         whole, n = found["whole"], passes * found["tokens"] / 1e6
         mine, theirs = found["seconds"] / n, found["reference"] / n
         row = (
@@ -252,10 +252,8 @@ def main() -> None:
             mine,
             theirs,
         )
-        print(
-            f"{kind:>8} {whole['tokens']:>9} {whole['weights']:>9}"
-            + "".join(f" {value:9.1f}" for value in (*row, theirs / mine))
-        )
+        run.row(kind, whole["tokens"], whole["weights"], *row, theirs / mine)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ memory is told before and after the counts; the text itself is in a temporary fi
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -16,6 +17,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import runs
 from scipy import sparse
 
 from lscfg.induce.propagated.contexts import count_contexts
@@ -45,7 +47,7 @@ def by_sorted_keys(text: np.ndarray, phrases: NGrams, words: int, window: int) -
 
 
 def measure(args: argparse.Namespace) -> None:
-    """One line for one text."""
+    """Prints a row for one text."""
     numbers: dict[str, int] = {}
     begin = time.process_time()
     text = read_words(args.texts, numbers)
@@ -55,20 +57,20 @@ def measure(args: argparse.Namespace) -> None:
     middle, began = time.process_time(), time.perf_counter()
     counts = count_contexts(text, phrases, len(numbers), args.window, args.threads)
     wall, cpu, after = time.perf_counter() - began, time.process_time() - middle, peak()
-    line = f"{words:10} {len(phrases):8} {counts.nnz:9} {read:6.2f} {middle - begin:7.2f} {cpu:9.2f} {wall:7.2f}"
+    row = [words, len(phrases), int(counts.nnz), read, middle - begin, cpu, wall, words / cpu / 1e6]
+    ratio = None
     if args.times == 1:
         begin = time.process_time()
         other = by_sorted_keys(text.array(), phrases, len(numbers), args.window)
         reference = time.process_time() - begin
         assert (counts != other).nnz == 0
-        print(f"{line} {words / cpu / 1e6:5.2f} {reference / cpu:6.2f} {before:7} {after:6}")
-    else:
-        print(f"{line} {words / cpu / 1e6:5.2f} {'':6} {before:7} {after:6}")
+        ratio = reference / cpu
+    print(json.dumps([*row, ratio, before, after]))
 
 
 def main() -> None:
     """A line for each number of copies."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("texts", nargs="+")
     parser.add_argument("--copies", default="1,10")
     parser.add_argument("--window", type=int, default=2)
@@ -79,7 +81,18 @@ def main() -> None:
     if args.times:
         measure(args)
         return
-    print("     words  phrases   entries   read n-grams  contexts    wall   M/s sorted  before  after")
+    run = runs.Run(args)
+    titles = [
+        "words",
+        "phrases",
+        "entries",
+        "read s",
+        "n-grams s",
+        "contexts s",
+        "contexts wall s",
+        "million words a second",
+    ]
+    run.table("contexts of phrases", [*titles, "sorted keys, ratio", "MiB before", "MiB after"])
     data = b"".join(Path(path).read_bytes() for path in args.texts)
     for copies in args.copies.split(","):
         with tempfile.NamedTemporaryFile() as file:
@@ -87,7 +100,9 @@ def main() -> None:
                 file.write(data)
             file.flush()
             options = [f"--{name}={getattr(args, name)}" for name in ("window", "least", "threads")]
-            subprocess.run([sys.executable, __file__, file.name, f"--times={copies}", *options], check=True)
+            command = [sys.executable, __file__, file.name, f"--times={copies}", *options]
+            run.row(*json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
+    run.save()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import runs
 from cdec import user_seconds
 
 from lscfg.cdec_bridge.decoder import program_below
@@ -44,8 +45,8 @@ def is_level(ours: float, theirs: float) -> bool:
     return abs(ours - theirs) <= 1e-4 + 5e-6 * abs(theirs)
 
 
-def beside_moses(args: argparse.Namespace, lines: list[str], weights: dict[str, float]) -> None:
-    """Prints how far Moses agrees."""
+def compare_moses(args: argparse.Namespace, lines: list[str], weights: dict[str, float]) -> None:
+    """Prints agreement with Moses."""
     decoder = MosesDecoder(args.ini, Path(args.moses))
     theirs = decoder.decode(lines, weights, args.k, unique=False)
     with EmbeddedDecoder.from_ini(args.ini) as embedded:
@@ -57,15 +58,16 @@ def beside_moses(args: argparse.Namespace, lines: list[str], weights: dict[str, 
     with_latent = sum(any(other.features.get(name) for name in latent) for _, other in common)
     gaps = [other.score - own.score for own, other in common]
     first = sum(own[0].text == lists[0].text for own, lists in zip(ours, theirs, strict=True))
-    print(f"{len(lines)} sentences: {first} with the same first translation")
-    total = sum(map(len, theirs))
-    print(f"of Moses' {total} hypotheses {len(common)} are in our lists, {with_latent} with latent features")
-    print(f"Moses' scores of them less ours: {min(gaps):+.4f} to {max(gaps):+.4f}")
+    run = runs.Run(args)
+    titles = ["sentences", "same first translation", "hypotheses of Moses", "in our lists", "with latent features"]
+    run.table("agreement with Moses", [*titles, "least difference of scores", "largest difference of scores"])
+    run.row(len(lines), first, sum(map(len, theirs)), len(common), with_latent, min(gaps), max(gaps))
+    run.save()
 
 
 def main() -> None:
     """Prints agreement and times."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("ini")
     parser.add_argument("weights")
     parser.add_argument("text")
@@ -78,7 +80,7 @@ def main() -> None:
     args = parser.parse_args()
     lines, weights = read_lines(args.text)[: args.lines], read_weights(args.weights)
     if args.moses:
-        beside_moses(args, lines, weights)
+        compare_moses(args, lines, weights)
         return
     program = program_below(args.cdec_root)
     if program is None:
@@ -103,11 +105,12 @@ def main() -> None:
         "level" if is_level(ours[n][0].score, theirs[n][0].score) else "ours" if gains[n] > 0 else "theirs"
         for n in others
     )
-    print(f"{len(lines)} sentences: {len(lines) - len(others)} with the same first translation")
-    print(f"others: {kinds['level']} level, ours better {kinds['ours']}, cdec's better {kinds['theirs']}")
-    print(f"best score, ours less cdec's: mean {sum(gains) / len(gains):+.6f}, {min(gains):+.6f} to {max(gains):+.6f}")
-    total = sum(len(list_) for list_ in theirs)
-    print(f"of cdec's {total} hypotheses {len(common)} are in our lists, with the same scores")
+    run = runs.Run(args)
+    titles = ["sentences", "same first translation", "level", "ours better", "cdec's better"]
+    titles += ["mean difference of best scores", "least", "largest"]
+    run.table("agreement with cdec", [*titles, "hypotheses of cdec", "in our lists with the same scores"])
+    first = [len(lines), len(lines) - len(others), kinds["level"], kinds["ours"], kinds["theirs"]]
+    run.row(*first, sum(gains) / len(gains), min(gains), max(gains), sum(map(len, theirs)), len(common))
 
     load = user_seconds(program, ini, weights_file, "")[0]
     cdec = min(user_seconds(program, ini, weights_file, text, "-k", "1")[0] for _ in range(args.rounds)) - load
@@ -117,7 +120,9 @@ def main() -> None:
             start = time.process_time()
             decoder.decode(lines, weights)
             seconds.append(time.process_time() - start)
-    print(f"cdec {cdec:.2f} s, embedded {min(seconds):.2f} s, ratio {min(seconds) / cdec:.2f}")
+    run.table("time", ["cdec s", "embedded s", "ratio"])
+    run.row(cdec, min(seconds), min(seconds) / cdec)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -4,21 +4,20 @@
 
 Each run of the command is a process of its own, timed by the wall from start to end, start-up included. That the output
 is right is checked before a figure is printed: as many trees as pairs, and the same bytes for any number of threads.
-The tables of growth are also drawn, into the file of ``--plot``.
 """
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import os
-import platform
 import random
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+import runs
 
 from lscfg.extract.derive import Derivations
 from lscfg.kernel import DeriveOptions, Deriver
@@ -35,7 +34,7 @@ sys.exit(status)
 COMMAND = [sys.executable, "-P", "-c", PROGRAM, "derive", "--quiet"]
 
 
-def run(files: list[Path], output: Path, threads: int = 1) -> tuple[float, float, float]:
+def run_command(files: list[Path], output: Path, threads: int = 1) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of one run of the command."""
     begin = time.perf_counter()
     before = os.times()
@@ -50,21 +49,19 @@ def run(files: list[Path], output: Path, threads: int = 1) -> tuple[float, float
 
 def best(files: list[Path], output: Path, repeats: int, threads: int = 1) -> tuple[float, float, float, float]:
     """The run of least wall seconds, and the longest wall seconds of all."""
-    runs = [run(files, output, threads) for _ in range(repeats)]
-    return (*min(runs), max(runs)[0])
+    found = [run_command(files, output, threads) for _ in range(repeats)]
+    return (*min(found), max(found)[0])
 
 
 def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def speed(files: list[Path], folder: Path, repeats: int, references: list[tuple[str, float]]) -> None:
-    """Time on the corpus, with one and two threads, beside the reference figures."""
+def speed(run: runs.Run, files: list[Path], folder: Path, repeats: int, references: list[tuple[str, float]]) -> None:
+    """Time on the corpus, with one and two threads, next to the reference figures."""
     pairs = sum(1 for _ in files[0].open("rb"))
-    print(f"\n## {pairs} sentence pairs, best of {repeats}\n")
-    names = "".join(f" times faster than {name} |" for name, _ in references)
-    print(f"| threads | wall s (to the longest) | CPU s | peak MiB |{names}")
-    print("| --- " * (4 + len(references)) + "|")
+    names = [f"times faster than {name}" for name, _ in references]
+    run.table(f"{pairs} sentence pairs", ["threads", "wall s", "longest wall s", "CPU s", "peak MiB", *names])
     digests = set()
     for threads in (1, 2):
         output = folder / "out"
@@ -72,12 +69,11 @@ def speed(files: list[Path], folder: Path, repeats: int, references: list[tuple[
         digests.add(digest(output))
         assert len(digests) == 1, "the output depends on the number of threads"
         assert Derivations.load(output).statistics()["trees"] == pairs
-        ratios = "".join(f" | {seconds / wall:.1f}" for _, seconds in references)
-        print(f"| {threads} | {wall:.3f} (to {longest:.3f}) | {cpu:.2f} | {memory:.0f}{ratios} |")
+        run.row(threads, wall, longest, cpu, memory, *(seconds / wall for _, seconds in references))
 
 
-def corpus_growth(files: list[Path], folder: Path, repeats: int) -> list[tuple[int, float, float, int]]:
-    """Parts and multiples of the corpus: (pairs, wall seconds, peak MiB, rule types).
+def corpus_growth(run: runs.Run, files: list[Path], folder: Path, repeats: int) -> None:
+    """Time and memory of parts and multiples of the corpus.
 
     Parts of the corpus bring new rules with them, repetitions do not: there memory must stand still.
     """
@@ -87,10 +83,9 @@ def corpus_growth(files: list[Path], folder: Path, repeats: int) -> list[tuple[i
     for path, side in zip(parts, lines, strict=True):
         path.write_bytes(side[0])
     start = best(parts, folder / "out", repeats)[0]
-    print(f"\n## Growth with the corpus (one pair takes {start:.3f} s: start-up)\n")
-    print("| pairs | rule types | wall s | microseconds a pair, without start-up | peak MiB |")
-    print("| --- | --- | --- | --- | --- |")
-    rows = []
+    columns = ["pairs", "of the corpus", "rule types", "wall s", "us a pair without start-up", "peak MiB"]
+    run.table("growth with the corpus", columns)
+    run.row(1, None, None, start, None, None)
     for part in (1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8):
         count = max(1, round(total * part))
         for path, side in zip(parts, lines, strict=True):
@@ -98,11 +93,7 @@ def corpus_growth(files: list[Path], folder: Path, repeats: int) -> list[tuple[i
         wall, _, memory, _ = best(parts, folder / "out", repeats)
         sizes = Derivations.load(folder / "out").statistics()
         assert sizes["trees"] == count
-        rows.append((count, wall, memory, sizes["rule types"]))
-        note = f"{count}" if part <= 1 else f"{count} (the corpus {part} times)"
-        each = 1e6 * (wall - start) / count
-        print(f"| {note} | {sizes['rule types']} | {wall:.3f} | {each:.2f} | {memory:.0f} |")
-    return rows
+        run.row(count, f"{part:g}", sizes["rule types"], wall, 1e6 * (wall - start) / count, memory)
 
 
 def alignments(n: int) -> dict[str, list[tuple[int, int]]]:
@@ -123,14 +114,12 @@ def alignments(n: int) -> dict[str, list[tuple[int, int]]]:
     }
 
 
-def length_growth(repeats: int, pairs: int = 50) -> dict[str, list[tuple[int, float]]]:
-    """Microseconds of the kernel for one sentence pair, by alignment and words."""
+def length_growth(run: runs.Run, repeats: int, pairs: int = 50) -> None:
+    """Microseconds of the kernel for a word, by alignment and sentence length."""
     lengths = (25, 50, 100, 200, 400, 2000)
-    print("\n## Growth with sentence length: microseconds a word in the kernel\n")
-    print("| alignment | " + " | ".join(f"{n} words" for n in lengths) + " |")
-    print("| --- " * (1 + len(lengths)) + "|")
-    found: dict[str, list[tuple[int, float]]] = {}
+    run.table("growth with sentence length", ["alignment", *(f"{n} words: us a word" for n in lengths)])
     for name in alignments(4):
+        found = []
         for n in lengths:
             line = (" ".join(f"w{i}" for i in range(n)) + "\n").encode() * pairs
             links = (" ".join(f"{i}-{j}" for i, j in alignments(n)[name]) + "\n").encode() * pairs
@@ -141,34 +130,8 @@ def length_growth(repeats: int, pairs: int = 50) -> dict[str, list[tuple[int, fl
                 deriver.add_lines((line, line, links), pairs)
                 seconds.append(time.perf_counter() - begin)
                 assert (deriver.nodes().parent == -1).sum() == pairs
-            found.setdefault(name, []).append((n, 1e6 * min(seconds) / pairs))
-        print(f"| {name} | " + " | ".join(f"{each / n:.3f}" for n, each in found[name]) + " |")
-    return found
-
-
-def plot(path: Path, corpus: list[tuple[int, float, float, int]], lengths: dict[str, list[tuple[int, float]]]) -> None:
-    """Draws the growth."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, (time_axis, memory_axis, length_axis) = pyplot.subplots(1, 3, figsize=(15, 4))
-    pairs = [row[0] for row in corpus]
-    time_axis.plot(pairs, [row[1] for row in corpus], "o-")
-    time_axis.set(xlabel="sentence pairs", ylabel="seconds", xlim=(0, None), ylim=(0, None))
-    memory_axis.plot(pairs, [row[2] for row in corpus], "o-", label="peak MiB")
-    memory_axis.plot(pairs, [row[3] / 1000 for row in corpus], "s--", label="1000 rule types")
-    memory_axis.set(xlabel="sentence pairs", xlim=(0, None), ylim=(0, None))
-    memory_axis.legend()
-    for name, points in lengths.items():
-        short = [point for point in points if point[0] <= 400]
-        length_axis.plot(*zip(*short, strict=True), "o-", label=name)
-    length_axis.set(xlabel="words", ylabel="microseconds a pair", xlim=(0, None), ylim=(0, None))
-    length_axis.legend()
-    figure.tight_layout()
-    figure.savefig(path)
-    print(f"\nplot: {path}")
+            found.append(1e6 * min(seconds) / pairs / n)
+        run.row(name, *found)
 
 
 def reference(text: str) -> tuple[str, float]:
@@ -177,7 +140,7 @@ def reference(text: str) -> tuple[str, float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Time and memory of lscfg derive on a word-aligned corpus.")
+    parser = runs.parser(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("alignment", type=Path)
@@ -190,14 +153,14 @@ def main() -> None:
         help="what another program takes for this corpus; may be given again",
     )
     parser.add_argument("--repeats", type=int, default=5, metavar="N", help="runs of each (default: %(default)s)")
-    parser.add_argument("--plot", type=Path, default=Path("derive.png"), metavar="FILE", help="(default: %(default)s)")
     args = parser.parse_args()
     files = [args.source, args.target, args.alignment]
-    print(f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors")
+    made = runs.Run(args)
     with tempfile.TemporaryDirectory() as folder:
-        speed(files, Path(folder), args.repeats, args.reference)
-        corpus = corpus_growth(files, Path(folder), min(3, args.repeats))
-    plot(args.plot, corpus, length_growth(args.repeats))
+        speed(made, files, Path(folder), args.repeats, args.reference)
+        corpus_growth(made, files, Path(folder), min(3, args.repeats))
+    length_growth(made, args.repeats)
+    made.save()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import resource
 import statistics
 import subprocess
@@ -21,6 +20,8 @@ import sys
 import time
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import runs
 
 from lscfg.estimate.em import EMRun, EMSettings
 from lscfg.extract.derive import Derivations
@@ -52,7 +53,7 @@ def measure(
 
 def main() -> None:
     """Runs every setting in a process of its own and prints a table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("derivations", metavar="DERIVATIONS")
     parser.add_argument("-m", default="1,8,16,32", help="numbers of states (default: %(default)s)")
     parser.add_argument("--threads", default="1,2", help="numbers of threads (default: %(default)s)")
@@ -65,10 +66,8 @@ def main() -> None:
     if args.one:
         print(json.dumps(measure(args.derivations, *args.one, not args.unsmoothed, args.repeats, args.forests)))
         return
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {'unsmoothed' if args.unsmoothed else 'smoothed'}")
-    print(
-        f"{'m':>3} {'counts':>7} {'threads':>7} {'best s':>8} {'median s':>8} {'CPU s':>7} {'peak MiB':>8} {'ratio':>7}"
-    )
+    run = runs.Run(args)
+    run.table("an iteration", ["m", "counts", "threads", "best s", "median s", "CPU s", "peak MiB", "ratio"])
     for m in args.m.split(","):
         likelihoods: dict[str, str] = {}
         for threads in args.threads.split(","):
@@ -80,13 +79,11 @@ def main() -> None:
                 found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
                 assert likelihoods.setdefault(counts, found["likelihood"]) == found["likelihood"], "threads matter"
                 trees = trees or found
-                ratio = found["CPU"] / trees["CPU"] if counts == "forests" else 0
+                ratio = found["CPU"] / trees["CPU"] if counts == "forests" else None
                 if args.reference and counts == "trees":
                     ratio = args.reference / found["median"]
-                print(
-                    f"{m:>3} {counts:>7} {threads:>7} {found['best']:8.3f} {found['median']:8.3f} {found['CPU']:7.3f} "
-                    f"{found['peak']:8.0f} {f'{ratio:7.2f}' if ratio else '      -'}"
-                )
+                run.row(m, counts, threads, *(found[name] for name in ("best", "median", "CPU", "peak")), ratio)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import runs
+
 from lscfg.extract.derive import Derivations
 from lscfg.io.text import read_lines
 
@@ -87,7 +89,7 @@ def write_grown(args: argparse.Namespace, copies: int, folder: Path) -> dict[str
     return found
 
 
-def run(line: str, jobs: int) -> tuple[float, float, float]:
+def run_command(line: str, jobs: int) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of a command."""
     begin, before = time.perf_counter(), os.times()
     words = [sys.executable, "-P", "-c", PROGRAM, *line.split(), "--quiet"]
@@ -109,6 +111,8 @@ def measure(args: argparse.Namespace) -> None:
     """The table of all stages and sizes."""
     sizes = [int(copies) for copies in args.copies.split(",")]
     stages = args.stages.split(",") if args.stages else list(STAGES)
+    run = runs.Run(args)
+    run.table("stages", ["pairs", "stage", "wall s", "CPU s", "peak MiB"])
     rows: dict[str, list[tuple[float, float, float]]] = {stage: [] for stage in stages}
     types: list[tuple[int, int]] = []
     for copies in sizes:
@@ -117,31 +121,29 @@ def measure(args: argparse.Namespace) -> None:
             files = write_grown(args, copies, folder)
             pairs = copies * len(read_lines(args.source))
             given = {**files, "out": folder, "text": args.text}
-            run(STAGES["derive"].format(**given), args.jobs)
+            run_command(STAGES["derive"].format(**given), args.jobs)
             types.append((pairs, len(Derivations.load(folder / "derivations").rules)))
             for stage in stages:
-                figures = run(STAGES[stage].format(**given), args.jobs)
+                figures = run_command(STAGES[stage].format(**given), args.jobs)
                 rows[stage].append(figures)
-                print(f"{pairs} pairs, {stage}: %.1f s wall, %.1f s CPU, %.0f MiB" % figures, flush=True)
+                run.row(pairs, stage, *figures)
                 for made in {*folder.iterdir()} - {*files.values(), folder / "derivations"}:
                     made.unlink()  # a model may be gigabytes
-    print("\n| stage |" + "".join(f" {pairs:,} pairs |" for pairs, _ in types) + " exponent of CPU | of memory |")
-    print("| --- " * (len(sizes) + 3) + "|")
-    for stage, found in rows.items():
-        cells = "".join(f" {wall:.1f} s, {cpu:.1f} s CPU, {peak:,.0f} MiB |" for wall, cpu, peak in found)
-        ends = [(types[k][0], found[k]) for k in (-2, -1)] if len(sizes) > 1 else []
-        last = "".join(
-            f" {exponent((ends[0][0], ends[0][1][k]), (ends[1][0], ends[1][1][k])):.2f} |" if ends else " |"
-            for k in (1, 2)
-        )
-        print(f"| {stage} |{cells}{last}")
-    print("\nminimal rules: " + ", ".join(f"{n:,}" for _, n in types), end="")
-    print(f"; exponent {exponent(types[-2], types[-1]):.2f}" if len(types) > 1 else "")
+    run.table("minimal rules", ["pairs", "rules"])
+    for pairs, n in types:
+        run.row(pairs, n)
+    if len(sizes) > 1:
+        run.table("exponents of growth between the last two sizes", ["stage", "CPU", "memory"])
+        for stage, found in rows.items():
+            ends = [(types[k][0], found[k]) for k in (-2, -1)]
+            run.row(stage, *(exponent(*((size, figures[k]) for size, figures in ends)) for k in (1, 2)))
+        run.row("minimal rules", exponent(types[-2], types[-1]), None)
+    run.save()
 
 
 def main() -> None:
     """Reads the command line and does the action."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("action", choices=("grow", "measure"))
     parser.add_argument("source")
     parser.add_argument("target")

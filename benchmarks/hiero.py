@@ -8,15 +8,14 @@ are checked to add up to the number of phrase pairs that they come of, and the f
 
 from __future__ import annotations
 
-import argparse
-import os
-import platform
 import resource
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import runs
 
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.extract.hiero import HieroRules, extract_hiero
@@ -28,29 +27,29 @@ from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.parallel.engine import available_cores
 
 
-def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, str]:
-    """The result of the work, and its wall seconds."""
+def timed(work: Callable[[], Any], repeats: int) -> tuple[Any, tuple[float, float]]:
+    """The result of the work, and its least and most wall seconds."""
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
         result = work()
         seconds.append(time.perf_counter() - start)
-    return result, f"{min(seconds):8.2f} s  (to {max(seconds):.2f})"
+    return result, (min(seconds), max(seconds))
 
 
-def growth(pairs: list[tuple[str, str, str]], repeats: int) -> list[str]:
+def growth(run: runs.Run, pairs: list[tuple[str, str, str]], repeats: int) -> None:
     """Extraction from the first part of the corpus, and from sentences glued together to greater length."""
-    lines = []
+    run.table("growth with the corpus", ["pairs", "wall s", "longest wall s", "rules"])
     for parts in (8, 4, 2, 1):
         some = pairs[: len(pairs) // parts]
         made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
-        lines.append(f"  {len(some):8d} pairs    {seconds}  {len(made.rules)} rules")
+        run.row(len(some), *seconds, len(made.rules))
+    run.table("growth with sentence length", ["mean words", "wall s", "longest wall s", "phrase pairs"])
     for times in (1, 4, 16):
         some = [glued(pairs[k : k + times]) for k in range(0, len(pairs) - times + 1, times)]
         words = sum(len(f.split(" ")) for f, _, _ in some) / len(some)
         made, seconds = timed(lambda some=some: extract_hiero(some), repeats)
-        lines.append(f"  {words:8.0f} words    {seconds}  {made.phrases} phrase pairs")
-    return lines
+        run.row(words, *seconds, made.phrases)
 
 
 def glued(pairs: list[tuple[str, str, str]]) -> tuple[str, str, str]:
@@ -64,7 +63,7 @@ def glued(pairs: list[tuple[str, str, str]]) -> tuple[str, str, str]:
 
 def main() -> None:
     """Prints the times."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("corpus", nargs=3, metavar="FILE", help="source, target, alignment")
     parser.add_argument("--filter", metavar="TEXT")
     parser.add_argument("--repeats", type=int, default=3)
@@ -84,18 +83,20 @@ def main() -> None:
         size = path.stat().st_size / 2**20
         _, moses = timed(lambda: write_rule_table(path, made, selection, args.threads), 1)
 
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} CPUs, {args.threads} threads")
-    print(f"{made.sentences} pairs, {made.phrases} initial phrase pairs, {len(made.rules)} rules")
-    print(f"extraction           {extraction}  {peak:.0f} MiB")
-    print(f"selection            {selecting}  {len(selection.kept)} rules")
-    print(f"writing              {writing}  {size:.1f} MiB")
-    print(f"Moses rule table     {moses}")
+    run = runs.Run(args)
+    run.table("sizes", ["pairs", "initial phrase pairs", "rules", "peak MiB of extraction", "MiB of the grammar"])
+    run.row(made.sentences, made.phrases, len(made.rules), peak, size)
+    run.table("steps", ["step", "rules", "wall s", "longest wall s"])
+    run.row("extraction", len(made.rules), *extraction)
+    run.row("selection", len(selection.kept), *selecting)
+    run.row("writing", len(selection.kept), *writing)
+    run.row("Moses rule table", len(selection.kept), *moses)
     if args.filter:
         sentences = read_lines(args.filter)
         filtered, filtering = timed(lambda: select_rules(made, sentences=sentences), args.repeats)
-        print(f"selection for a text {filtering}  {len(filtered.kept)} rules for {len(sentences)} sentences")
-    print("extraction grows with")
-    print("\n".join(growth(list(stream_aligned(*args.corpus)), args.repeats)))
+        run.row(f"selection for {len(sentences)} sentences", len(filtered.kept), *filtering)
+    growth(run, list(stream_aligned(*args.corpus)), args.repeats)
+    run.save()
 
 
 if __name__ == "__main__":

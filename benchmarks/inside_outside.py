@@ -15,10 +15,8 @@ memory that inference takes per edge for the first four and the first eight sent
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import os
-import platform
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +25,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+import runs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -135,7 +134,7 @@ def _status(key: str) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("models", nargs="+")
     parser.add_argument("--text", required=True)
     parser.add_argument("--sentences", type=int, default=100)
@@ -143,13 +142,13 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--targets", type=int, default=30)
     args = parser.parse_args()
-    print(f"# {platform.processor() or platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    run = runs.Run(args)
     lines = read_lines(args.text)[: args.sentences]
     options = ParseOptions(1000, False, 2, X)
     rate, copying = machine()
     rows = []
-    titles = {"m": 4, "rank": 6, "edges": 8, "apps": 9, "parse ms": 10, "kernel ms": 11, "NumPy ms": 10, "ratio": 8}
-    print("".join(f"{name:>{width}}" for name, width in titles.items()))
+    titles = ["m", "components", "edges", "applications", "parse ms", "kernel ms", "NumPy ms", "ratio"]
+    run.table("a sentence", titles)
     for name in args.models:
         parameters, path, components = pruned(name, args.targets, Path(f"{name}.pruned"))
         model = Model(path)
@@ -159,7 +158,7 @@ def main() -> None:
         parsing = least(lambda ids, g=grammar: g.parse(ids, options), words, args.repeats) / len(words)
         binding = Binding(model, grammar)
         kernel = least(binding.infer, forests, args.repeats) / len(forests)
-        slow = ratio = float("nan")
+        slow = ratio = None
         if args.reference:
             reference, some = FigureOne(parameters, grammar), forests[: args.reference]
             for forest in some:
@@ -170,11 +169,8 @@ def main() -> None:
             ratio = slow / (least(binding.infer, some, args.repeats) / len(some))
         edges, apps = (np.mean([getattr(f, what) for f in forests]) for what in ("n_edges", "n_apps"))
         rank = "full" if components is None else f"{components.mean():.2f}"
-        print(
-            f"{model.rank:4}{rank:>6} {edges:7.0f} {apps:8.0f} {parsing * 1e3:9.3f} {kernel * 1e3:10.3f} "
-            f"{slow * 1e3:9.1f} {ratio:7.1f}",
-            flush=True,
-        )
+        numpy_ms = None if slow is None else slow * 1e3
+        run.row(model.rank, rank, edges, apps, parsing * 1e3, kernel * 1e3, numpy_ms, ratio)
         needed = np.mean([operations(forest, model.rank) for forest in forests], axis=0)
         threads = two_threads(binding, forests, args.repeats)
         joined = [" ".join(lines[:k]) for k in (4, 8)]
@@ -182,19 +178,16 @@ def main() -> None:
         memory = [peak_bytes(binding, forest) / forest.n_edges for forest in long if forest is not None]
         rows.append((model.rank, rank, kernel, needed[0], needed[1] * 4, needed[2:], threads, memory))
         path.unlink()
-    print(
-        f"\nmatrix product {rate / 1e9:.1f} Gflop/s, copying {copying / 1e9:.1f} GB/s, "
-        f"instructions {binding.instructions}"
-    )
-    titles = {"m": 4, "rank": 6, "Mflop": 9, "Gflop/s": 9, "of gemm": 9, "MB read": 9, "gemm ms": 9, "copy ms": 9}
-    titles |= {"products": 10, "by heads": 10, "2 threads": 11, "bytes/edge": 12, "longer": 12}
-    print("".join(f"{name:>{width}}" for name, width in titles.items()))
+    run.table("the machine", ["matrix product Gflop/s", "copying GB/s", "instructions"])
+    run.row(rate / 1e9, copying / 1e9, binding.instructions)
+    titles = ["m", "components", "Mflop", "Gflop/s", "share of the matrix product", "megabytes read", "product ms"]
+    titles += ["copy ms", "products", "by heads", "gain of 2 threads", "bytes an edge", "bytes an edge, longer"]
+    run.table("against the machine", titles)
     for m, rank, seconds, flops, read, (products, by_heads), threads, memory in rows:
-        print(
-            f"{m:4}{rank:>6} {flops / 1e6:8.1f} {flops / seconds / 1e9:8.1f} {flops / seconds / rate:8.1%} "
-            f"{read / 1e6:8.2f} {flops / rate * 1e3:8.2f} {read / copying * 1e3:8.2f} {products:9.0f} {by_heads:9.0f} "
-            f"{threads:10.2f}" + "".join(f"{each:12.0f}" for each in memory)
-        )
+        row = [m, rank, flops / 1e6, flops / seconds / 1e9, flops / seconds / rate, read / 1e6]
+        row += [flops / rate * 1e3, read / copying * 1e3, products, by_heads, threads]
+        run.row(*row, *[*memory, None, None][:2])
+    run.save()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Models of low rank against the full model: error, speed and size by the number of components.
 
-    python benchmarks/low_rank.py MODEL --text dev.ja [--ranks 1 2 4 8 16] [--sentences 100] [--plot FILE]
+    python benchmarks/low_rank.py MODEL --text dev.ja [--ranks 1 2 4 8 16] [--sentences 100]
 
 MODEL is one of lscfg estimate with full tensors. "tensors" is the relative error of a tensor, the mean over rules and
 "by norm" the mean weighted by the tensors' norms; "marginals" the mean absolute difference to the full model's over
@@ -10,7 +10,6 @@ one thread. Choose --targets as for the decoder's grammar: rules beyond them are
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+import runs
 from inside_outside import pruned
 
 from lscfg.io.text import read_lines
@@ -55,7 +55,7 @@ def difference(full: list[np.ndarray], found: list[np.ndarray], chosen: list[np.
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("model")
     parser.add_argument("--text", required=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4, 8, 16])
@@ -63,7 +63,6 @@ def main() -> None:
     parser.add_argument("--tolerance", type=float, default=0.01)
     parser.add_argument("--sentences", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--plot", metavar="FILE")
     args = parser.parse_args()
     lines = read_lines(args.text)[: args.sentences]
     with tempfile.TemporaryDirectory() as folder:
@@ -72,42 +71,26 @@ def main() -> None:
         chosen = [values > 1e-3 for values in marginals]
         norm = np.linalg.norm(Parameters.load(full).tensors[2].reshape(-1, Model(full).rank ** 3), axis=1)
         size = os.path.getsize(full) / 1e6
+        run = runs.Run(args)
         columns = ["at most", "components", "tensors", "by norm", "marginals", "ln P(e\\|f)"]
-        columns += ["ms a sentence", "ratio", "MB", "made in s"]
-        print("| " + " | ".join(columns) + " |\n|" + " --- |" * len(columns))
-        print(f"| full | – | 0 | 0 | 0 | 0 | {seconds * 1e3:.2f} | 1 | {size:.1f} | – |")
-        rows = []
+        run.table("models of low rank", [*columns, "ms a sentence", "ratio", "size MB", "made in s"])
+        run.row("full", None, 0, 0, 0, 0, seconds * 1e3, 1, size, None)
         for rank in args.ranks:
             path = Path(folder) / "low"
             start = time.perf_counter()
             low = compress(full, path, CPSettings(rank, args.tolerance))
             made = time.perf_counter() - start
             each, apps, logs = analyse(path, lines, args.repeats)
-            rows.append((rank, difference(features, logs, chosen), each))
             by_norm = np.average(low.error, weights=norm)
-            print(
-                f"| {rank} | {low.ranks.mean():.2f} | {low.error.mean():.4f} | {by_norm:.4f} "
-                f"| {difference(marginals, apps, chosen):.5f} | {rows[-1][1]:.4f} | {each * 1e3:.2f} "
-                f"| {seconds / each:.1f} | {os.path.getsize(path) / 1e6:.1f} | {made:.1f} |",
-                flush=True,
-            )
-    if args.plot:
-        plot(Path(args.plot), rows, seconds)
-
-
-def plot(path: Path, rows: list[tuple[int, float, float]], seconds: float) -> None:
-    """Error over time, a point for each number of components."""
-    from matplotlib import pyplot
-
-    figure, axis = pyplot.subplots(figsize=(5, 3.5))
-    axis.plot([each * 1e3 for _, _, each in rows], [error for _, error, _ in rows], "o-")
-    for rank, error, each in rows:
-        axis.annotate(str(rank), (each * 1e3, error), textcoords="offset points", xytext=(4, 4))
-    axis.axvline(seconds * 1e3, linestyle=":", label="full tensors")
-    axis.set(xlabel="ms a sentence", ylabel="mean error of ln P(e|f)", yscale="log")
-    axis.legend()
-    figure.tight_layout()
-    figure.savefig(path)
+            errors = [
+                low.error.mean(),
+                by_norm,
+                difference(marginals, apps, chosen),
+                difference(features, logs, chosen),
+            ]
+            speed = [each * 1e3, seconds / each, os.path.getsize(path) / 1e6, made]
+            run.row(str(rank), low.ranks.mean(), *errors, *speed)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -9,15 +9,15 @@ one thread, and for stages to the whole, within this run.
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
 import time
 import zlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
+
+import runs
 
 from lscfg.decode.analysis import Analyser, Analysis
 from lscfg.io.text import read_lines
@@ -57,7 +57,7 @@ def stages(analyser: Analyser, lines: list[str], threads: int, repeats: int) -> 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("models", metavar="MODEL", nargs="+")
     parser.add_argument("--text", required=True)
     parser.add_argument("--sentences", type=int, default=20)
@@ -65,7 +65,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     lines = [line for line in read_lines(args.text) if line][: args.sentences]
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {len(lines)} sentences, best of {args.repeats} runs\n")
+    run = runs.Run(args)
     for model in args.models:
         analyser = Analyser.from_ini(model) if model.endswith(".ini") else Analyser.from_model(model)
         results = {threads: stages(analyser, lines, threads, args.repeats) for threads in args.threads}
@@ -75,18 +75,15 @@ def main() -> None:
                 raise SystemExit(f"{model}: {threads} threads give other results than {first}")
         forests = [analyser.parse(line.split()) for line in lines]
         applications = sum(forest.n_apps for forest in forests if forest) / len(lines)
-        print(f"{model}: m = {analyser.latent.model.rank}, {applications:.0f} applications a sentence")
-        print(f"{'stage':<28}" + "".join(f"{f'{threads} threads':>24}" for threads in args.threads))
+        title = f"{model}: m = {analyser.latent.model.rank}, {applications:.0f} applications a sentence"
+        columns = ["stage", "threads", "ms a sentence", "share of the whole with the first number of threads"]
+        run.table(title, [*columns, "gain over the first number of threads"])
         total = results[first][0]["all, sentence by sentence"]
-        for stage in results[first][0]:
-            row = f"{stage:<28}"
+        for stage, once in results[first][0].items():
             for threads in args.threads:
-                time_taken = results[threads][0][stage]
-                speed = f"{len(lines) / time_taken:.0f}/s"
-                row += f"{f'{speed} ({time_taken / total:.0%}, x{results[first][0][stage] / time_taken:.2f})':>24}"
-            print(row)
-        print()
-    print("sentences/s (share of the whole with the first number of threads, ratio to the same stage with it)")
+                taken = results[threads][0][stage]
+                run.row(stage, threads, 1000 * taken / len(lines), taken / total, once / taken)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -12,9 +12,7 @@ on a busy machine.
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +20,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import runs
 from mira import add_arguments, child_seconds, make_pool
 
 from lscfg.errors import InputError
@@ -67,7 +66,7 @@ def moses(pool: Pool) -> tuple[float, float] | None:
 
 def main() -> None:
     """Checks, then prints times and ratios."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     add_arguments(parser)
     args = parser.parse_args()
     pool = make_pool(args)
@@ -80,21 +79,20 @@ def main() -> None:
         for axis in axes:
             line.search(point, axis)
     one = (time.process_time() - start) / (args.repeats * len(axes))
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores; {len(pool.sentences)} sentences, {len(pool)} hypotheses,",
-        end=" ",
-    )
-    print(f"{len(pool.names)} features; {1000 * one:.2f} ms a line search")
-    print(f"{STARTS} starts of".ljust(22), f"{'seconds':>8} {'ratio':>6} {'BLEU':>6}")
+    run = runs.Run(args)
+    run.table("lists", ["sentences", "hypotheses", "features", "line search ms"])
+    run.row(len(pool.sentences), len(pool), len(pool.names), 1000 * one)
+    run.table(f"{STARTS} starts", ["program", "CPU s", "ratio", "BLEU"])
     ours = 0.0
     for name, directions in (("lscfg, axes", 0), ("lscfg, random as well", MertSettings().directions)):
         start = time.process_time()
         found = mert(pool, dict.fromkeys(pool.names, 0.1), MertSettings(STARTS - 1, directions), 1)
         seconds = time.process_time() - start
         ours = ours or seconds
-        print(f"{name:<22} {seconds:8.2f} {seconds / ours:6.1f} {found.bleu:6.2f}")
+        run.row(name, seconds, seconds / ours, found.bleu)
     if (theirs := moses(pool)) is not None:
-        print(f"{'Moses, axes':<22} {theirs[0]:8.2f} {theirs[0] / ours:6.1f} {theirs[1]:6.2f}")
+        run.row("Moses, axes", theirs[0], theirs[0] / ours, theirs[1])
+    run.save()
 
 
 if __name__ == "__main__":

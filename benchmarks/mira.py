@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import random
 import resource
 import subprocess
@@ -25,6 +24,7 @@ from pathlib import Path
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import numpy as np
+import runs
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
@@ -118,7 +118,7 @@ def kbmira_seconds(pool: Pool) -> float | None:
 
 def main() -> None:
     """Checks, then prints times and ratios."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     add_arguments(parser)
     args = parser.parse_args()
     pool = make_pool(args)
@@ -135,13 +135,15 @@ def main() -> None:
         plain_pass(pool, weights, PseudoCorpus(DECAY), order)
         plain.append(time.process_time() - start)
         assert np.allclose(weights, state.weights, rtol=1e-6, atol=1e-9), "the kernel's weights are others"
-    print(f"{platform.machine()}, {os.cpu_count()} cores; {len(lists)} sentences, {len(pool)} hypotheses,", end=" ")
-    print(f"{len(pool.names)} features")
-    print(f"{'a pass of':<12} {'seconds':>9} {'ratio':>7}")
-    print(f"{'kernel':<12} {min(ours):9.4f} {1:7.1f}")
-    print(f"{'NumPy':<12} {min(plain):9.4f} {min(plain) / min(ours):7.1f}")
+    run = runs.Run(args)
+    run.table("lists", ["sentences", "hypotheses", "features"])
+    run.row(len(lists), len(pool), len(pool.names))
+    run.table("a pass", ["program", "CPU s", "ratio"])
+    run.row("kernel", min(ours), 1.0)
+    run.row("NumPy", min(plain), min(plain) / min(ours))
     if (theirs := kbmira_seconds(pool)) is not None:
-        print(f"{'kbmira':<12} {theirs:9.4f} {theirs / min(ours):7.1f}")
+        run.row("kbmira", theirs, theirs / min(ours))
+    run.save()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ have matched every application of a rule.
 
 from __future__ import annotations
 
-import argparse
 import re
 import resource
 import subprocess
@@ -19,11 +18,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import runs
+
 from lscfg.kernel import FeatureOptions
 from lscfg.moses_bridge.config import escape
 
 
-def run(command: Sequence[object], text: str) -> tuple[float, float, str]:
+def run_command(command: Sequence[object], text: str) -> tuple[float, float, str]:
     """User CPU and wall clock of a decoder, in seconds, and what it wrote to stderr."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
     words = [str(word) for word in command]
@@ -32,28 +33,30 @@ def run(command: Sequence[object], text: str) -> tuple[float, float, str]:
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, wall, done.stderr
 
 
-def compare(runs: Sequence[tuple[str, Sequence[object]]], text: str, nothing: str, repeats: int) -> None:
-    """Prints what each command takes to load and to decode, over the first one, which has no latent features.
+def compare(
+    run: runs.Run, commands: Sequence[tuple[str, Sequence[object]]], text: str, nothing: str, repeats: int
+) -> None:
+    """Prints the time of each command to load and to decode, and ratios to the first, which has no latent features.
 
     Args:
-        runs: names and commands.
+        run: where the figures go.
+        commands: names and commands.
         text: what they decode.
         nothing: the input after which a decoder has loaded everything.
         repeats: the least of so many times counts.
     """
     loading, whole = [], []
     for _ in range(repeats):  # all of them in turn, so that whatever else the machine does falls on all alike
-        loading.append([run(command, nothing) for _, command in runs])
-        whole.append([run(command, text) for _, command in runs])
+        loading.append([run_command(command, nothing) for _, command in commands])
+        whole.append([run_command(command, text) for _, command in commands])
     reference = (0.0, 0.0)
-    print(f"{'':40} {'load s':>8} {'decode s':>9} {'ratio':>6} {'wall s':>8} {'ratio':>6}")
-    for number, (name, _) in enumerate(runs):
+    run.table("Moses", ["model", "load CPU s", "decode CPU s", "ratio", "decode wall s", "wall ratio"])
+    for number, (name, _) in enumerate(commands):
         assert not number or all(re.search(r"\[lscfg\].* 0 unmatched", one[number][2]) for one in whole), name
         load = [min(one[number][k] for one in loading) for k in (0, 1)]
         spent = [min(one[number][k] for one in whole) - load[k] for k in (0, 1)]
         reference = reference if number else (spent[0], spent[1])
-        user, wall = (f"{own:8.2f} {own / other:6.2f}" for own, other in zip(spent, reference, strict=True))
-        print(f"{name[-40:]:40} {load[0]:8.2f}  {user} {wall}")
+        run.row(name, load[0], spent[0], spent[0] / reference[0], spent[1], spent[1] / reference[1])
 
 
 def first_lines(path: str, count: int) -> str:
@@ -63,7 +66,7 @@ def first_lines(path: str, count: int) -> str:
 
 def main() -> None:
     """Prints a line for each configuration."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("ini")
     parser.add_argument("text")
     parser.add_argument("--program", required=True)
@@ -79,12 +82,14 @@ def main() -> None:
         line = f"LatentSCFG name=Latent features={args.features} model={Path(model).resolve()}"
         added[model] = f"\n[feature]\n{line}\n[weight]\nLatent= {weights}\n"
     with tempfile.TemporaryDirectory() as folder:
-        runs = []
+        commands = []
         for number, (name, lines) in enumerate(added.items()):
             ini = Path(folder) / f"{number}.ini"
             ini.write_text(plain + lines, encoding="utf-8")
-            runs.append((name, [Path(args.program).resolve(), "-f", ini, "-threads", "1"]))
-        compare(runs, escape(first_lines(args.text, args.lines)), "\n", args.repeats)
+            commands.append((name, [Path(args.program).resolve(), "-f", ini, "-threads", "1"]))
+        run = runs.Run(args)
+        compare(run, commands, escape(first_lines(args.text, args.lines)), "\n", args.repeats)
+        run.save()
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ found of 1,000 phrases.
 
 from __future__ import annotations
 
-import argparse
 import resource
 import time
 
 import numpy as np
+import runs
 from scipy import sparse
 
 from lscfg.induce.propagated.approximate import nearly_nearest_dense_rows
@@ -40,7 +40,7 @@ def check(matrix: sparse.csr_matrix, graph: sparse.csr_matrix, apart: np.ndarray
         assert np.allclose(found, best, atol=1e-5), row
 
 
-def compare_dense(counts: sparse.csr_matrix, k: int) -> None:
+def compare_dense(run: runs.Run, counts: sparse.csr_matrix, k: int) -> None:
     """Exact and approximate search; CPU seconds of all threads."""
     phrases = PhraseSide(NGrams.of([]), np.zeros(counts.shape[0]), counts, np.zeros(0, np.int64))
     rows = dense_rows(phrases, [], GraphSettings(space="svd"))
@@ -50,12 +50,13 @@ def compare_dense(counts: sparse.csr_matrix, k: int) -> None:
     exact = (time.process_time() - begin) * len(rows) / len(sample)
     begin = time.process_time()
     nearly_nearest_dense_rows(rows, k)
-    print(f"exact: {exact:.1f} CPU s; approximate: {time.process_time() - begin:.1f} CPU s")
+    run.table("dense rows", ["exact CPU s", "approximate CPU s"])
+    run.row(exact, time.process_time() - begin)
 
 
 def main() -> None:
     """Prints a line for each way."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = runs.parser(__doc__)
     parser.add_argument("texts", nargs="+")
     parser.add_argument("--least", type=int, default=2)
     parser.add_argument("-k", type=int, default=100)
@@ -72,10 +73,14 @@ def main() -> None:
     counts = count_contexts(text, phrases, len(numbers), 2)
     often = text.counts(len(numbers))
     words = int(often.sum())
-    print(f"{len(phrases)} phrases, {counts.nnz} entries of {words} words: {time.process_time() - begin:.1f} CPU s")
+    run = runs.Run(args)
+    run.table("contexts", ["phrases", "entries", "words", "CPU s"])
+    run.row(len(phrases), int(counts.nnz), words, time.process_time() - begin)
     if args.dense:
-        compare_dense(counts, args.k)
+        compare_dense(run, counts, args.k)
+        run.save()
         return
+    run.table("neighbours", ["program", "threads", "wall s", "CPU s", "peak MiB"])
     matrix, apart = unit_rows(weighted(counts)), frequent_columns(often, 25)
     begin = time.process_time()
     nearest_rows(matrix, args.k, apart, 1, 1)
@@ -86,16 +91,18 @@ def main() -> None:
         wall, cpu = time.perf_counter() - wall, time.process_time() - begin
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         cpu = once + max(cpu - once, 0) * scale
-        print(f"lscfg, {threads} threads: {wall:.1f} s, {cpu:.1f} CPU s, peak {memory:.0f} MiB", flush=True)
+        run.row("lscfg", threads, wall, cpu, memory)
     check(matrix, graph, apart, args.k, rows)
     try:
         from sparse_dot_topn import sp_matmul_topn
     except ImportError:
+        run.save()
         return
     single = matrix.astype(np.float32)
     turned, begin = single.T.tocsr(), time.process_time()
     sp_matmul_topn(single[:rows], turned, args.k, n_threads=1)
-    print(f"sparse_dot_topn, 1 thread: {(time.process_time() - begin) * scale:.1f} CPU s")
+    run.row("sparse_dot_topn", 1, None, (time.process_time() - begin) * scale, None)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -11,11 +11,11 @@ bytes.
 
 from __future__ import annotations
 
-import argparse
 import time
 from dataclasses import replace
 
 import numpy as np
+import runs
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import read_ini
@@ -29,7 +29,7 @@ DIGITS = 1e-6
 
 def main() -> None:
     """Prints a row for each pop limit."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("ini")
     parser.add_argument("weights")
     parser.add_argument("text")
@@ -60,11 +60,12 @@ def main() -> None:
         rows.append((pops, *seconds, bleu))
 
     best = np.max(scores, 0)
-    print(f"{len(lines)} sentences")
-    print(f"{'pops':>5} {'errors':>7} {'loss':>8} {'BLEU':>6} {'first s':>8} {'again s':>8}")
+    run = runs.Run(args)
+    run.table(f"{len(lines)} sentences", ["pops", "share of errors", "loss", "BLEU", "first s", "again s"])
     for (pops, first_s, again_s, bleu), of_pops in zip(rows, scores, strict=True):
         lost = best - np.array(of_pops)
-        print(f"{pops:5} {(lost > DIGITS).mean():7.1%} {lost.mean():8.4f} {bleu:6.2f} {first_s:8.2f} {again_s:8.2f}")
+        run.row(pops, (lost > DIGITS).mean(), lost.mean(), bleu, first_s, again_s)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ With ``--original``, the program of Chung et al. (2014) in that folder, converte
 
 from __future__ import annotations
 
-import argparse
 import re
 import resource
 import subprocess
@@ -22,6 +21,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import runs
+
 from lscfg.extract.extractor import RuleInputs
 from lscfg.induce.sampled.chain import ChainSettings
 from lscfg.induce.sampled.text import read_text
@@ -29,7 +30,7 @@ from lscfg.io.text import read_lines
 from lscfg.kernel.sample import PhraseForests, TreeSampler
 
 
-def run(
+def sweep(
     forests: PhraseForests, settings: ChainSettings, chain: int, first: int, last: int
 ) -> tuple[float, TreeSampler]:
     """Mean seconds of the sweeps from the first to the last, and the sampler after the last."""
@@ -61,7 +62,7 @@ def stripped(source: str, target: str, links: str) -> tuple[str, str, str]:
     return " ".join(src[i:j]), " ".join(tgt[k:last]), moved
 
 
-def against(original: Path, corpus: list[list[str]], settings: ChainSettings) -> None:
+def against(run: runs.Run, original: Path, corpus: list[list[str]], settings: ChainSettings) -> None:
     """Prints the seconds of a sweep of both programs over the first pairs."""
     pairs = [stripped(*lines) for lines in zip(*corpus, strict=True) if lines[2].strip()][:PART]
     forests = PhraseForests(settings.max_cut, settings.max_words)
@@ -78,14 +79,14 @@ def against(original: Path, corpus: list[list[str]], settings: ChainSettings) ->
     theirs = [float(found) for found in re.findall(r"^iteration time: (\S+) sec", said, re.M)][1:]
     first = TreeSampler(forests, settings.options()).state()
     assert sizes[0] == (first.tokens, first.types)
-    ours, _ = run(forests, settings, 0, 2, 10 * TURNS)
+    ours, _ = sweep(forests, settings, 0, 2, 10 * TURNS)
     mean = sum(theirs) / len(theirs)
-    print(f"first {len(pairs)} pairs, {first.tokens} tokens of {first.types} types at first in both programs:")
-    print(f"a sweep: original {mean:.2f} s, lscfg {ours:.4f} s, {mean / ours:.0f} times as fast")
+    run.table("original program", ["pairs", "tokens", "types", "original: a sweep s", "lscfg: a sweep s", "ratio"])
+    run.row(len(pairs), first.tokens, first.types, mean, ours, mean / ours)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("source")
     parser.add_argument("target")
     parser.add_argument("alignment", nargs="+")
@@ -100,24 +101,29 @@ def main() -> None:
     forests = read_text(inputs, settings.max_cut, settings.max_words).forests
     reading = time.perf_counter() - began
     words = sum(len(line.split()) for line in read_lines(args.target)) * len(args.alignment)
-    alone, first = run(forests, settings, 0, args.from_sweep, args.sweeps)
+    alone, first = sweep(forests, settings, 0, args.from_sweep, args.sweeps)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     began = time.perf_counter()
     with ThreadPoolExecutor(2) as pool:
-        work = [pool.submit(run, forests, settings, chain, args.from_sweep, args.sweeps) for chain in (0, 1)]
+        work = [pool.submit(sweep, forests, settings, chain, args.from_sweep, args.sweeps) for chain in (0, 1)]
         (_, again), _ = (one.result() for one in work)
     both = time.perf_counter() - began
     assert same(first, again)
     began = time.perf_counter()
-    run(forests, settings, 1, args.from_sweep, args.sweeps)
+    sweep(forests, settings, 1, args.from_sweep, args.sweeps)
     second = time.perf_counter() - began
     sizes, state = forests.sizes(), first.state()
-    print(f"{sizes.pairs} pairs, {words} target words, {sizes.nodes} nodes, {sizes.edges} edges: {reading:.2f} s")
-    print(f"a sweep: {alone:.3f} s, {words / alone:,.0f} words a second, {peak / 1024:.0f} MiB")
-    print(f"two chains beside each other: {2 * second / both:.2f} times the samples a second of one")
+    run = runs.Run(args)
+    run.table("corpus", ["pairs", "target words", "nodes", "edges", "read s"])
+    run.row(sizes.pairs, words, sizes.nodes, sizes.edges, reading)
+    run.table("a sweep", ["wall s", "words a second", "peak MiB", "gain of two chains on two cores"])
+    run.row(alone, words / alone, peak / 1024, 2 * second / both)
     if args.original:
-        against(args.original, [read_lines(path) for path in (args.source, args.target, args.alignment[0])], settings)
-    print(f"after sweep {args.sweeps}: {state.tokens} tokens, {state.types} types, log joint {state.log_joint:,.0f}")
+        corpus = [read_lines(path) for path in (args.source, args.target, args.alignment[0])]
+        against(run, args.original, corpus, settings)
+    run.table("last sweep", ["sweep", "tokens", "types", "log joint"])
+    run.row(args.sweeps, state.tokens, state.types, state.log_joint)
+    run.save()
 
 
 if __name__ == "__main__":

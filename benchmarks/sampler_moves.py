@@ -15,7 +15,6 @@ its trees, and a chain in shards by one thread with the same by two. A row has
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import runs
 
 from lscfg.extract.extractor import RuleInputs
 from lscfg.induce.sampled.convergence import effective_samples
@@ -68,7 +68,9 @@ def check(sampler: TreeSampler) -> None:
     assert copy.state().tokens == sampler.state().tokens
 
 
-def report(kind: str, seconds: list[float], states: list[SampleState], local: tuple[float, float, float]) -> str:
+def report(
+    kind: str, seconds: list[float], states: list[SampleState], local: tuple[float, float, float]
+) -> list[runs.Cell]:
     """A row; local: its seconds, and mean and deviation of its log joint probability."""
     half = len(states) // 2
     mean = float(np.mean(seconds[half:]))
@@ -77,13 +79,12 @@ def report(kind: str, seconds: list[float], states: list[SampleState], local: tu
     worth = effective_samples(np.array([[state.tokens for state in states[half:]]], float)) / sum(seconds[half:])
     end = states[-1]
     drawn, moved = end.trees_drawn + end.types_drawn, end.trees_moved + end.types_moved
-    accepted = f"{moved / drawn:.5f}" if drawn else ""
-    first = str(there[0] + 1) if len(there) else ""
-    return f"{kind:10} {mean:9.3f} {mean / local[0]:8.2f} {first:>6} {worth:8.2f} {accepted:>9} {joint[-1]:14,.0f}"
+    first = int(there[0]) + 1 if len(there) else None
+    return [kind, mean, mean / local[0], first, float(worth), moved / drawn if drawn else None, float(joint[-1])]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("source", type=Path)
     parser.add_argument("target", type=Path)
     parser.add_argument("alignment", type=Path, nargs="+")
@@ -92,10 +93,9 @@ def main() -> None:
     args = parser.parse_args()
     text = read_text(RuleInputs(args.source, args.target, tuple(args.alignment)), 7, 100)
     local: tuple[float, float, float] | None = None
-    print(
-        f"{'kind':10} {'CPU s':>9} {'of local':>8} {'there':>6} {'ESS/s':>8} {'accepted':>9} {'log joint':>14}",
-        flush=True,
-    )
+    run = runs.Run(args)
+    columns = ["kind", "CPU s of a sweep", "ratio to local", "first sweep as probable as local"]
+    run.table("chains", [*columns, "effective samples a second", "accepted", "log joint"])
     for kind in args.kinds.split(","):
         seconds, states = [], []
         for spent, sampler in sweeps(text, kind, args.sweeps):
@@ -109,7 +109,8 @@ def main() -> None:
         if local is None:
             joint = np.array([state.log_joint for state in states[args.sweeps // 2 :]])
             local = float(np.mean(seconds[args.sweeps // 2 :])), float(joint.mean()), float(joint.std())
-        print(report(kind, seconds, states, local), flush=True)
+        run.row(*report(kind, seconds, states, local))
+    run.save()
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ first came up. Before other orders are printed, that one is compared with what t
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
+import runs
 from scipy.special import gammaln
 
 from lscfg.extract.extractor import RuleInputs
@@ -45,7 +45,7 @@ def _powers(counts: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("files", nargs=3, type=Path, metavar="FILE")
     parser.add_argument("--sweeps", type=int, default=20)
     args = parser.parse_args()
@@ -67,9 +67,12 @@ def main() -> None:
     told = sampler.state().log_joint
     if not np.isclose(found["of first appearance"], told, rtol=1e-9):
         raise SystemExit(f"the sampler tells {told}, but it is {found['of first appearance']}")
-    print(f"{sampler.state().tokens} tokens of {sampler.state().types} rules")
+    run = runs.Run(args)
+    state = sampler.state()
+    run.table(f"{state.tokens} tokens of {state.types} rules", ["order", "log joint"])
     for name, value in found.items():
-        print(f"{value:14.0f}  {name}")
+        run.row(name, value)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -10,9 +10,7 @@ deviations. Times are the least of --repeats passes over all sentences, on one t
 
 from __future__ import annotations
 
-import argparse
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -22,6 +20,7 @@ from pathlib import Path
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 import numpy as np
+import runs
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -100,7 +99,7 @@ def least(work: Callable[..., object], items: list[tuple], repeats: int) -> floa
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("model", help="model file with one hidden state")
     parser.add_argument("--text", required=True, help="sentences to parse, one a line")
     parser.add_argument("--sentences", type=int, default=100)
@@ -130,20 +129,26 @@ def main() -> None:
         kernel = least(scalar.expect, items, args.repeats)
         numpy, short = least(reference, some, 1), least(scalar.expect, some, args.repeats)
         rows = [
-            ("sums and marginals", kernel, f"{tensor / kernel:.1f} times the tensors, {numpy / short:.0f} times NumPy"),
-            ("tensors at m = 1", tensor, ""),
-            ("best derivation", least(scalar.viterbi, items, args.repeats), ""),
-            ("covariances", least(scalar.covariance, values, args.repeats), ""),
+            ("sums and marginals", kernel),
+            ("tensors at m = 1", tensor),
+            ("best derivation", least(scalar.viterbi, items, args.repeats)),
+            ("covariances", least(scalar.covariance, values, args.repeats)),
         ]
         draw = least(lambda f, s: scalar.sample_derivations(f, s, args.samples, 1), shares, args.repeats)
         drawn = np.mean([len(scalar.sample_derivations(f, s, 10, 1).apps) / 10 for f, s in shares])
-        rows.append((f"{args.samples} samples", draw, f"{draw / args.samples / drawn * 1e9:.0f} ns an application"))
+        rows.append((f"{args.samples} samples", draw))
     edges, apps = (np.mean([getattr(f, what) for f, _ in items]) for what in ("n_edges", "n_apps"))
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    print(f"{len(items)} sentences, on average {edges:.0f} edges, {apps:.0f} applications; microseconds a sentence")
-    for name, seconds, note in rows:
-        print(f"{name:20}{seconds * 1e6:10.1f}  {note}".rstrip())
-    print(f"{kernel / apps * 1e9:.1f} ns an application for sums and marginals")
+    run = runs.Run(args)
+    run.table("sizes", ["sentences", "mean edges", "mean applications"])
+    run.row(len(items), edges, apps)
+    run.table("a sentence", ["computation", "us"])
+    for name, seconds in rows:
+        run.row(name, seconds * 1e6)
+    run.table("ratios of sums and marginals", ["to tensors", "to NumPy"])
+    run.row(tensor / kernel, numpy / short)
+    run.table("an application in nanoseconds", ["sums and marginals", "samples"])
+    run.row(kernel / apps * 1e9, draw / args.samples / drawn * 1e9)
+    run.save()
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ With --decode, milliseconds a sentence of the features of each kind, in forests 
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+import runs
 
 from lscfg.context.gradient import random_layer
 from lscfg.context.task import Task, ViewSettings, add_scorer
@@ -23,7 +23,7 @@ from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import align_columns, read_lines
+from lscfg.io.text import read_lines
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.context import ScoreTrainer
 from lscfg.kinds import SENSE_MODELS, kind, kinds
@@ -73,7 +73,7 @@ def reference_pass(trainer: ScoreTrainer, order: np.ndarray) -> np.ndarray:
     return parameters
 
 
-def compare(task: Task, loss: str, tokens: int, hidden: int) -> list[str]:
+def compare(task: Task, loss: str, tokens: int, hidden: int) -> list[runs.Cell]:
     """A row of the table: seconds in C and in NumPy, and their ratio.
 
     Raises:
@@ -99,7 +99,7 @@ def compare(task: Task, loss: str, tokens: int, hidden: int) -> list[str]:
     if not np.abs(made.parameters - expected).max() < CLOSE:
         raise SystemExit(f"{loss}: C and NumPy differ by {np.abs(made.parameters - expected).max():.2g}")
     ratio = (middle - begin) / max(end - middle, 1e-9)
-    return [loss, f"{len(asked):,}", f"{end - middle:.3f} s", f"{middle - begin:.3f} s", f"{ratio:.0f}"]
+    return [loss, len(asked), end - middle, middle - begin, ratio]
 
 
 def decode(path: Path, grammar: Grammar, lines: list[str], features: str) -> float:
@@ -118,7 +118,7 @@ def decode(path: Path, grammar: Grammar, lines: list[str], features: str) -> flo
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("source", help="source side of the corpus")
     parser.add_argument("derivations", help="derivations of lscfg derive")
     parser.add_argument("--pairs", type=int, default=5000, help="first sentence pairs that are used")
@@ -131,7 +131,8 @@ def main() -> None:
     kept, numbers = np.unique(places[:, 0], return_inverse=True)
     tokens = RuleTokens(tokens.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
     model = mle.RelativeFrequencies().estimate(derivations, mle.MLESettings())
-    rows = [["scorer", "estimate", "decoding, a sentence"]]
+    run = runs.Run(args)
+    run.table(f"{args.pairs} sentence pairs", ["context model", "estimate CPU s", "decoding ms a sentence"])
     grammar = Grammar()
     every = np.arange(len(tokens.rules))
     grammar.read_text(tokens.rules.kernel.text(every, (), np.empty((len(every), 0))).decode("utf-8"))
@@ -145,14 +146,12 @@ def main() -> None:
             seconds = time.process_time() - begin
             path = Path(folder) / name
             made.save(path)
-            shown = f"{decode(path, grammar, lines, 'sense'):.2f} ms" if lines else "-"
-            rows.append([name, f"{seconds:.1f} s", shown])
-    print(f"{args.pairs:,} sentence pairs, CPU seconds")
-    print("\n".join(align_columns(rows)))
+            run.row(name, seconds, decode(path, grammar, lines, "sense") if lines else None)
     task = Task.of(tokens, source, ViewSettings())
-    rows = [["one pass", "tokens", "C", "NumPy", "ratio"]]
-    rows += [compare(task, loss, args.tokens, hidden) for loss, hidden in (("indicators", 0), ("match", 50))]
-    print("\n".join(align_columns(rows)))
+    run.table("one pass", ["loss", "tokens", "C s", "NumPy s", "ratio"])
+    for loss, hidden in (("indicators", 0), ("match", 50)):
+        run.row(*compare(task, loss, args.tokens, hidden))
+    run.save()
 
 
 if __name__ == "__main__":

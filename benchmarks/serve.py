@@ -31,6 +31,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import runs
+
 from lscfg.bundle.manifest import MANIFEST
 from lscfg.io.text import read_lines
 
@@ -107,7 +109,7 @@ def peak(pid: int) -> float:
 
 def main() -> None:
     """Prints throughput, latency, memory and statuses."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("system", help="folder of a system of lscfg run, or bundle")
     parser.add_argument("text", help="tokenized sentences")
     parser.add_argument("--clients", type=int, default=8)
@@ -142,22 +144,36 @@ def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[
         wanted, reference = decode(bundle, text, args.jobs)
         assert wanted == [found[n] for n in asked], "translations differ from those of lscfg decode"
         every = sorted(itertools.chain.from_iterable(taken.values()))
-        print(f"{len(every)} requests of one sentence by {args.clients} clients, {args.jobs} workers: {seconds:.2f} s")
-        print(f"requests/s {len(every) / seconds:.1f}")
-        for share in (0.5, 0.99):
-            print(f"p{share * 100:.0f} latency {1000 * every[int(share * (len(every) - 1))]:.1f} ms")
-        print(f"lscfg decode of the same sentences: {reference:.2f} s, less loading {reference - empty:.2f} s")
-        print(f"time of lscfg serve / of lscfg decode less loading: {seconds / (reference - empty):.2f}")
+        run = runs.Run(args)
+        columns = [
+            "requests",
+            "clients",
+            "workers",
+            "all s",
+            "requests a second",
+            "median latency ms",
+            "p99 latency ms",
+        ]
+        run.table("requests of one sentence", columns)
+        latency = [1000 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99)]
+        run.row(len(every), args.clients, args.jobs, seconds, len(every) / seconds, *latency)
+        run.table(
+            "lscfg decode", ["all s", "without loading s", "ratio of lscfg serve to lscfg decode without loading"]
+        )
+        run.row(reference, reference - empty, seconds / (reference - empty))
         statuses = Counter(service.raw(data)[0] for data in malformed(sentences[0], args.malformed))
         assert all(status in (0, 200) or 400 <= status < 500 for status in statuses), statuses
         health = service.request("GET", "/health")
         assert health[0] == 200 and health[1]["ready"]
-        print(f"malformed requests by status (0: ended before a request): {dict(sorted(statuses.items()))}")
-        workers = [peak(pid) for pid in service.workers]
-        print(f"peak memory, shared pages in each: server {peak(service.pid):.0f} MB, workers", end=" ")
-        print(", ".join(f"{size:.0f} MB" for size in workers))
+        run.table("malformed requests", ["status (0: the connection ended before a request)", "requests"])
+        for status, number in sorted(statuses.items()):
+            run.row(status, number)
+        run.table("memory, shared pages in each process", ["process", "peak MiB"])
+        run.row("server", peak(service.pid))
+        for number, pid in enumerate(service.workers, 1):
+            run.row(f"worker {number}", peak(pid))
         assert service.end() == 0
-        print("the server was well to the end, and ended with status 0")
+        run.save()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Spectral estimation from a derivation file to a model file: time and memory by size of the corpus.
 
-    OPENBLAS_NUM_THREADS=1 python benchmarks/spectral.py train.deriv --reference 15.0 --folder /dev/shm -o spectral
+    OPENBLAS_NUM_THREADS=1 python benchmarks/spectral.py train.deriv --reference 15.0 --folder /dev/shm
 
 Each figure is a process of its own, the command as users run it, interpreter and imports included. It is checked first
 that models are the same bytes with one thread and with all, and that both ways of the SVD find the same values. A model
@@ -9,10 +9,7 @@ file of m = 16 is large; where the system makes writers wait for its disk, ``--f
 
 from __future__ import annotations
 
-import argparse
-import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
@@ -21,6 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import runs
 
 from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
 from lscfg.estimate.svd import SVD, truncated_svd
@@ -56,7 +54,7 @@ sys.exit(status)
 """
 
 
-def run(*arguments: object) -> tuple[float, float, float]:
+def run_command(*arguments: object) -> tuple[float, float, float]:
     """Wall seconds, CPU seconds and peak MiB of one ``lscfg`` process."""
     begin = time.perf_counter()
     before = os.times()
@@ -88,23 +86,19 @@ def decompositions(derivations: Derivations, rank: int) -> dict[str, dict[str, f
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = runs.parser(__doc__)
     parser.add_argument("derivations", help="derivation file of lscfg derive")
     parser.add_argument("--reference", type=float, metavar="SECONDS", help="what another program takes for all of it")
     parser.add_argument("-m", type=int, default=16)
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument(
-        "-o", "--output", metavar="NAME", help="write NAME.json, and NAME.png where matplotlib is found"
-    )
     parser.add_argument("--folder", help="where the files go (default: the system's temporary folder)")
     args = parser.parse_args()
     whole = Derivations.load(args.derivations)
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    svd = decompositions(whole, args.m)
-    for method, figures in svd.items():
-        print(f"SVD {method}: {figures['seconds']} s, relative error {figures['largest relative error']:.1e}")
-    rows = []
+    run = runs.Run(args)
+    run.table("SVD", ["method", "wall s", "largest relative error"])
+    for method, figures in decompositions(whole, args.m).items():
+        run.row(method, figures["seconds"], figures["largest relative error"])
     with tempfile.TemporaryDirectory(dir=args.folder) as name:
         folder = Path(name)
         model, deriv = folder / "model", folder / "deriv"
@@ -112,57 +106,26 @@ def main() -> None:
         part(whole, len(whole) // 16).save(deriv)
         contents = []
         for threads in (1, args.threads):
-            run("estimate", "spectral", deriv, *common, "--jobs", threads)
+            run_command("estimate", "spectral", deriv, *common, "--jobs", threads)
             contents.append(model.read_bytes())
         assert contents[0] == contents[1], "the model depends on the number of threads"
-        print(
-            f"{'pairs':>8} {'tokens':>9} {'rules':>8} {'seconds':>8} {'(min max)':>13} {'CPU s':>6} "
-            f"{'MiB':>7} {'model MiB':>10}"
-        )
+        columns = ["pairs", "tokens", "rules", "median wall s", "least wall s", "most wall s", "CPU s", "peak MiB"]
+        run.table("sizes of the corpus", [*columns, "model MiB"])
         for fraction in FRACTIONS:
             some = part(whole, int(len(whole) * fraction))
             some.save(deriv)
-            runs = []
+            found = []
             for _ in range(args.repeats):
                 model.unlink(missing_ok=True)
-                runs.append(run("estimate", "spectral", deriv, *common, "--jobs", args.threads))
-            seconds = [s for s, _, _ in runs]
-            row = {
-                "pairs": len(some),
-                "tokens": len(some.rule),
-                "rules": len(some.rules),
-                "seconds": statistics.median(seconds),
-                "least": min(seconds),
-                "most": max(seconds),
-                "CPU seconds": statistics.median(cpu for _, cpu, _ in runs),
-                "peak MiB": max(m for _, _, m in runs),
-                "model MiB": model.stat().st_size / 2**20,
-            }
-            rows.append(row)
-            print(
-                f"{row['pairs']:8d} {row['tokens']:9d} {row['rules']:8d} {row['seconds']:8.2f} "
-                f"({row['least']:5.2f} {row['most']:5.2f}) {row['CPU seconds']:6.2f} "
-                f"{row['peak MiB']:7.0f} {row['model MiB']:10.1f}"
-            )
+                found.append(run_command("estimate", "spectral", deriv, *common, "--jobs", args.threads))
+            seconds = [s for s, _, _ in found]
+            cpu, peak = statistics.median(cpu for _, cpu, _ in found), max(m for _, _, m in found)
+            row = [statistics.median(seconds), min(seconds), max(seconds), cpu, peak, model.stat().st_size / 2**20]
+            run.row(len(some), len(some.rule), len(some.rules), *row)
     if args.reference:
-        times = args.reference / rows[-1]["seconds"]
-        print(f"reference {args.reference} s: {times:.1f} times (best run {args.reference / rows[-1]['least']:.1f})")
-    if args.output:
-        facts = {"m": args.m, "threads": args.threads, "reference": args.reference, "svd": svd, "rows": rows}
-        Path(f"{args.output}.json").write_text(json.dumps(facts, indent=1) + "\n")
-        plot(rows, args.output)
-
-
-def plot(rows: list[dict[str, float]], output: str) -> None:
-    """Time and memory over corpus size."""
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.5))
-    for axis, key in zip(axes, ("seconds", "peak MiB"), strict=True):
-        axis.plot([row["pairs"] for row in rows], [row[key] for row in rows], "o-")
-        axis.set(xlabel="sentence pairs", ylabel=key, ylim=(0, None))
-    figure.tight_layout()
-    figure.savefig(f"{output}.png", dpi=120)
+        run.table("reference", ["wall s", "ratio to the median", "ratio to the best run"])
+        run.row(args.reference, args.reference / row[0], args.reference / row[1])
+    run.save()
 
 
 if __name__ == "__main__":
