@@ -1,5 +1,6 @@
 """Experiment files: what is read, and every kind of bad one; bad corpora and hosts that are not there."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -98,11 +99,27 @@ def test_what_an_experiment_leaves_out_is_the_recommended_setting(corpus):
     assert experiment.of(experiment.systems["PAPER"]).features.names == LATENT_FEATURES[:3]
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """A folder for the files of every experiment of a language pair: a few lines under the names that it gives."""
+
+    def write(name):
+        folder = tmp_path_factory.getbasetemp() / f"data-{name}"
+        folder.mkdir(exist_ok=True)
+        path = Path(__file__).parents[3] / "experiments" / name / "experiment.toml"
+        for value in tomllib.loads(path.read_text("utf-8"))["corpus"].values():
+            for file in value if isinstance(value, list) else [value]:
+                (folder / file).write_text("".join(f"a {file} b {k}\n" for k in range(20)))
+        return folder
+
+    return write
+
+
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
-def test_experiments_of_table_3(shared, name):
+def test_experiments_of_table_3(data, name):
     path = Path(__file__).parents[3] / "experiments" / name / "experiment.toml"
-    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
-    part = read_experiment(path, Overrides(data=shared / "data" / name, systems=["MIN", "EM-8"]))
+    experiment = read_experiment(path, Overrides(data=data(name)))
+    part = read_experiment(path, Overrides(data=data(name), systems=["MIN", "EM-8"]))
     assert list(part.systems) == ["MIN", "EM-8"] and part.report.charts == () != experiment.report.charts
     assert experiment.tuning.runs == 3 and experiment.evaluation.baseline == "MIN"
     chosen = [step.estimator for system in experiment.systems.values() if (step := system.step(Latent))]
@@ -117,9 +134,9 @@ def test_experiments_of_table_3(shared, name):
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
-def test_experiments_of_phrase_senses(shared, name):
+def test_experiments_of_phrase_senses(data, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-context" / "experiment.toml"
-    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    experiment = read_experiment(path, Overrides(data=data(name)))
     steps = {name: system.step(Latent) for name, system in experiment.systems.items()}
     scorers = {name: step and step.scorer(experiment) for name, step in steps.items()}
     assert scorers["LS"].name == "ls" and scorers["CCA+MM"].settings.hidden == 25 and not scorers["CONTEXT"]
@@ -127,13 +144,13 @@ def test_experiments_of_phrase_senses(shared, name):
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
-def test_experiments_of_sampled_rules(shared, name):
+def test_experiments_of_sampled_rules(data, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-sampled" / "experiment.toml"
-    experiment = read_experiment(path, Overrides(data=shared / "data" / name))
+    experiment = read_experiment(path, Overrides(data=data(name)))
     settings = {
         system: experiment.of(made).sources["sampled"]
         for system, made in experiment.systems.items()
-        if "sampled" in made.sources
+        if made.rules and "sampled" in made.rules.extractors
     }
     assert settings["SAMPLED"].sample == settings["SAMPLED+LATENT-16"].sample == "average"
     assert [settings[f"SAMPLED-{sweep}"].kept() for sweep in (0, 100)] == [(0,), (100,)]
