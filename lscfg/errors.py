@@ -1,4 +1,4 @@
-"""The exceptions that lscfg raises on purpose; the command line turns each into one line and exit status 1."""
+"""Exceptions that lscfg raises on purpose; the command line prints each as one line and exits with status 1."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ SHOWN = 80
 """Characters of a piece of input that a message quotes."""
 
 LONGEST = 1200
-"""Characters of a line of a message, beside the name of its file: the bound where a piece was quoted whole."""
+"""Maximal characters of a line of a message, without the name of the file."""
 
 
 def cut(text: object) -> str:
-    """A piece of input, its beginning only where it is long."""
+    """A piece of input, cut if it is long."""
     whole = str(text)
     return whole if len(whole) <= SHOWN else whole[: SHOWN - 1] + "…"
 
@@ -24,18 +24,18 @@ _CONTROLS = {code: repr(chr(code))[1:-1] for code in (*range(32), *range(127, 16
 
 
 def quote(text: object) -> str:
-    """A piece of input as a message shows it: cut, in quotes, control characters escaped."""
+    """A piece of input for a message: cut, in quotes, with control characters escaped."""
     return repr(cut(text))
 
 
 def _bounded(line: str) -> str:
-    """A line of a message without its middle where it is too long: its end is what says how to cure the fault."""
+    """A line of a message, without its middle if it is too long: the end gives the cure."""
     half = LONGEST // 2
     return line if len(line) <= LONGEST else f"{line[:half]}…{line[-half:]}"
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: the known one that is most like it, empty where none is."""
+    """The end of a message about an unknown name: the most similar known name, if any."""
     near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)
     return f" (did you mean {near[0]}?)" if near else ""
 
@@ -45,7 +45,7 @@ class LscfgError(Exception):
 
 
 class InputError(LscfgError, ValueError):
-    """Bad input: says what is wrong, where (file and 1-based line, where known) and how to cure it."""
+    """Bad input. The message gives the fault, the file and the 1-based line if known, and the cure."""
 
     def __init__(self, message: str, path: str | PathLike[str] | None = None, line: int | None = None):
         self.path = path
@@ -57,26 +57,26 @@ class InputError(LscfgError, ValueError):
 
 
 class KernelError(LscfgError, RuntimeError):
-    """The C kernel refused: memory is out, or a callback failed."""
+    """A failure of the C kernel: no memory, or an error in a callback."""
 
 
 class NotBuilt(LscfgError, ImportError):
-    """The C kernel is not there, as in a checkout before its first build."""
+    """A missing C kernel, for example in a checkout before the first build."""
 
     def __init__(self) -> None:
         super().__init__("the C kernel is not built: pip install . (in a checkout: pip install -e .)")
 
 
 class TooLarge(KernelError):
-    """A forest would be larger than it may be."""
+    """A forest above the limit of size."""
 
 
 class WorkerError(KernelError):
-    """A worker of an engine died at its work.
+    """The death of a worker of an engine.
 
     Attributes:
-        reason: how it died.
-        block: the number, from 0, of the block that it had in hand.
+        reason: the way in which the worker died.
+        block: the number, from 0, of the block that the worker had in hand.
     """
 
     def __init__(self, reason: str, block: int):

@@ -1,4 +1,4 @@
-"""Modules that only some commands need, by the extra of pyproject.toml that installs them; they are imported late."""
+"""Modules that only some commands need, by the extra of pyproject.toml that installs them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXTRAS = {
 
 
 def need(extra: str) -> None:
-    """Refuses at once what would fail late.
+    """Checks the modules of an extra before work that would fail late.
 
     Raises:
         InputError: a module of the extra is missing.
@@ -30,7 +30,7 @@ def need(extra: str) -> None:
 
 
 def cure(error: ImportError) -> str | None:
-    """One line for a module that could not be imported, if it is of an extra."""
+    """The cure of an import error, if an extra installs the module."""
     module = (error.name or "").partition(".")[0]
     return next((_cure(module, extra) for extra, modules in EXTRAS.items() if module in modules), None)
 
@@ -40,7 +40,7 @@ def _cure(module: str, extra: str) -> str:
 
 
 def installed_versions(packages: Iterable[str]) -> dict[str, str]:
-    """Versions of those packages that are installed, as Python's index names them."""
+    """Versions of the packages that are installed, by their names on PyPI."""
     found = {}
     for package in packages:
         try:

@@ -1,1 +1,1 @@
-"""Translation systems: what a decoder needs beside its text, read from where it lies or packed into one folder."""
+"""Translation systems: all files that a decoder needs, in their places or packed into one folder."""

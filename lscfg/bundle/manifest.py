@@ -15,12 +15,12 @@ from lscfg.version import __version__
 
 MANIFEST = "bundle.json"
 FORMAT = 1
-DAMAGED = "damaged, or not of lscfg pack; pack the system anew"
+DAMAGED = "damaged, or not written by lscfg pack; pack the system again"
 
 
 @dataclass(frozen=True)
 class PackedFile:
-    """What a file is, its size in bytes and its SHA-256."""
+    """A file of a bundle: its role, its size in bytes and its SHA-256."""
 
     role: str
     bytes: int
@@ -28,25 +28,22 @@ class PackedFile:
 
     @classmethod
     def of(cls, role: str, path: Path) -> Self:
-        """The facts of the file as it is.
+        """The description of an existing file.
 
         Raises:
-            InputError: it cannot be read.
+            InputError: the file cannot be read.
         """
         return cls(role, path.stat().st_size, file_hash(path))
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a bundle holds.
-
-    Attributes:
-        name: of the system, for people.
-        files: all files but ``bundle.json``, by their paths in the folder, divided by ``/``.
-    """
+    """The content of a bundle."""
 
     name: str
+    """Name of the system, for people."""
     files: Mapping[str, PackedFile]
+    """All files except ``bundle.json``, by their paths in the folder, with ``/`` between parts."""
 
     def write(self, folder: Path) -> None:
         """Writes ``bundle.json``; equal files give equal bytes."""
@@ -55,18 +52,18 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """The manifest of a bundle; its files are not looked at yet.
+        """Reads the manifest of a bundle, but not its files.
 
         Raises:
-            InputError: it is missing, damaged or of another format, or names a file that is not in the folder.
+            InputError: the manifest is missing, damaged or of another format, or names a file outside the folder.
         """
         path = folder / MANIFEST
         if path.is_symlink():
-            raise InputError("is a link; a bundle holds its files themselves", path)
+            raise InputError("is a link; a bundle must hold the file itself", path)
         try:
             found = parse_json(decode_text(read_bytes(path), path))
             if found["format"] != FORMAT:
-                raise InputError(f"of format {cut(found['format'])}, not {FORMAT}; pack the system anew", path)
+                raise InputError(f"has format {cut(found['format'])}, not {FORMAT}; pack the system again", path)
             files = {_checked_name(name, path): _packed(facts) for name, facts in found["files"].items()}
             if not isinstance(found["name"], str):
                 raise TypeError
@@ -77,30 +74,30 @@ class Manifest:
         return cls(found["name"], files)
 
     def check(self, folder: Path) -> None:
-        """Compares all files with what is said of them.
+        """Compares all files with the manifest.
 
         Raises:
-            InputError: one is missing, is a link or no plain file, or has another size or hash.
+            InputError: a file is missing, is a link or not a regular file, or has another size or hash.
         """
         root = folder.resolve()
         for name, packed in self.files.items():
             path = folder / name
             if path.resolve() != root / name:
-                raise InputError("is a link, or below one; a bundle holds its files themselves", path)
+                raise InputError("is a link, or below one; a bundle must hold the file itself", path)
             if not path.is_file():
-                raise InputError("is missing from the bundle; copy the bundle anew", path)
+                raise InputError("is missing from the bundle; copy the bundle again", path)
             size = path.stat().st_size
             if size != packed.bytes:
-                raise InputError(f"has {size} bytes, not {packed.bytes}; copy the bundle anew", path)
+                raise InputError(f"has {size} bytes, not {packed.bytes}; copy the bundle again", path)
             if file_hash(path) != packed.sha256:
-                raise InputError(f"has another SHA-256 than {MANIFEST} says; copy the bundle anew", path)
+                raise InputError(f"has another SHA-256 than in {MANIFEST}; copy the bundle again", path)
 
 
 def _checked_name(name: str, path: str | os.PathLike[str]) -> str:
-    """The name, if it is that of a file below the folder in its shortest form."""
+    """Checks that a name is a path below the folder in its shortest form."""
     pure = PurePosixPath(name)
     if pure.is_absolute() or ".." in pure.parts or str(pure) != name or name in (".", MANIFEST) or "\0" in name:
-        raise InputError(f"{quote(name)} is no name of a file in the bundle; {DAMAGED}", path)
+        raise InputError(f"{quote(name)} is not the name of a file in the bundle; {DAMAGED}", path)
     return name
 
 

@@ -1,4 +1,4 @@
-"""``lscfg pack``: a system as one folder that may be moved."""
+"""``lscfg pack``: copies a system into one folder that may be moved."""
 
 from __future__ import annotations
 
@@ -27,17 +27,16 @@ def pack(
     weights: str | os.PathLike[str] | None = None,
     prepare: str | os.PathLike[str] | None = None,
 ) -> Manifest:
-    """Opens a system as a program that translates would, and writes its bundle.
+    """Opens a system to check it, and writes its bundle.
 
     Args:
         system: an ini file, or the folder of a system of ``lscfg run``.
-        output: the bundle; only another bundle gives way to it.
-        weights: in place of those of the ini file or the folder.
-        prepare: folder of a preparation. None: that of the experiment to which the system's folder belongs, if it has
-            one.
+        output: the folder of the bundle; it may replace another bundle only.
+        weights: a file of weights that replaces the weights of the ini file or the folder.
+        prepare: folder of a preparation; None: the preparation of the experiment that the system belongs to, if any.
 
     Raises:
-        InputError: a file cannot be read, copied or used, or the output is there and is no bundle.
+        InputError: a file cannot be read, copied or used, or the output exists and is not a bundle.
     """
     place = Path(system)
     if (place / MANIFEST).exists():
@@ -61,7 +60,7 @@ def pack(
 
 
 def _role(name: str) -> str:
-    """What a file of a bundle is, by its name."""
+    """The role of a file of a bundle, by its name."""
     return {
         INI: "configuration",
         "grammar": "grammar",
@@ -73,12 +72,14 @@ def _role(name: str) -> str:
 
 
 def _check_target(output: Path) -> None:
-    """Refuses to replace a bundle in which there is more than was packed."""
+    """Refuses to replace a bundle that holds further files."""
     if (output / MANIFEST).is_file():
         own = {*Manifest.read(output).files, MANIFEST}
         for path in sorted(output.rglob("*")):
             if not path.is_dir() and path.relative_to(output).as_posix() not in own:
-                raise InputError("is none of the bundle's files and would be lost; move it, or name another", path)
+                raise InputError(
+                    "does not belong to the bundle and would be lost; move it, or name another output", path
+                )
 
 
 def _weights_beside(place: Path) -> Path | None:
@@ -86,17 +87,17 @@ def _weights_beside(place: Path) -> Path | None:
 
 
 def _preparation_beside(place: Path) -> Path | None:
-    """The preparation of the experiment whose folder has ``systems/NAME``."""
+    """The preparation of the experiment in whose folder ``systems/NAME`` lies."""
     system = (place if place.is_dir() else place.parent).resolve()
     found = system.parent.parent / PREPARE
     if system.parent.name != "systems" or not (found / RECORD).is_file():
         return None
-    log.info(f"the text is prepared as {found} says")
+    log.info(f"text is prepared as in {found}")
     return found
 
 
 def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
-    """Copies the files of a configuration; returns it with their new names."""
+    """Copies the files of a configuration, and returns the configuration with their new names."""
     model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
         latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
@@ -106,22 +107,22 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
 
 
 def _explicit(latent: LatentFeature) -> LatentFeature:
-    """The feature function with its features by name, since another version may have other defaults."""
+    """The feature function with an explicit list of features, since another version may have other defaults."""
     names = LatentOptions.of(latent.options.items()).features.names
     return replace(latent, options={**latent.options, "features": ",".join(names)})
 
 
 def _copied(role: str, source: Path, folder: Path) -> Path:
-    """Copies a file; returns its name, with the endings that readers go by."""
+    """Copies a file, and returns its name, which keeps the endings that readers need."""
     _copy(source, folder / role)
     ending = re.search(r"(\.[A-Za-z0-9]+)?(\.gz)?$", source.name)
     return _named_by_content(role, folder / role, ending[0] if ending else "")
 
 
 def _named_by_content(role: str, file: Path, ending: str = "") -> Path:
-    """Renames a file by its hash; returns the name.
+    """Renames a file by its hash, and returns the name.
 
-    Decoders look for the files of an ini in the working directory first. What they find there by this name is equal.
+    Decoders look for the files of an ini in the working directory first; a file of this name there is equal.
     """
     name = f"{role}-{file_hash(file)[:16]}{ending}"
     file.rename(file.with_name(name))
@@ -138,12 +139,12 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _copy_preparation(source: Path, target: Path) -> None:
-    """Copies the record and its models, and not the corpus beside them."""
+    """Copies the record and its models, but not the corpus next to them."""
     record = Record.read(source)
     target.mkdir()
     _copy(source / RECORD, target / RECORD)
     for model in record.models():
         if model.parent != source:
-            raise InputError(f"the model {model} is none of the folder's", source / RECORD)
+            raise InputError(f"the model {model} is not in this folder", source / RECORD)
         if not (target / model.name).exists():
             _copy(model, target / model.name)

@@ -21,26 +21,23 @@ INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
 
 @dataclass(frozen=True)
 class TranslationSystem:
-    """What translates.
-
-    Attributes:
-        name: for people.
-        config: the decoder's configuration; its paths hold from the working directory.
-        weights: by feature.
-        weights_path: their file, for messages.
-        preparation: makes words of text and text of words; None: the system takes and gives words.
-        sha256: of ``bundle.json``, None where there is none.
-    """
+    """A system that can translate."""
 
     name: str
+    """Name of the system, for people."""
     config: DecoderConfig
+    """Configuration of the decoder; its paths are relative to the working directory."""
     weights: Mapping[str, float]
+    """Weight of each feature."""
     weights_path: Path
+    """File of the weights, for messages."""
     preparation: Record | None = None
+    """Conversion of text to words and back; None: the system reads and writes words."""
     sha256: str | None = None
+    """SHA-256 of ``bundle.json``; None without a bundle."""
 
     def decoder(self) -> EmbeddedDecoder:
-        """The decoder, in this process, which keeps no sentences; warns of weights that no feature has.
+        """Opens the decoder in this process, without a cache of sentences; warns of weights of unknown features.
 
         Raises:
             InputError: a file cannot be read or is malformed, or a weight is not finite.
@@ -51,7 +48,7 @@ class TranslationSystem:
         return decoder
 
     def check(self) -> None:
-        """Opens all that translating needs, and lets go of it.
+        """Opens everything that translation needs, and closes it.
 
         Raises:
             InputError: a file cannot be read or is malformed, or a package is not installed.
@@ -63,10 +60,10 @@ class TranslationSystem:
 
 
 def one_system(folder: str | None, config: str | None) -> str:
-    """The one of both that is given.
+    """The folder or the configuration, whichever is given.
 
     Raises:
-        InputError: it is none, or both are.
+        InputError: neither or both are given.
     """
     if folder and config:
         raise InputError("name a system's folder or a configuration with -c, not both")
@@ -76,13 +73,13 @@ def one_system(folder: str | None, config: str | None) -> str:
 
 
 def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
-    """The system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
+    """Opens the system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
 
     Args:
-        weights: in place of those that belong to it.
+        weights: a file of weights that replaces the weights of the system.
 
     Raises:
-        InputError: it cannot be read, is damaged, or has no weights.
+        InputError: the system cannot be read, is damaged, or has no weights.
     """
     place = Path(path)
     if os.path.lexists(place / MANIFEST):
@@ -98,10 +95,10 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
 
 
 def ini_file(path: Path) -> Path:
-    """The ini file, or that of the folder.
+    """The ini file itself, or the ini file of a folder.
 
     Raises:
-        InputError: the folder has none.
+        InputError: the folder has no ini file.
     """
     if not path.is_dir():
         return path
@@ -111,16 +108,16 @@ def ini_file(path: Path) -> Path:
 
 
 def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
-    """The system of a bundle, after a check of all its files.
+    """Opens the system of a bundle after a check of all its files.
 
     Raises:
-        InputError: a file is missing, damaged, a link or none of the bundle's.
+        InputError: a file is missing, damaged, a link or not part of the bundle.
     """
     manifest = Manifest.read(folder)
     manifest.check(folder)
     ini = folder / INI
     if INI not in manifest.files:
-        raise InputError(f"names no {INI}; pack the system anew", folder / MANIFEST)
+        raise InputError(f"names no {INI}; pack the system again", folder / MANIFEST)
     config = _inside(read_ini(ini), folder, manifest.files)
     preparation = None
     if f"{PREPARE}/{RECORD}" in manifest.files:
@@ -135,7 +132,7 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
 
 
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:
-    """The configuration with paths in the bundle, whatever there is in the working directory."""
+    """The configuration with paths inside the bundle, whatever the working directory holds."""
 
     def own(path: str | Path) -> Path:
         return _own(path, folder, files, folder / INI)
@@ -153,23 +150,23 @@ def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> Deco
 
 
 def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) -> Path:
-    """The file of the bundle that a path in it means: a name, to which a reader may have added the folder."""
+    """The file that a path in a bundle means: a name, to which a reader may have added the folder."""
     name = os.path.relpath(path, folder) if Path(path).is_relative_to(folder) else str(path)
     if name not in files:
-        raise InputError(f"{quote(path)} is no file of the bundle; pack the system anew", where)
+        raise InputError(f"{quote(path)} is not a file of the bundle; pack the system again", where)
     return folder / name
 
 
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:
-    """The feature function with another path of its model, as ``LSCFG``: a library serves one machine's cdec."""
+    """The feature function ``LSCFG`` with another model, and without the library, which serves one machine only."""
     return LatentFeature({**latent.options, "model": str(model)}, None, latent.number)
 
 
 def latent_model(config: DecoderConfig) -> Path | None:
-    """The file of the latent model, None where there is none.
+    """The file of the latent model; None without a latent model.
 
     Raises:
-        InputError: it is not there.
+        InputError: the file does not exist.
     """
     if config.latent is None or config.path is None:
         return None

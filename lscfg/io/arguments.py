@@ -1,7 +1,7 @@
-"""Files among a command's arguments: each says whether it is read or written, and all are checked before any work.
+"""Files among the arguments of a command: a type for each use of a file, and checks before any work begins.
 
-The types are those of ``ArgumentParser.add_argument``. ``checked_files`` finds their values among the parsed ones, so
-that a command that declares its files cannot forget to check them.
+Commands give the types to ``ArgumentParser.add_argument``. ``checked_files`` finds their values among the parsed
+arguments, so that a command that declares its files cannot forget to check them.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ class InputFile(str):
 
     @property
     def path(self) -> str:
-        """The file."""
+        """Path of the file."""
         return str(self)
 
     def at(self, path: str) -> Self:
-        """The argument with another file."""
+        """A copy of the argument with another file."""
         return type(self)(path)
 
     def files(self) -> Iterator[str]:
-        """All files that are read for it."""
+        """All files that the command reads for the argument."""
         yield self.path
 
 
@@ -43,7 +43,7 @@ class NamedFile(InputFile):
 
     @property
     def name(self) -> str:
-        """The name, empty where there is none."""
+        """The name, empty without ``=``."""
         return self.partition("=")[0] if "=" in self else ""
 
     @property
@@ -55,7 +55,7 @@ class NamedFile(InputFile):
 
 
 class StandardInput(InputFile):
-    """What a command reads from standard input as it comes, so that it is not copied first."""
+    """Standard input that a command reads as it arrives, without a copy."""
 
     @property
     def path(self) -> str:
@@ -63,7 +63,7 @@ class StandardInput(InputFile):
 
 
 def file_or_stream(text: str) -> InputFile:
-    """The type of an argument that is a file, or standard input where it is ``-`` or ``/dev/stdin``."""
+    """The type of an argument that names a file, or standard input by ``-`` or ``/dev/stdin``."""
     return StandardInput(text) if text in ("-", "/dev/stdin") else InputFile(text)
 
 
@@ -76,7 +76,7 @@ class InputFolder(InputFile):
 
 
 class ClusterName(InputFile):
-    """What ``--cluster`` names; a file only where it ends in .yaml or .yml."""
+    """The value of ``--cluster``; a file only if it ends in .yaml or .yml."""
 
     def files(self) -> Iterator[str]:
         if self.endswith((".yaml", ".yml")):
@@ -87,12 +87,12 @@ class OutputFile(str):
     """A file that a command writes."""
 
     def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:
-        """All files that are written for it, given the command's arguments."""
+        """All files that the command writes for the argument, given all arguments."""
         yield self
 
 
 class OutputPattern(OutputFile):
-    """A file that a command writes, or one for each value of another argument, whose name in braces it has."""
+    """A file that a command writes, or several: a name in braces is replaced by each value of that argument."""
 
     def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:
         argument = next((name for name in args if f"{{{name}}}" in self), None)
@@ -101,17 +101,14 @@ class OutputPattern(OutputFile):
 
 
 class OutputFolder(str):
-    """A folder into which a command writes.
-
-    Attributes:
-        names: patterns of the files that it may replace there.
-    """
+    """A folder into which a command writes."""
 
     names: tuple[str, ...] = ()
+    """Patterns of the files that the command may replace there."""
 
 
 def output_folder(*names: str) -> Callable[[str], OutputFolder]:
-    """The type of an argument that is a folder into which files of these names, or patterns, are written."""
+    """The type of an argument that names a folder, into which the command writes files of these names or patterns."""
 
     def made(text: str) -> OutputFolder:
         folder = OutputFolder(text)
@@ -123,12 +120,12 @@ def output_folder(*names: str) -> Callable[[str], OutputFolder]:
 
 @contextmanager
 def checked_files(args: argparse.Namespace) -> Iterator[None]:
-    """Checks all files of a command; meanwhile, each pipe that it reads is a file that can be read again.
+    """Checks all files of a command, and replaces each input pipe by a copy that can be read again.
 
-    Files of settings, which are paths, are read.
+    Paths among the settings count as inputs.
 
     Raises:
-        InputError: an output is an input too, or is given twice, or cannot be written.
+        InputError: an output is also an input, is given twice, or cannot be written.
     """
     values = [value for argument in vars(args).values() for value in _each(argument)]
     read = [path for value in values if isinstance(value, InputFile) for path in value.files()]
@@ -139,10 +136,10 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
             _check_folder(value, read)
         for output in value.named(vars(args)) if isinstance(value, OutputFile) else ():
             if any(_same(output, path) for path in read):
-                raise InputError("is an input, too, and would be overwritten; name another output", output)
+                raise InputError("is also an input and would be overwritten; name another output", output)
             twice = written.setdefault(os.path.realpath(output), output) is not output
-            if twice and (os.path.isfile(output) or not os.path.exists(output)):  # else it is a pipe or a device
-                raise InputError("is to be written twice; name two files", output)
+            if twice and (os.path.isfile(output) or not os.path.exists(output)):  # not a pipe or a device
+                raise InputError("would be written twice; name two files", output)
     for output in written.values():
         check_output(output)
     with _pipes_kept(args):
@@ -154,22 +151,22 @@ def _each(value: Any) -> list[Any]:
 
 
 def _same(one: str, other: str) -> bool:
-    """Whether both are one file; what is no file, as a terminal, may be read and written."""
+    """True if both paths name one regular file; a terminal may be read and written."""
     return os.path.isfile(one) and os.path.isfile(other) and os.path.samefile(one, other)
 
 
 def _check_folder(folder: OutputFolder, read: list[str]) -> None:
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise InputError("is no folder; name another one", folder)
+        raise InputError("is not a folder; name another one", folder)
     for path in read:
         place = os.path.join(folder, os.path.basename(path))
         if any(fnmatch(os.path.basename(path), name) for name in folder.names) and _same(place, path):
-            raise InputError("is an input, too, and would be overwritten; name another folder for the output", place)
+            raise InputError("is also an input and would be overwritten; name another folder for the output", place)
 
 
 @contextmanager
 def _pipes_kept(args: argparse.Namespace) -> Iterator[None]:
-    """The arguments with a copy in place of each pipe, which could be read once only."""
+    """Replaces each pipe among the arguments by a copy, since a pipe can be read only once."""
     copies: dict[str, str] = {}
     with ExitStack() as stack:
 

@@ -1,6 +1,6 @@
-"""ARPA language models: a cheap check of a file's frame, and a plain reader for inspection.
+"""ARPA language models: a cheap check of the structure, and a plain reader for inspection.
 
-The format is that of SRILM and KenLM: a ``\\data\\`` header with the number of n-grams of each order, then one section
+SRILM and KenLM define the format: a ``\\data\\`` header with the number of n-grams of each order, then one section
 for each order, then ``\\end\\``. All numbers are log10.
 """
 
@@ -26,17 +26,14 @@ Lines = Iterator[tuple[int, bytes]]
 
 @dataclass(frozen=True)
 class Arpa:
-    """The content of an ARPA file.
-
-    Attributes:
-        counts: number of n-grams of each order, unigrams first.
-        log_probs: log10 probability of each n-gram's last word after the others.
-        log_backoffs: log10 backoff weight of each n-gram below the highest order (0 where the file has none).
-    """
+    """The content of an ARPA file."""
 
     counts: tuple[int, ...]
+    """Number of n-grams of each order, unigrams first."""
     log_probs: dict[tuple[str, ...], float]
+    """log10 probability of the last word of each n-gram, given the other words."""
     log_backoffs: dict[tuple[str, ...], float]
+    """log10 backoff weight of each n-gram below the highest order, 0 where the file gives none."""
 
     @property
     def order(self) -> int:
@@ -56,7 +53,7 @@ class Arpa:
 
 
 def is_binary(path: str | os.PathLike[str]) -> bool:
-    """Whether it is a model in KenLM's own format.
+    """True for a model in KenLM's binary format.
 
     Raises:
         InputError: the file cannot be read.
@@ -69,7 +66,7 @@ def is_binary(path: str | os.PathLike[str]) -> bool:
 
 
 def _lines(path: str | os.PathLike[str]) -> Lines:
-    """Numbered lines without blanks at their ends; damage of the file as such is an InputError."""
+    """Numbered lines, stripped; a damaged file raises an InputError."""
     number = 0
     try:
         with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
@@ -77,20 +74,20 @@ def _lines(path: str | os.PathLike[str]) -> Lines:
             for number, line in enumerate(file, 1):
                 yield number, line.strip(b" \t\r\n")
     except EOFError as error:
-        raise InputError("compressed ARPA file is cut off; make it anew", path, number + 1) from error
+        raise InputError("compressed ARPA file is cut off; make it again", path, number + 1) from error
     except zlib.error as error:
-        raise InputError(f"compressed ARPA file is damaged ({error}); make it anew", path, number + 1) from error
+        raise InputError(f"compressed ARPA file is damaged ({error}); make it again", path, number + 1) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
 def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
-    """The counts; reads as far as the line of the unigram section."""
+    """Reads up to the line of the unigram section, and returns the counts."""
     for number, line in lines:
         if line == b"\\data\\":
             break
         if line.startswith(_BINARY):
-            raise InputError("KenLM binary, not ARPA; give the ARPA file it was made from", path)
+            raise InputError("KenLM binary, not ARPA; give the original ARPA file", path)
         if line.startswith(b"\x1f\x8b"):
             raise InputError("compressed, but the name does not end in .gz; rename it", path)
         if line and not line.startswith(b"#"):
@@ -106,9 +103,9 @@ def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
         match = _COUNT.fullmatch(line)
         if not match or int(match[1]) != len(counts) + 1:
             wanted = f"ngram {len(counts) + 1}=COUNT" + (" or \\1-grams:" if counts else "")
-            raise InputError(f"damaged ARPA header: expected {wanted}; make the file anew", path, number)
+            raise InputError(f"damaged ARPA header: expected {wanted}; make the file again", path, number)
         counts.append(int(match[2]))
-    raise InputError("ARPA file is cut off in its header; make it anew", path, number + 1)
+    raise InputError("ARPA file is cut off in its header; make it again", path, number + 1)
 
 
 def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]) -> Iterator[tuple[int, int, bytes]]:
@@ -126,9 +123,9 @@ def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]
                 seen += 1
                 yield order, number, line
         else:
-            raise InputError("ARPA file is cut off: no \\end\\ line; make it anew", path, number + 1)
+            raise InputError("ARPA file is cut off: no \\end\\ line; make it again", path, number + 1)
         if seen != count:
-            raise InputError(f"{seen} {order}-grams, but the header says {count}; make the file anew", path, number)
+            raise InputError(f"{seen} {order}-grams, but {count} in the header; make the file again", path, number)
     # Reading to the very end lets gzip find a wrong checksum.
     for number, line in lines:
         if line:
@@ -136,27 +133,27 @@ def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]
 
 
 def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
-    """Checks the frame of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
+    """Checks the structure of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
 
     Raises:
-        InputError: unreadable; the header is damaged or cut off; a section has not the number of n-grams that the
-            header says; ``\\end\\`` is missing; or the order is not the one asked for.
+        InputError: the file cannot be read; the header is damaged or cut off; the number of n-grams of a section
+            differs from the header; ``\\end\\`` is missing; or the order differs from the expected one.
     """
     lines = _lines(path)
     counts = _header(lines, path)
     if order is not None and order != len(counts):
-        raise InputError(f"ARPA file of another order: it has {len(counts)}, wanted {order}", path)
+        raise InputError(f"ARPA file of order {len(counts)}, expected {order}", path)
     for _ in _entries(lines, counts, path):
         pass
     return len(counts)
 
 
 def read_arpa(path: str | os.PathLike[str]) -> Arpa:
-    """Reads all of an ARPA file (.gz allowed) into memory; for tests and inspection rather than for decoding.
+    """Reads an ARPA file (.gz allowed) into memory, for tests and inspection rather than decoding.
 
     Raises:
-        InputError: what ``check_arpa`` finds; or an n-gram line is not UTF-8, has not the number of words of its
-            section, has a bad number, or repeats an n-gram.
+        InputError: see ``check_arpa``; or a line is not UTF-8, has the wrong number of words or a bad number, or
+            repeats an n-gram.
     """
     lines = _lines(path)
     counts = _header(lines, path)
@@ -166,11 +163,11 @@ def read_arpa(path: str | os.PathLike[str]) -> Arpa:
         try:
             fields = line.decode("utf-8").replace("\t", " ").split(" ")
         except UnicodeDecodeError as error:
-            raise InputError("not valid UTF-8; make the file anew", path, number) from error
+            raise InputError("not valid UTF-8; make the file again", path, number) from error
         gram = tuple(fields[1 : order + 1])
         with_backoff = len(fields) == order + 2 and order < len(counts)
         if len(gram) != order or not (with_backoff or len(fields) == order + 1):
-            wanted = f"a probability, {order} words" + (" and perhaps a backoff" if order < len(counts) else "")
+            wanted = f"a probability, {order} words" + (" and optionally a backoff" if order < len(counts) else "")
             raise InputError(f"expected {wanted} on this line; the ARPA file is damaged", path, number)
         try:
             prob, backoff = float(fields[0]), float(fields[-1]) if with_backoff else 0.0
@@ -179,7 +176,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Arpa:
         if not prob <= 0 or not math.isfinite(backoff):
             raise InputError("log10 probability above 0 or bad backoff; the ARPA file is damaged", path, number)
         if gram in log_probs:
-            raise InputError(f"n-gram {' '.join(gram)} is there twice; the ARPA file is damaged", path, number)
+            raise InputError(f"n-gram {' '.join(gram)} occurs twice; the ARPA file is damaged", path, number)
         log_probs[gram] = prob
         if order < len(counts):
             log_backoffs[gram] = backoff

@@ -8,11 +8,11 @@ import unicodedata
 from collections.abc import Sequence
 
 WIDTH = 100
-"""Columns of a terminal that a line of a command that shows something may fill."""
+"""Columns of a terminal that a line of a command may fill."""
 
 
 def fit(text: str, width: int = WIDTH) -> str:
-    """A line cut to a number of columns, where characters of East Asian scripts fill two."""
+    """Cuts a line to a number of columns; characters of East Asian scripts fill two columns."""
     ends = list(itertools.accumulate(map(_columns, text)))
     if not ends or ends[-1] <= width:
         return text
@@ -24,7 +24,7 @@ def _columns(letter: str) -> int:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Lines of equal width: the first column to the left, the others to the right."""
+    """Aligns rows to lines of equal width: the first column to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])

@@ -14,16 +14,16 @@ from lscfg.errors import InputError
 
 
 def make_folder(path: str | os.PathLike[str]) -> Path:
-    """The folder, made with those above it if it is not there.
+    """Makes a folder, and the folders above it, unless it exists.
 
     Raises:
-        InputError: it cannot be made.
+        InputError: the folder cannot be made.
     """
     folder = Path(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"cannot be made a folder: {error.strerror or error}", path) from error
+        raise InputError(f"cannot make the folder: {error.strerror or error}", path) from error
     return folder
 
 
@@ -34,12 +34,12 @@ NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
 
 
 def remove_temporaries(folder: Path, below: bool = True) -> None:
-    """Removes what killed processes have left of the files and folders that they were writing.
+    """Removes temporary files and folders of killed processes.
 
-    The temporary of a living process is locked, and stays.
+    A living process locks its temporaries; they stay.
 
     Args:
-        below: in folders below this one, too.
+        below: search the folders below, too.
     """
     pattern = _TEMPORARY.format("*")
     for left in [*(folder.rglob(pattern) if below else folder.glob(pattern))]:
@@ -56,37 +56,37 @@ def remove_temporaries(folder: Path, below: bool = True) -> None:
 
 
 def make_temporary(folder: Path) -> tuple[Path, int]:
-    """A new, locked file of a name that nobody can guess, with the permissions of any new file; open for writing."""
+    """Opens a new, locked file with an unguessable name and default permissions for writing."""
     while True:
         path = folder / _TEMPORARY.format(secrets.token_hex(8))
         try:
             file = os.open(path, NEW | os.O_EXCL | os.O_NOFOLLOW, 0o666)
         except FileExistsError:
             continue
-        with suppress(OSError):  # where there are no locks, remove_temporaries gets none either
+        with suppress(OSError):  # a file system without locks gives none to remove_temporaries, either
             fcntl.flock(file, fcntl.LOCK_EX)
-        if os.fstat(file).st_nlink:  # else it was taken for a left one before it had its lock
+        if os.fstat(file).st_nlink:  # otherwise remove_temporaries removed it before it was locked
             return path, file
         os.close(file)
 
 
 @contextmanager
 def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
-    """A temporary neighbour of the folder that takes its name when all went well.
+    """Makes a temporary folder next to ``path``, which takes its name at the end of the block if no error occurs.
 
     Args:
-        mark: a file of a folder that was made so before, which alone gives way.
+        mark: name of a file in folders that may be replaced.
 
     Raises:
-        InputError: there is something else by that name, or the folder cannot be made.
+        InputError: the path exists and may not be replaced, or the folder cannot be made.
     """
     path = Path(path).absolute()
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(f"is there, and not a folder with {mark} that could be replaced; give another name", path)
+        raise InputError(f"exists and is not a folder with {mark}, which could be replaced; give another name", path)
     remove_temporaries(make_folder(path.parent), below=False)
     number = secrets.token_hex(8)
     temporary = make_folder(path.with_name(_TEMPORARY.format(number)))
-    old = path.with_name(f".{path.name}.{number}.old")  # no temporary: for a moment it is all there is
+    old = path.with_name(f".{path.name}.{number}.old")  # not a temporary: for a moment no other copy exists
     lock = os.open(temporary, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -1,6 +1,6 @@
 """Layouts of array files: types and shapes, declared as in docs/reference/formats.md, and checks of values.
 
-Whatever is wrong is a ``ValueError`` that names the array; who reads the file knows its name and the cure.
+A fault raises a ``ValueError`` that names the array; the reader of the file adds its name and the cure.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ import numpy as np
 Layout = Mapping[str, str]
 """Arrays by name, such as ``"int32 [nodes, 4]"``.
 
-Types that may stand for each other are separated by ``|``. A dimension is a number, a name, or a name and 1 more
-(``trees + 1``); all dimensions of a name are equal.
+``|`` separates interchangeable types. A dimension is a number, a name, or a name plus 1 (``trees + 1``); all dimensions
+of a name are equal.
 """
 
 
 def check_layout(arrays: Mapping[str, np.ndarray], layout: Layout) -> dict[str, int]:
-    """The sizes of the named dimensions.
+    """Checks the arrays, and returns the sizes of the named dimensions.
 
     Raises:
-        ValueError: an array is missing, of another type or shape, or two do not fit together.
+        ValueError: an array is missing or has another type or shape, or two arrays do not fit together.
     """
     sizes: dict[str, int] = {}
     for name, declared in layout.items():
@@ -39,7 +39,7 @@ def check_layout(arrays: Mapping[str, np.ndarray], layout: Layout) -> dict[str, 
 
 
 def _agrees(size: int, dimension: str, sizes: dict[str, int]) -> bool:
-    """Whether a size is the declared one; the first of a name declares it."""
+    """True if a size is the declared one; the first size of a name declares it."""
     if dimension.isdigit():
         return size == int(dimension)
     name, _, more = dimension.partition(" + ")
@@ -51,17 +51,17 @@ def check_offsets(name: str, offsets: np.ndarray, end: int) -> None:
     """Refuses offsets that do not ascend from 0 to the end.
 
     Raises:
-        ValueError: the array by its name.
+        ValueError: names the array.
     """
     if offsets[0] != 0 or offsets[-1] != end or (offsets[1:] < offsets[:-1]).any():
         raise ValueError(f"array '{name}' does not ascend from 0 to {end}")
 
 
 def check_range(name: str, values: np.ndarray, least: float, end: float) -> None:
-    """Refuses values outside [least, end), and those that are no numbers.
+    """Refuses values outside [least, end), and NaN.
 
     Raises:
-        ValueError: the array by its name, and a value.
+        ValueError: names the array and a value.
     """
     if values.size and not (values.min() >= least and values.max() < end):
         wrong = values[~((values >= least) & (values < end))].flat[0]

@@ -19,12 +19,12 @@ _BARS = re.compile(r"\|\|\|(?!\S)(?<!\S\|\|\|)")  # the literal first: ten times
 
 
 MARK = "\ufeff"
-"""The byte order mark. Some editors write it before the text, where it would be part of the first word."""
+"""The byte order mark. Some editors write it before the text, where it would become part of the first word."""
 
 
 @contextmanager
 def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """The file's content, decompressed if its name ends in .gz; whatever goes wrong becomes an error that names it."""
+    """Opens a file, decompressed if its name ends in .gz; every failure raises an InputError that names the file."""
     try:
         with open(path, "rb") as file:
             check_end(file.fileno(), path)
@@ -33,31 +33,31 @@ def _reading(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             elif file.peek(1):
                 with gzip.GzipFile(fileobj=file) as content:
                     yield content  # type: ignore[misc]
-            else:  # Python takes it for the empty text, gzip -t does not
+            else:  # Python reads it as empty text, gzip -t refuses it
                 raise EOFError
     except (EOFError, zlib.error) as error:
-        raise InputError("compressed file is cut off or damaged; make it anew", path) from error
+        raise InputError("compressed file is cut off or damaged; make it again", path) from error
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
 def check_end(file: int, path: str | os.PathLike[str]) -> None:
-    """Refuses a device that no read comes to an end of, such as /dev/zero: it would fill all memory.
+    """Refuses an endless device such as /dev/zero, which would fill the memory.
 
     Args:
-        file: its descriptor.
+        file: the descriptor of the file.
 
     Raises:
-        InputError: the file is one.
+        InputError: the file is such a device.
     """
     status = os.fstat(file)
     empty = stat.S_ISCHR(status.st_mode) and status.st_rdev == os.stat(os.devnull).st_rdev
     if stat.S_ISCHR(status.st_mode) and not os.isatty(file) and not empty:
-        raise InputError("is a device that has no end; name a file", path)
+        raise InputError("is a device without an end; name a file", path)
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """The file's content, decompressed if its name ends in .gz.
+    """The content of a file, decompressed if its name ends in .gz.
 
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
@@ -80,8 +80,7 @@ def file_hash(path: str | os.PathLike[str]) -> str:
 
 
 def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[bytes, int]]:
-    """The bytes of a text file, decompressed if its name ends in .gz, some lines at a time: each block and its number
-    of lines.
+    """Yields blocks of lines of a text file, decompressed if its name ends in .gz, each with its number of lines.
 
     Raises:
         InputError: the file cannot be read, its compressed data are cut or damaged, or it begins with a byte order
@@ -97,7 +96,7 @@ def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[byte
 
 
 def read_chunks(path: str | os.PathLike[str], size: int = 1 << 16) -> Iterator[bytes]:
-    """The file's bytes, decompressed if its name ends in .gz, at most ``size`` at a time.
+    """Yields the bytes of a file, at most ``size`` at a time; a file is decompressed if its name ends in .gz.
 
     Raises:
         InputError: the file cannot be read, or its compressed data are cut or damaged.
@@ -111,7 +110,7 @@ def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
     """The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
 
     Args:
-        closed: the last line must have its newline. Of a file that is cut, it may still look whole.
+        closed: refuse a last line without a newline, which may come from a file that is cut off.
 
     Raises:
         InputError: the file cannot be read, begins with a byte order mark, or a line is not UTF-8 (file and line are
@@ -125,10 +124,10 @@ def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
 
 
 def decode_text(data: bytes, path: str | os.PathLike[str], closed: bool = False) -> str:
-    """The text of a file's bytes; ``closed`` as of ``read_lines``.
+    """Decodes the bytes of a file; for ``closed`` see ``read_lines``.
 
     Raises:
-        InputError: it begins with a byte order mark, or a line is not UTF-8.
+        InputError: the text begins with a byte order mark, or a line is not UTF-8.
     """
     _check_mark(data, path)
     try:
@@ -137,7 +136,7 @@ def decode_text(data: bytes, path: str | os.PathLike[str], closed: bool = False)
         raise _not_utf8(path, data.count(b"\n", 0, error.start) + 1) from error
     if closed and text and not text.endswith("\n"):
         raise InputError(
-            "the last line has no newline: the file may be cut; make it anew, or end the line if it is whole",
+            "the last line has no newline: the file may be cut; make it again, or end the line if it is whole",
             path,
             text.count("\n") + 1,
         )
@@ -145,13 +144,13 @@ def decode_text(data: bytes, path: str | os.PathLike[str], closed: bool = False)
 
 
 def stream_lines(path: str | os.PathLike[str], marked: bool = False) -> Iterator[str]:
-    """The lines that ``read_lines`` would give, one by one, in memory for one line.
+    """Yields the lines of a file as ``read_lines`` returns them; it holds one line in memory.
 
     Args:
-        marked: the text may begin with a byte order mark, which is left out.
+        marked: skip a byte order mark at the beginning.
 
     Raises:
-        InputError: as ``read_lines``.
+        InputError: see ``read_lines``.
     """
     with _reading(path) as file:
         for number, line in enumerate(file, 1):
@@ -167,7 +166,9 @@ def stream_lines(path: str | os.PathLike[str], marked: bool = False) -> Iterator
 
 def _check_mark(data: bytes, path: str | os.PathLike[str]) -> None:
     if data.startswith(MARK.encode()):
-        raise InputError("begins with a byte order mark; remove it, as sed '1s/^\\xef\\xbb\\xbf//' does", path, 1)
+        raise InputError(
+            "begins with a byte order mark; remove it, for example with sed '1s/^\\xef\\xbb\\xbf//'", path, 1
+        )
 
 
 def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
@@ -175,5 +176,5 @@ def _not_utf8(path: str | os.PathLike[str], line: int) -> InputError:
 
 
 def split_fields(line: str) -> list[str]:
-    """What stands between ``|||``, without blanks around it; bars within a word are part of it."""
+    """The fields between ``|||``, stripped; bars within a word belong to the word."""
     return [field.strip() for field in _BARS.split(line)]

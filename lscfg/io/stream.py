@@ -1,4 +1,4 @@
-"""Lines that come over time, as from a pipe: one by one, without waiting for the end of the input."""
+"""Lines that arrive over time, as from a pipe: one by one, without waiting for the end of the input."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from lscfg.errors import InputError
 STANDARD_INPUT = "standard input"
 
 LONGEST = 1 << 20
-"""Bytes of the longest line; of a longer one, only its beginning is kept."""
+"""Bytes of the longest line; longer lines are cut."""
 
 
 class LineStream:
-    """The lines of a file that is open for reading, without their newlines; an iterator in memory for a few of them.
+    """An iterator over the lines of an open file, without their newlines; it holds a few lines in memory.
 
     Args:
-        descriptor: of the file.
-        name: what messages call it.
+        descriptor: the descriptor of the file.
+        name: the name of the file in messages.
     """
 
     def __init__(self, descriptor: int = 0, name: str = STANDARD_INPUT):
@@ -33,7 +33,7 @@ class LineStream:
         return self
 
     def __next__(self) -> bytes:
-        """The next line; waits for it.
+        """Waits for the next line.
 
         Raises:
             InputError: the file cannot be read.
@@ -45,11 +45,11 @@ class LineStream:
         return self._lines.popleft()
 
     def fileno(self) -> int:
-        """The descriptor, to wait for."""
+        """The descriptor to wait for."""
         return self._descriptor
 
     def ready(self) -> bool:
-        """Whether the next line, or the end, is there.
+        """True if the next line, or the end, has arrived.
 
         Raises:
             InputError: the file cannot be read.
@@ -64,7 +64,7 @@ class LineStream:
         return bool(poll.poll(None if seconds is None else 1000 * seconds))
 
     def _read(self) -> None:
-        self._readable(None)  # whoever made the pipe may have it such that reading never waits
+        self._readable(None)  # the pipe may be non-blocking
         try:
             data = os.read(self._descriptor, 1 << 16)
         except OSError as error:

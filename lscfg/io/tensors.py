@@ -1,4 +1,4 @@
-"""Safetensors files: named arrays with string metadata, written atomically, read with one clear error."""
+"""Safetensors files: named arrays with string metadata."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
 
 _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
-"""Names that the format gives to the types that lscfg's files hold."""
+"""Names of the format for the types in files of lscfg."""
 
 FORMAT = "1"
-"""What files say of themselves under ``format``; those that say nothing are of this one, too."""
+"""Value of ``format`` in the metadata; files without ``format`` have this format, too."""
 
 
 DOUBLE = np.dtype(np.float64)
@@ -32,18 +32,14 @@ DOUBLE = np.dtype(np.float64)
 
 @dataclass(frozen=True)
 class Blocks:
-    """An array that is made block by block while it is written, so that it never lies in memory as a whole.
-
-    Attributes:
-        shape: of the whole array.
-        parts: gives blocks of the first axis in order, of the type asked for; a block is used up before the next one
-            is asked for.
-        dtype: of the array.
-    """
+    """An array that is made block by block while it is written, so that memory never holds the whole array."""
 
     shape: tuple[int, ...]
+    """Shape of the whole array."""
     parts: Callable[[np.dtype], Iterator[np.ndarray]]
+    """Yields blocks of the first axis in order, in the given type; each block is used up before the next one."""
     dtype: np.dtype = DOUBLE
+    """Type of the array."""
 
     def astype(self, dtype: np.dtype) -> Blocks:
         """The same array in another type."""
@@ -64,11 +60,11 @@ class Blocks:
 
 
 class Spool:
-    """An array that grows piece by piece in an unnamed temporary file, so that it never is in memory as a whole.
+    """An array that grows piece by piece in an unnamed temporary file, so that memory never holds the whole array.
 
     Args:
-        folder: where the temporary file is made; the space has to be there.
-        dtype: of the pieces.
+        folder: folder of the temporary file, with enough space.
+        dtype: type of the pieces.
         row: shape of a row; pieces are joined along the first axis.
     """
 
@@ -85,7 +81,7 @@ class Spool:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array so far."""
+        """Shape of the array so far."""
         return (self._rows, *self._row)
 
     def append(self, piece: np.ndarray) -> None:
@@ -93,7 +89,7 @@ class Spool:
 
         Raises:
             ValueError: the piece has another type or shape.
-            InputError: it cannot be written.
+            InputError: the piece cannot be written.
         """
         if piece.dtype != self.dtype or piece.shape[1:] != self._row:
             raise ValueError(f"rows of {piece.dtype} {piece.shape[1:]}, not {self.dtype} {self._row}")
@@ -104,19 +100,19 @@ class Spool:
         self._rows += len(piece)
 
     def close(self) -> None:
-        """Gives the space back."""
-        with contextlib.suppress(OSError):  # of what could not be written: it is not wanted any more
+        """Frees the space."""
+        with contextlib.suppress(OSError):  # raised for unwritten data, which nobody needs any more
             self.file.close()
 
 
 def save(
     path: str | os.PathLike[str], arrays: Mapping[str, np.ndarray | Blocks | Spool], metadata: Mapping[str, str]
 ) -> None:
-    """Writes the arrays; equal values and metadata give equal bytes, however the arrays come.
+    """Writes the arrays; equal values and metadata give equal bytes.
 
-    The arrays go to the file one after the other, as they lie in memory: the library would first build the whole file
-    as one string, which for a large model takes longer than to estimate it, and puts metadata in no order. Arrays of
-    wider items come first, so that each is aligned. A name that ends in .gz is compressed.
+    The arrays go to the file one after the other, straight from memory: the library would build the whole file as one
+    string first, which takes longer than the estimation of a large model, and would not order the metadata. Arrays of
+    wider items come first, so that all are aligned. A file whose name ends in .gz is compressed.
     """
     order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
     header: dict[str, object] = {"__metadata__": dict(sorted(metadata.items()))}
@@ -149,16 +145,18 @@ def _type_of(name: str, code: str, shape: Sequence[int], path: str | os.PathLike
     """NumPy's type for a type of the format.
 
     Raises:
-        InputError: no file of lscfg has arrays of that type, or NumPy can have none of that shape, not even empty ones.
+        InputError: files of lscfg do not use the type, or NumPy has no arrays of the shape, not even empty ones.
     """
     for known, its_code in _DTYPES.items():
         if its_code == code and math.prod(size for size in shape if size) < 2**60:
             return np.dtype(known).newbyteorder("<")
-    raise InputError(f"array {quote(name)} is {code} {list(shape)}, as in no file of lscfg; make the file anew", path)
+    raise InputError(
+        f"array {quote(name)} is {code} {list(shape)}, which no file of lscfg uses; make the file again", path
+    )
 
 
 def _load_compressed(path: str | os.PathLike[str]) -> tuple[dict[str, np.ndarray], dict[str, str]]:
-    """Arrays and metadata of a compressed file; it is read whole."""
+    """Arrays and metadata of a compressed file, which is read as a whole."""
     import safetensors
 
     data = read_bytes(path)
@@ -176,11 +174,11 @@ def load(
     """Arrays and metadata of a file of the given kind.
 
     Args:
-        kind: what the file must say it is under ``lscfg`` in its metadata, such as ``"model"``.
-        names: arrays wanted; all if None.
+        kind: the expected value of ``lscfg`` in the metadata, such as ``"model"``.
+        names: names of the arrays to read; None: all.
 
     Raises:
-        InputError: the file is missing, cut off, or of another kind, or lacks an array.
+        InputError: the file is missing, cut off or of another kind, or lacks an array.
     """
     import safetensors
 
@@ -201,17 +199,17 @@ def load(
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
-        raise InputError(f"not a safetensors file, or cut off ({error}); make it anew", path) from error
+        raise InputError(f"not a safetensors file, or cut off ({error}); make it again", path) from error
 
 
 def read_json(metadata: Mapping[str, str], key: str, default: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The object that a file has under a key of its metadata.
+    """The JSON object under a key of the metadata.
 
     Args:
-        default: where the key is missing.
+        default: the value if the key is missing.
 
     Raises:
-        ValueError: it is missing, or is no object.
+        ValueError: the key is missing, or its value is not an object.
     """
     if default is not None and key not in metadata:
         return dict(default)
@@ -220,7 +218,7 @@ def read_json(metadata: Mapping[str, str], key: str, default: Mapping[str, Any] 
     except (ValueError, RecursionError) as error:
         raise ValueError(f"its metadata '{key}' is not JSON ({error})") from error
     if not isinstance(found, dict):
-        raise ValueError(f"its metadata '{key}' is no JSON object")
+        raise ValueError(f"its metadata '{key}' is not a JSON object")
     return found
 
 
@@ -240,14 +238,14 @@ def _check(
         )
     for name in names or ():
         if name not in present:
-            raise InputError(f"array {quote(name)} is missing; make the file anew", path)
+            raise InputError(f"array {quote(name)} is missing; make the file again", path)
 
 
 def file_kind(path: str | os.PathLike[str]) -> str:
-    """What an lscfg file says it is: ``model`` or ``derivations``.
+    """The kind of an lscfg file: ``model`` or ``derivations``.
 
     Raises:
-        InputError: it is neither.
+        InputError: the file is neither.
     """
     for candidate in ("model", "derivations"):
         try:

@@ -19,14 +19,14 @@ from lscfg.io.read import read_blocks, read_bytes
 from lscfg.parallel.threads import Threads
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Of errors in writing: there is no room."""
+"""Numbers of errors for a full disk or quota."""
 
 
 def check_output(path: str | os.PathLike[str]) -> None:
-    """Refuses what cannot be written as a file; to be called before work whose result would be lost.
+    """Refuses a path that cannot be written, before work whose result would be lost.
 
     Raises:
-        InputError: it is a folder, or its own folder cannot be made or written.
+        InputError: the path is a folder, or its own folder cannot be made or written.
     """
     with _writing(path):
         place = _target(path)
@@ -39,26 +39,26 @@ def check_output(path: str | os.PathLike[str]) -> None:
 
 
 def check_replaceable(path: str | os.PathLike[str], *contents: str) -> None:
-    """Refuses a file that is there. For files whose names a command chooses, so that its user did not ask for them.
+    """Refuses an existing file, for files whose names a command chooses and its user does not give.
 
     Args:
-        contents: text that lscfg itself writes there; it may be replaced.
+        contents: text of lscfg that may be replaced.
 
     Raises:
-        InputError: there is a file of other content.
+        InputError: a file with other content exists.
     """
     if os.path.lexists(path) and not (contents and read_bytes(path) in [text.encode() for text in contents]):
-        raise InputError("is there already and would be replaced; name another folder, or remove it", path)
+        raise InputError("exists and would be replaced; name another folder, or remove the file", path)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:
-    """The file that is to be written: where the path is a link, the file that it stands for."""
+    """The file to write: for a link, its target."""
     path = Path(path)
     return Path(os.path.realpath(path)) if path.is_symlink() and not _is_special(path) else path
 
 
 def _is_special(path: Path) -> bool:
-    """A pipe, a device or a link of the system's to one: to be written, not replaced."""
+    """True for a pipe, a device or a system link to one, which is written and not replaced."""
     place = str(path.absolute())
     of_system = path.absolute().parent == Path("/dev") or place.startswith(("/dev/fd/", "/proc/"))
     return path.exists() and not path.is_dir() and (of_system or not path.is_file())
@@ -66,7 +66,7 @@ def _is_special(path: Path) -> bool:
 
 @contextmanager
 def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A temporary neighbour of ``path`` that takes its name when all went well."""
+    """Opens a temporary file next to ``path``, which takes its name at the end of the block if no error occurs."""
     check_output(path)
     place = _target(path)
     special = _is_special(place)
@@ -92,7 +92,7 @@ def _replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
-    """What the system refuses becomes an error that names the file."""
+    """Turns errors of the system into an InputError that names the file."""
     try:
         yield
     except OSError as error:
@@ -101,9 +101,9 @@ def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) -> Iterator[IO]:
-    """Opens a temporary neighbour of ``path`` for writing; it takes the name only when all went well.
+    """Opens a temporary file next to ``path``, which takes its name at the end of the block if no error occurs.
 
-    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A name ending in .gz is compressed, without a time stamp in it, so
+    ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A file whose name ends in .gz is compressed, without a time stamp, so
     that equal content gives equal bytes; ``level`` is 1 (fast) to 9.
 
     Raises:
@@ -125,13 +125,13 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) 
 def write_blocks(
     path: str | os.PathLike[str], blocks: Iterable[Callable[[], bytes]], threads: int = 1, level: int = 5
 ) -> None:
-    """Writes the bytes that each of ``blocks`` makes, in order, atomically; .gz is compressed.
+    """Writes the bytes that each of ``blocks`` returns, in order, atomically; compressed if the name ends in .gz.
 
-    Blocks are made and compressed by ``threads`` threads, each block for itself, so that the number of threads does not
-    change the file.
+    Each block is compressed by itself, so that the number of threads does not change the file.
 
     Args:
-        level: of compression, 1 (fast) to 9.
+        threads: number of threads that make and compress blocks.
+        level: level of compression, 1 (fast) to 9.
 
     Raises:
         InputError: the file cannot be written.
@@ -146,7 +146,7 @@ def write_blocks(
         # a flushed block ends at a byte and leaves the stream open for the next one
         return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
 
-    # a thread even for one: blocks are read and written meanwhile
+    # a thread even if threads is 1: this thread reads and writes blocks meanwhile
     with _replacing(path) as raw, Threads(threads, ahead=2) as engine:
         checksum = size = 0
         if zipped:
@@ -166,7 +166,7 @@ def write_lines(path: str | os.PathLike[str], lines: Iterable[str]) -> None:
 
 
 def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None:
-    """The same, or to standard output where there is no path."""
+    """Writes the lines, to standard output without a path."""
     if path:
         write_lines(path, lines)
     else:
@@ -174,9 +174,10 @@ def put_lines(path: str | os.PathLike[str] | None, lines: Iterable[str]) -> None
 
 
 def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Iterable[str]]) -> None:
-    """The same for lines that come over time: whoever reads them has each group before the next one is asked for.
+    """Writes lines that arrive over time, to standard output without a path.
 
-    That is so for standard output, pipes and devices. A file has its name when all are written.
+    The reader of standard output, a pipe or a device receives each group before the next one is drawn. A file takes its
+    name when all lines are written.
     """
     with nullcontext(sys.stdout) if path is None else atomic_write(path) as file:
         for lines in groups:
@@ -186,7 +187,7 @@ def put_as_they_come(path: str | os.PathLike[str] | None, groups: Iterable[Itera
 
 
 def copy_text(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """A copy, compressed or not as each name says."""
+    """Copies a text file; .gz in a name means compression."""
     with atomic_write(target, "wb") as file:
         for block, _ in read_blocks(source, 1 << 16):
             file.write(block)

@@ -17,7 +17,7 @@ PATIENCE = 60.0
 MOST_LOCAL = 1024
 
 TLS = {"tls-ca": "tls_ca_file", "tls-cert": "tls_client_cert", "tls-key": "tls_client_key"}
-"""Keys of a file, and Dask's names for them."""
+"""Keys of an address file, with Dask's names for them."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class ClusterAddress:
         """The address of the scheduler. A file is read again each time: a restarted scheduler has another address.
 
         Raises:
-            OSError, ValueError: the file is not there yet, or half written.
+            OSError, ValueError: the file does not exist yet, or is incomplete.
         """
         if not self.scheduler_file:
             return self.scheduler
@@ -81,7 +81,7 @@ def _with_credentials(address: ClusterAddress, where: str) -> ClusterAddress:
     if address.scheduler.startswith("tls://") and len(address.tls) < len(TLS):
         raise InputError(f"{where}: TLS needs {', '.join(TLS)}; name them in a .yaml file")
     if address.tls and len(address.tls) < len(TLS):
-        raise InputError(f"{where}: {', '.join(TLS)} go together")
+        raise InputError(f"{where}: {', '.join(TLS)} must be given together")
     if address.tls and address.scheduler.startswith("tcp://"):
         raise InputError(f"{where}: tcp:// is without TLS; write tls:// or leave out {', '.join(TLS)}")
     return address
@@ -97,7 +97,7 @@ def _read_file(path: str) -> ClusterAddress:
         raise InputError(f"cannot read: {error.strerror}", path) from error
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         line = getattr(getattr(error, "problem_mark", None), "line", None)
-        raise InputError("is no YAML", path, None if line is None else line + 1) from error
+        raise InputError("not YAML", path, None if line is None else line + 1) from error
     folder = os.path.dirname(os.path.abspath(path))
     readers: dict[str, Callable[[Any], Any]] = {
         "address": str,
@@ -107,7 +107,7 @@ def _read_file(path: str) -> ClusterAddress:
         **dict.fromkeys(TLS, lambda value: _file(os.path.join(folder, str(value)), path)),
     }
     if not isinstance(found, dict):
-        raise InputError(f"must have lines KEY: VALUE, with keys of {', '.join(readers)}", path)
+        raise InputError(f"expected lines KEY: VALUE, with keys {', '.join(readers)}", path)
     for key in found:
         if key not in readers:
             raise InputError(f"unknown key {quote(key)}{did_you_mean(key, readers)}", path)
@@ -137,5 +137,5 @@ def _seconds(value: object, path: str) -> float:
 
 def _file(name: str, path: str) -> str:
     if not os.path.isfile(name):
-        raise InputError(f"names {name}, which is no file", path)
+        raise InputError(f"names {name}, which is not a file", path)
     return name

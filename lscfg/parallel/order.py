@@ -1,4 +1,4 @@
-"""Work whose pieces need one another: each begins as soon as those that it needs are done."""
+"""Work whose items depend on each other: an item begins as soon as the items that it needs are done."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def as_needed(
     at_once: int,
     stop: Callable[[], None],
 ) -> Iterator[tuple[Item, Result]]:
-    """Items with their results as they come; of those that may begin, the first of the mapping begins first.
+    """Yields items with their results as they finish; of the items that may begin, the first of the mapping begins.
 
     Args:
-        needs: keys of the items that must be done before.
-        work: runs in a thread, and mostly waits there.
-        at_once: items that are under way at the same time, at least 1.
-        stop: called if something fails, or the caller leaves: work under way has to end soon.
+        needs: keys of the items that must be done before an item.
+        work: runs in a thread, and mostly waits.
+        at_once: number of items under way at the same time, at least 1.
+        stop: called if an item fails, or the caller leaves; it makes work under way end soon.
 
     Raises:
-        Exception: what the work raised that failed first.
-        ValueError: items need one another in a circle, or a key that is none.
+        Exception: the error of the item that failed first.
+        ValueError: items depend on each other in a circle, or on an unknown key.
     """
     waiting, done = dict(items), set[Key]()
     under_way: dict[Future[Result], Key] = {}
@@ -39,7 +39,7 @@ def as_needed(
             for key in ready[: at_once - len(under_way)]:
                 under_way[pool.submit(work, waiting.pop(key))] = key
             if not under_way:
-                raise ValueError(f"{len(waiting)} items wait for one another")
+                raise ValueError(f"{len(waiting)} items wait for each other")
             finished, _ = wait(under_way, return_when=FIRST_COMPLETED)
             for future in sorted(finished, key=lambda one: one.exception() is not None):
                 key = under_way.pop(future)

@@ -30,21 +30,19 @@ Result = TypeVar("Result")
 class Processes(Engine):
     """Processes on this machine; see ``lscfg.parallel.engine.Engine``.
 
-    Block k of a call goes to worker k modulo the number of workers, so that what a worker keeps of one call (see
-    ``lscfg.parallel.worker.keep``) serves the same blocks in the next one. The function must be one of a module;
-    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. One that is a program
-    of its own does not import the caller's again, so a script needs no ``if __name__ == "__main__"``. Only one call
-    may be under way at a time. A call that fails, or is left before its end, ends the workers; the next one starts new
-    ones.
+    Block k of a call goes to worker k modulo the number of workers, so that the objects that a worker keeps of one call
+    (see ``lscfg.parallel.worker.keep``) serve the same blocks in the next call. The function must be one of a module;
+    functions, blocks and results are pickled, and a worker depends on nothing else of the caller. A spawned worker does
+    not import the caller's program, so a script needs no ``if __name__ == "__main__"``. Only one call may be under way
+    at a time. A call that fails, or is left before its end, ends the workers; the next call starts new ones.
 
-    The workers end with this process, however it ends, and with the thread that made the first ``map``.
+    The workers end with this process, however it ends, and with the thread that called ``map`` first.
 
     Args:
         workers: number of processes, at least 1.
-        environment: variables that are set in a worker before it imports anything of ours; the workers are then
-            programs of their own.
-        start: ``"fork"`` or ``"spawn"``, as of ``multiprocessing``; if None, ``"fork"`` on Linux, where no environment
-            is asked for. Forked processes of macOS may not use all libraries of the system.
+        environment: variables to set in a worker before it imports anything of lscfg; such workers are spawned.
+        start: ``"fork"`` or ``"spawn"``, see ``multiprocessing``; None: ``"fork"`` on Linux if no environment is given.
+            Forked processes of macOS may not use all libraries of the system.
         ahead: blocks for each worker, at most, that are held with their results.
 
     Raises:
@@ -52,7 +50,7 @@ class Processes(Engine):
     """
 
     AHEAD: ClassVar[int] = 16
-    """More than threads have: a worker has only its own blocks to go on with while an earlier one takes long."""
+    """More than for threads: while an earlier block takes long, a worker can only go on with its own blocks."""
 
     def __init__(
         self,
@@ -74,7 +72,7 @@ class Processes(Engine):
 
     @property
     def inherits(self) -> bool:
-        """See ``Engine``: so it is with processes that are forked, until they are."""
+        """See ``Engine``: true for forked processes until they start."""
         return not self._processes and self._context.get_start_method() == "fork"
 
     def map(
@@ -83,7 +81,7 @@ class Processes(Engine):
         """See ``Engine``.
 
         Raises:
-            TypeError: the function is none of a module.
+            TypeError: the function is not one of a module.
             RuntimeError: another call is under way.
         """
         check_sendable(function)
@@ -101,7 +99,7 @@ class Processes(Engine):
             call = _Call(self._processes, self._connections, function, self._ahead)
             yield from call.results(blocks, arriving)
         except BaseException:
-            self._end(kill=True)  # results of this call may be under way still
+            self._end(kill=True)  # results of this call may still be under way
             raise
         finally:
             self._busy = False
@@ -109,12 +107,12 @@ class Processes(Engine):
     def _start(self) -> None:
         forked = self._context.get_start_method() == "fork"
         if not forked:
-            resource_tracker.ensure_running()  # where it is started by the first worker, it lets interruptions in
+            resource_tracker.ensure_running()  # if the first worker started it, it would let interruptions in
         with _no_interruption(), contextlib.nullcontext() if forked else _no_main():
             for _ in range(self.workers):
                 ours, theirs = self._context.Pipe()
                 self._connections.append(ours)
-                # A worker that kept the parent's ends open would not notice that the parent is gone.
+                # A worker that kept the parent's ends open would not notice the end of the parent.
                 inherited = self._connections if forked else []
                 arguments = (theirs, inherited, os.getpid(), self._environment, log.current_display())
                 process = self._context.Process(target=serve_blocks, args=arguments, daemon=True)
@@ -134,7 +132,7 @@ class Processes(Engine):
         for process in self._processes if kill else ():
             process.kill()
         for connection in self._connections:
-            # told so: processes of another engine, forked later, may hold this end open, and it would never be the end
+            # a message: later forks of another engine may hold this end open, and the worker would see no end of file
             with contextlib.suppress(OSError):
                 connection.send_bytes(b"")
             connection.close()
@@ -180,7 +178,7 @@ class _Call(OrderedCall):
 
 
 def how_it_died(process: Any) -> str:
-    """What became of a worker process that is gone."""
+    """The way in which a worker process ended, for messages."""
     process.join(5)
     code = process.exitcode
     how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
@@ -189,7 +187,7 @@ def how_it_died(process: Any) -> str:
 
 @contextlib.contextmanager
 def _no_interruption() -> Iterator[None]:
-    """An interruption waits for the end of the block, and reaches no process that is started there."""
+    """Defers interruptions to the end of the block, and hides them from processes that start there."""
     let_in = defer_interruption()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -204,9 +202,9 @@ _hiding = threading.Lock()
 
 @contextlib.contextmanager
 def _no_main() -> Iterator[None]:
-    """Processes that are started in the block do not import the program again.
+    """Keeps processes that start in the block from importing the program again.
 
-    ``multiprocessing`` would do so, and a script without ``if __name__ == "__main__"`` would start workers in them.
+    ``multiprocessing`` imports it, and a script without ``if __name__ == "__main__"`` would start workers in them.
     """
     hidden = {"__spec__": None, "__file__": None}
     with _hiding:
@@ -225,10 +223,10 @@ def _no_main() -> Iterator[None]:
 
 
 class Closable(Protocol):
-    """What a worker must not hold open."""
+    """An object that a worker must not hold open."""
 
     def close(self) -> None:
-        """Lets go of it."""
+        """Closes the object."""
 
 
 def serve_blocks(
@@ -238,17 +236,17 @@ def serve_blocks(
     environment: Mapping[str, str],
     display: log.Display | None,
 ) -> None:
-    """The work of a worker process: takes blocks from the connection and sends their outcomes until it is told to end.
+    """Runs a worker process: takes blocks from the connection and sends their outcomes until the end message.
 
     Args:
-        connection: gives ``(function or None for the last one, block)``, pickled, or no bytes for the end; takes
+        connection: yields ``(function or None for the last one, block)``, pickled, or no bytes for the end; takes
             ``(True, result)`` or ``(False, error)``, pickled.
-        inherited: what is closed first.
-        parent: the process that has the other end.
+        inherited: objects to close first.
+        parent: the process at the other end.
         environment: variables to set.
         display: the way the parent shows log messages.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets it too and says what is to be done
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal, too, and decides
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     end_with(parent)
@@ -263,24 +261,24 @@ def serve_blocks(
         answer, function = _answer(message, function)
         try:
             connection.send_bytes(answer)
-        except OSError:  # the parent is gone
+        except OSError:  # the parent has ended
             return
 
 
 def _listen(connection: Connection, messages: queue.SimpleQueue[bytes]) -> None:
-    """Takes blocks while others are worked on: a parent that had to wait with a block could not take our results."""
+    """Takes blocks while others are worked on: a parent that waits to send a block could not take results."""
     while True:
         try:
             message = connection.recv_bytes()
         except (EOFError, OSError):
-            os._exit(1)  # nobody is left to work for
+            os._exit(1)  # the parent has ended
         messages.put(message)
         if not message:
             return
 
 
 def _answer(message: bytes, function: Callable[[Any], Any] | None) -> tuple[bytes, Callable[[Any], Any] | None]:
-    """The outcome for a block, pickled, and the function that counts from now on."""
+    """The outcome for a block, pickled, and the function for the next blocks."""
     try:
         new, block = pickle.loads(message)
         if new is not None:
@@ -292,11 +290,11 @@ def _answer(message: bytes, function: Callable[[Any], Any] | None) -> tuple[byte
 
 
 def portable(error: Exception) -> Exception:
-    """The error itself if it survives being pickled, which not every class does; else one that says the same."""
+    """The error itself if it survives pickling, as not every class does; else an error with the same message."""
     note = "in a worker process:\n" + "".join(traceback.format_exception(error)).rstrip()
     if not isinstance(error, LscfgError):
         error.add_note(note)
-    with contextlib.suppress(Exception):  # whatever its class does
+    with contextlib.suppress(Exception):  # of its class, whatever it does
         copy = pickle.loads(pickle.dumps(error))
         if type(copy) is type(error) and str(copy) == str(error):
             return error

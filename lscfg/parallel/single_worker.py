@@ -1,4 +1,4 @@
-"""A worker process for an owner with an event loop of its own, who asks it one thing at a time and may give it up."""
+"""A single worker process for an owner with an event loop, who sends it one block at a time and may kill it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Block = TypeVar("Block")
 
 
 class Worker(Closing):
-    """One process, forked where the system can do that, so that it begins with what its owner's thread keeps.
+    """One process, forked where the system can fork, so that it begins with the objects that its owner's thread keeps.
 
-    It is started by the first ``ask`` after it was made, ended or died, and ends with the thread that did so.
+    The first ``ask`` starts the process, again after ``close`` or its death. It ends with the thread that started it.
     """
 
     def __init__(self) -> None:
@@ -34,34 +34,34 @@ class Worker(Closing):
 
     @property
     def pid(self) -> int | None:
-        """Number of the process, None while there is none."""
+        """The number of the process, None while it does not run."""
         return None if self._process is None else self._process.pid
 
     def fileno(self) -> int:
-        """A file descriptor that can be read when ``answer`` need not wait. There is one from ``ask`` to ``close``."""
+        """A file descriptor that is readable when ``answer`` does not wait. It exists from ``ask`` to ``close``."""
         assert self._connection is not None
         return self._connection.fileno()
 
     def ask(self, function: Callable[[Block], Any], block: Block) -> None:
-        """Sends a block; the function is one of a module, as of ``Engine.map``. The answer must be taken first.
+        """Sends a block; the function is one of a module, as for ``Engine.map``. Take the last answer first.
 
         Raises:
             OSError: no process can be started.
         """
-        if self._process is not None and not self._process.is_alive():  # it died while it had nothing to do
+        if self._process is not None and not self._process.is_alive():  # the process died while it was idle
             self.close()
         if self._process is None:
             self._start()
         assert self._connection is not None
-        with contextlib.suppress(OSError):  # it is gone: the answer that does not come says so
+        with contextlib.suppress(OSError):  # the process has died: it will not answer
             self._connection.send_bytes(pickle.dumps((function, block), pickle.HIGHEST_PROTOCOL))
 
     def answer(self) -> Any:
-        """The result; waits for it.
+        """Waits for the result.
 
         Raises:
-            Exception: what the function raised.
-            WorkerError: the process died; the next ``ask`` starts another one.
+            Exception: the error of the function.
+            WorkerError: the process died; the next ``ask`` starts another process.
         """
         assert self._connection is not None
         try:
@@ -76,7 +76,7 @@ class Worker(Closing):
         return result
 
     def close(self) -> None:
-        """Kills the process, whatever it is doing."""
+        """Kills the process, busy or idle."""
         if self._process is None:
             return
         assert self._connection is not None
@@ -92,7 +92,7 @@ class Worker(Closing):
         process = self._context.Process(
             target=serve_blocks, args=(theirs, inherited, os.getpid(), {}, log.current_display()), daemon=True
         )
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker leaves it to its parent
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
         try:
             process.start()
         except BaseException:
@@ -105,7 +105,7 @@ class Worker(Closing):
 
 
 class _Sockets:
-    """All sockets of the process but one. A client would wait for the end of one that a worker holds open."""
+    """All sockets of the process but one. A client would wait for the end of a socket that a worker holds open."""
 
     def __init__(self, spared: int) -> None:
         self._spared = spared

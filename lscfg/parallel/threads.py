@@ -17,11 +17,11 @@ Result = TypeVar("Result")
 class Threads(Engine):
     """Threads of this process; see ``lscfg.parallel.engine.Engine``.
 
-    They are started by the first ``map`` and live until the engine is closed or forgotten. A function must not map over
-    the engine that runs it: its blocks would wait for itself.
+    The first ``map`` starts the threads; they live until the engine is closed or forgotten. A function must not map
+    over the engine that runs it: it would wait for itself.
 
     Args:
-        workers: number of threads beside the caller's, at least 1.
+        workers: number of threads besides the caller's, at least 1.
         ahead: blocks for each worker, at most, that are held with their results.
 
     Raises:
@@ -77,7 +77,7 @@ def _results(
 def _submitted(
     pool: ThreadPoolExecutor, function: Callable[[Block], Result], blocks: Iterable[Block]
 ) -> Iterator[Future[Result]]:
-    """The blocks' futures. A block that cannot be drawn fails in its turn: what is wrong before it comes first."""
+    """The futures of the blocks. A block that cannot be drawn fails in its turn, after earlier failures."""
     try:
         for block in blocks:
             yield pool.submit(function, block)

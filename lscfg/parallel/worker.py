@@ -15,12 +15,12 @@ PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Variables for one thread a matrix product, to be set before numpy is loaded. Sums over threads would come out in
-another order each time, and the work is spread over processes anyway."""
+"""Variables that limit matrix products to one thread, to be set before NumPy is loaded. Several threads would add in
+another order each time, and processes share the work already."""
 
 
 class _Kept(threading.local):
-    """Each worker has its own, be it a process or a thread."""
+    """The kept objects of a worker, which is a process or a thread."""
 
     def __init__(self) -> None:
         self.things: dict[str, tuple[Hashable, object]] = {}
@@ -30,10 +30,11 @@ _kept = _Kept()
 
 
 def keep(name: str, key: Hashable, make: Callable[[], Made]) -> Made:
-    """What this worker made for the key before, or makes now; of each name only that of the last key is kept.
+    """Returns the object that this worker made for the key before, or makes it now.
 
-    Work that may leave the process has no other memory between blocks. A block must bring all that ``make`` needs: any
-    worker may be the one to get it. Processes that are forked begin with what the thread that forks them keeps.
+    A worker keeps one object for each name, that of the last key. Work that may leave the process has no other memory
+    between blocks. A block must hold everything that ``make`` needs, because any worker may receive it. Forked
+    processes begin with the objects that the forking thread keeps.
     """
     key_before, thing = _kept.things.get(name, (None, None))
     if name not in _kept.things or key_before != key:
@@ -44,18 +45,18 @@ def keep(name: str, key: Hashable, make: Callable[[], Made]) -> Made:
 
 
 def drop(name: str, key: Hashable) -> None:
-    """Lets go of what this worker keeps under the name, if it was made for the key."""
+    """Drops the object that this worker keeps under the name, if it was made for the key."""
     if name in _kept.things and _kept.things[name][0] == key:
         del _kept.things[name]
 
 
 def defer_interruption() -> Callable[[], None]:
-    """Interruptions wait from now on, until the function is called that is returned; it raises what has waited.
+    """Defers interruptions until the returned function is called, which raises an interruption that came meanwhile.
 
-    For the time of a fork: Python ignores what is raised in its own hooks around it. A signal mask alone does not help,
-    for another thread may take the signal, and its handler still runs in the main thread.
+    A fork needs it: Python ignores exceptions in its own hooks around a fork. A signal mask does not suffice, because
+    another thread may take the signal, and its handler still runs in the main thread.
     """
-    if threading.current_thread() is not threading.main_thread():  # where no handler runs
+    if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
         return lambda: None
     waiting: list[int] = []
     handler = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
@@ -69,14 +70,14 @@ def defer_interruption() -> Callable[[], None]:
 
 
 def end_with(parent: int) -> None:
-    """This process is killed when its parent is, where the system can do that: what it makes would be of no use.
+    """Makes the system kill this process when its parent ends, where the system can: nobody would use its results.
 
-    Linux takes the end of the thread that started the process for that of the parent.
+    For Linux the parent ends when the thread that started this process ends.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "prctl"):
         library.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it was too late
+        if os.getppid() != parent:  # the parent has ended already
             os._exit(1)
 
 

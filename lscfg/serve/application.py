@@ -1,4 +1,4 @@
-"""What each request is answered: translations, and the health of the service."""
+"""Answers to requests: translations, and the health of the service."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from lscfg.io.json_files import parse_json
 from lscfg.serve.http import Head, Refusal, Response
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.translator import BadSentence, LongSentence, SentenceWork, Wish, open_translator, translate_sentence
+from lscfg.serve.translator import (
+    BadSentence,
+    LongSentence,
+    SentenceWork,
+    TranslationOptions,
+    open_translator,
+    translate_sentence,
+)
 from lscfg.version import __version__
 
 ROUTES = {"/translate": "POST", "/health": "GET"}
@@ -25,19 +32,17 @@ KEYS = ("source", "kbest", "derivations", "raw")
 
 @dataclass(frozen=True)
 class Query:
-    """What a client wants translated."""
+    """The texts and options of a request for translation."""
 
     texts: list[str]
-    wish: Wish
+    options: TranslationOptions
 
 
 class Application:
-    """Answers requests for one system.
-
-    Opens the system in this thread; workers are forked from it.
+    """Answers requests for one system, which it opens in this thread; workers are forked from this thread.
 
     Attributes:
-        draining: whether the service is about to end, so that nothing new is begun.
+        draining: True when the service is about to end and begins no new work.
 
     Raises:
         InputError: the system cannot be opened.
@@ -53,13 +58,13 @@ class Application:
         self._statuses = Counter[int]()
 
     def route(self, head: Head) -> None:
-        """Refuses a request whose body need not be read.
+        """Refuses a request before its body is read.
 
         Raises:
-            Refusal: another path, method or type of content.
+            Refusal: the path, the method or the type of the content is wrong.
         """
         if head.path not in ROUTES:
-            raise Refusal(404, f"there is no {quote(head.path)}; there are {', '.join(ROUTES)}")
+            raise Refusal(404, f"no path {quote(head.path)}; paths are {', '.join(ROUTES)}")
         allowed = ROUTES[head.path]
         if head.method != allowed:
             raise Refusal(405, f"{head.path} takes {allowed}, not {cut(head.method)}", {"allow": allowed})
@@ -67,10 +72,10 @@ class Application:
             _check_content(head.headers)
 
     async def answer(self, head: Head, body: bytes) -> Response:
-        """The response to a request that ``route`` let pass.
+        """The response to a request that ``route`` accepts.
 
         Raises:
-            Refusal: it is not fulfilled.
+            Refusal: the request cannot be answered.
         """
         return await self._translate(body) if head.path == "/translate" else self._health()
 
@@ -96,13 +101,15 @@ class Application:
     async def _translate(self, body: bytes) -> Response:
         query = self._query(body)
         if self._at_work >= self.settings.queue:
-            raise Refusal(503, f"{self._at_work} requests are at work or wait; try again later", {"retry-after": "1"})
+            raise Refusal(503, f"{self._at_work} requests are under way or wait; try again later", {"retry-after": "1"})
         self._at_work += 1
         try:
             async with asyncio.timeout(self.settings.timeout):
                 translations = await self._each(query)
         except TimeoutError:
-            raise Refusal(503, f"not translated within {self.settings.timeout:g} s; send less at a time") from None
+            raise Refusal(
+                503, f"not translated within {self.settings.timeout:g} s; send fewer sentences at a time"
+            ) from None
         finally:
             self._at_work -= 1
         self._counts["sentences"] += len(translations)
@@ -110,7 +117,7 @@ class Application:
         return Response(200, {"translations": translations})
 
     async def _each(self, query: Query) -> list[dict[str, Any]]:
-        """Translates sentence by sentence, no more of them at a time than there are workers: requests take turns."""
+        """Translates sentence by sentence, at most one for each worker at a time, so that requests take turns."""
         found: list[dict[str, Any]] = [{} for _ in query.texts]
         refused: dict[int, Refusal] = {}
         numbered = iter(enumerate(query.texts))
@@ -118,10 +125,10 @@ class Application:
         async def take_turns() -> None:
             for number, text in numbered:
                 try:
-                    found[number] = await self._one(number, text, query.wish)
+                    found[number] = await self._one(number, text, query.options)
                 except Refusal as refusal:
                     refused[number] = refusal
-                if refused:  # sentences under way end by themselves: to stop one would cost a worker
+                if refused:  # sentences under way go on: to stop one would kill a worker
                     return
 
         await asyncio.gather(*(take_turns() for _ in range(min(self._pool.workers, len(query.texts)))))
@@ -129,11 +136,11 @@ class Application:
             raise refused[min(refused)]
         return found
 
-    async def _one(self, number: int, text: str, wish: Wish) -> dict[str, Any]:
+    async def _one(self, number: int, text: str, options: TranslationOptions) -> dict[str, Any]:
         where = f"source[{number}]"
         try:
             return await self._pool.call(
-                translate_sentence, SentenceWork(*self._described, text, wish), len(text.encode())
+                translate_sentence, SentenceWork(*self._described, text, options), len(text.encode())
             )
         except BadSentence as error:
             raise Refusal(413 if isinstance(error, LongSentence) else 400, f"{where}: {error}") from None
@@ -152,19 +159,19 @@ class Application:
         if not isinstance(texts, list):
             raise Refusal(400, "source must be a text or a list of texts")
         if len(texts) > (most := self.settings.max_sentences):
-            raise Refusal(413, f"{len(texts)} sentences; at most {most} are translated at a time")
+            raise Refusal(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
         for number, text in enumerate(texts):
             _check_text(number, text)
         prepares = self.system.preparation is not None
-        wish = Wish(
+        options = TranslationOptions(
             self._kbest(found.get("kbest"), len(texts)),
             _switch(found, "derivations", False),
             _switch(found, "raw", prepares),
             self.settings.max_words,
         )
-        if wish.raw and not prepares:
+        if options.raw and not prepares:
             raise Refusal(400, "raw: the system has no preparation of raw text; send words that blanks separate")
-        return Query(texts, wish)
+        return Query(texts, options)
 
     def _kbest(self, kbest: Any, sentences: int) -> int | None:
         if kbest is None:
@@ -195,7 +202,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
     except RecursionError:
         raise Refusal(400, "the content is nested too deeply") from None
     if not isinstance(found, dict):
-        raise Refusal(400, 'the content must be an object, as {"source": ["a sentence"]}')
+        raise Refusal(400, 'the content must be an object such as {"source": ["a sentence"]}')
     return found
 
 
@@ -205,7 +212,7 @@ def _check_text(number: int, text: Any) -> None:
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise Refusal(400, f"source[{number}] has half of a surrogate pair, which is no character") from None
+        raise Refusal(400, f"source[{number}] contains half of a surrogate pair, which is not a character") from None
 
 
 def _switch(found: Mapping[str, Any], key: str, default: bool) -> bool:

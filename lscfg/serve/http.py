@@ -1,4 +1,4 @@
-"""HTTP/1.1 over a stream: requests in, JSON out. The protocol itself is h11's; limits and time are kept here."""
+"""HTTP/1.1 over a stream: requests in, JSON out. h11 implements the protocol; this module limits sizes and times."""
 
 from __future__ import annotations
 
@@ -18,29 +18,26 @@ from lscfg.version import __version__
 
 CHUNK = 1 << 14
 LONGEST_HEAD = 1 << 14
-"""Bytes of a request line and its headers, in which no more than a chunk are overlooked."""
+"""Maximal bytes of a request line and its headers, exceeded by less than a chunk."""
 
 LINGER_SECONDS, LINGER_BYTES = 2.0, 1 << 24
-"""How long, and how much, a client may still send that was refused before its request was read."""
+"""Seconds and bytes that a client may still send after its request was refused."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """A request line and its headers.
-
-    Attributes:
-        path: without a query.
-        headers: by name in small letters; of a name that is there twice, the last.
-    """
+    """A request line and its headers."""
 
     method: str
     path: str
+    """The path, without a query."""
     headers: Mapping[str, str]
+    """Values by name in lower case; of a repeated name the last value."""
 
 
 @dataclass(frozen=True)
 class Response:
-    """An answer; the content is a value of JSON."""
+    """An answer; the content is a JSON value."""
 
     status: int
     content: Any
@@ -48,7 +45,7 @@ class Response:
 
 
 class Refusal(LscfgError):
-    """A request that is not fulfilled: status and one line that says why."""
+    """A refused request: a status and one line with the reason."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None):
         super().__init__(message)
@@ -56,7 +53,7 @@ class Refusal(LscfgError):
 
     @property
     def response(self) -> Response:
-        """What the client is told."""
+        """The answer to the client."""
         return Response(self.status, {"error": " ".join(str(self).split())}, self.headers)
 
 
@@ -64,14 +61,14 @@ class Channel:
     """The connection of a client.
 
     Args:
-        largest: most bytes of a request's body.
+        largest: maximal bytes of the body of a request.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, largest: int):
         self._reader, self._writer, self._largest = reader, writer, largest
         self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=LONGEST_HEAD)
-        self._unread = False  # whether an answer was given before all was read
-        writer.transport.set_write_buffer_limits(0)  # so that ``drain`` waits until all is written
+        self._unread = False  # True after an answer to a request that was not read to its end
+        writer.transport.set_write_buffer_limits(0)  # makes ``drain`` wait until everything is written
 
     @property
     def peer(self) -> str:
@@ -80,7 +77,7 @@ class Channel:
         return str(name[0]) if name else "-"
 
     async def begun(self) -> bool:
-        """Waits for a request to begin; false where none will."""
+        """Waits for the beginning of a request; False if the client leaves."""
         return bool(self._http.trailing_data[0]) or await self._receive()
 
     async def _receive(self) -> bool:
@@ -89,25 +86,25 @@ class Channel:
         return bool(data)
 
     async def head(self) -> Head | None:
-        """Reads the head of a request; None where the client has gone.
+        """Reads the head of a request; None if the client has left.
 
         Raises:
-            Refusal: it is none.
+            Refusal: the head is not HTTP/1.1.
         """
         event = await self._event()
         if not isinstance(event, h11.Request):
             return None
         if event.http_version not in (b"1.0", b"1.1"):
-            raise Refusal(400, f"HTTP/{event.http_version.decode('latin-1')} is not spoken here; HTTP/1.1 is")
+            raise Refusal(400, f"unsupported version HTTP/{event.http_version.decode('latin-1')}; use HTTP/1.1")
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
         target = event.target.decode("latin-1")
         return Head(event.method.decode("latin-1"), target.partition("?")[0], headers)
 
     async def body(self, head: Head) -> bytes | None:
-        """Reads the body of a request; None where the client has gone.
+        """Reads the body of a request; None if the client has left.
 
         Raises:
-            Refusal: it is too large, or none of HTTP.
+            Refusal: the body is too large, or not HTTP.
         """
         self._check_size(int(head.headers.get("content-length", 0)))
         if self._http.they_are_waiting_for_100_continue:
@@ -129,14 +126,14 @@ class Channel:
                 await self._receive()
         except h11.RemoteProtocolError as error:
             status = error.error_status_hint if error.error_status_hint < 500 else 400
-            raise Refusal(status, f"no request of HTTP/1.1: {error}") from None
+            raise Refusal(status, f"not a request of HTTP/1.1: {error}") from None
         return event
 
     async def send(self, response: Response, last: bool) -> bool:
-        """Writes the response; whether another request may follow.
+        """Writes the response; returns True if another request may follow.
 
         Args:
-            last: no request follows.
+            last: close the connection afterwards.
         """
         content = json.dumps(response.content, ensure_ascii=False, allow_nan=False).encode() + b"\n"
         headers = {
@@ -164,8 +161,8 @@ class Channel:
         return True
 
     async def close(self) -> None:
-        """Ends the connection. A client that is still sending is heard for a while, or it might not see the answer."""
-        with contextlib.suppress(OSError):  # it may be gone already, in ways that differ between systems
+        """Closes the connection. A client that is still sending may go on for a while, or it might miss the answer."""
+        with contextlib.suppress(OSError):  # of a broken connection, which differ between systems
             async with asyncio.timeout(LINGER_SECONDS):
                 if self._unread:
                     self._writer.write_eof()

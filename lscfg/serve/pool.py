@@ -1,4 +1,4 @@
-"""Worker processes for an event loop: each call gets the next one that is free, and takes it down if it is given up."""
+"""A pool of worker processes for an event loop. A call takes the next free worker; a cancelled call kills it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 RETIREMENT = 1 << 20
-"""Bytes of text after which a worker gives way to a new one: it remembers every word that it has met."""
+"""Bytes of text after which a new worker replaces the old one, which remembers every word that it has met."""
 
 
 class WorkerPool(Closing):
-    """A fixed number of workers. A context manager, which ends them."""
+    """A fixed number of workers, which end when the pool is closed."""
 
     def __init__(self, workers: int):
         self._workers = [Worker() for _ in range(workers)]
@@ -28,24 +28,24 @@ class WorkerPool(Closing):
 
     @property
     def workers(self) -> int:
-        """How many calls are worked on at the same time."""
+        """The number of calls that are worked on at the same time."""
         return len(self._workers)
 
     @property
     def pids(self) -> list[int]:
-        """Numbers of the processes that there are."""
+        """The numbers of the running processes."""
         return [worker.pid for worker in self._workers if worker.pid is not None]
 
     async def call(self, function: Callable[[Block], Result], block: Block, size: int) -> Result:
-        """What the function, one of a module, gives for the block. Callers are served in their order.
+        """Returns ``function(block)`` of a worker; the function is one of a module. Calls are served in their order.
 
-        A call that is cancelled kills its worker; another one is started when it is needed.
+        A cancelled call kills its worker; another worker starts when it is needed.
 
         Args:
             size: bytes of text in the block.
 
         Raises:
-            Exception: what the function raised.
+            Exception: the error of the function.
             WorkerError: the worker died.
             OSError: no process can be started.
         """

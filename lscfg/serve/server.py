@@ -1,4 +1,4 @@
-"""The server: takes connections until it is told to end, and finishes what is under way."""
+"""The server: accepts connections until a signal ends it, and finishes the requests under way."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lscfg.serve.application import Application
 from lscfg.serve.http import Channel, Head, Refusal, Response
 
 CONNECTIONS = 128
-"""Clients at a time; further ones are told to come later."""
+"""Clients at the same time; further clients are refused."""
 
 LOOPBACK = ("127.", "::1")
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that has the address and takes no connections yet.
+    """A socket that is bound to the address and does not accept connections yet.
 
     Raises:
-        InputError: there is no such address, or it is taken.
+        InputError: the address does not exist, or is in use.
     """
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -50,7 +50,7 @@ class Server:
         self._idle: set[asyncio.Task] = set()
 
     async def run(self) -> None:
-        """Serves until SIGTERM, SIGINT or SIGHUP comes; then answers what has come, and returns."""
+        """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns."""
         told = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -87,13 +87,13 @@ class Server:
             while await self._next(channel, task) and await self._exchange(channel):
                 pass
         except (ConnectionError, TimeoutError, asyncio.CancelledError):
-            pass  # the client has gone, does not read, or had nothing to ask as the service ended
+            pass  # the client has left, does not read, or was idle as the service ended
         finally:
             await channel.close()
             self._clients.discard(task)
 
     async def _next(self, channel: Channel, task: asyncio.Task) -> bool:
-        """Whether a request begins before the client has been idle for too long."""
+        """True if a request begins before the client has been idle for too long."""
         if self._application.draining:
             return False
         self._idle.add(task)
@@ -104,7 +104,7 @@ class Server:
             self._idle.discard(task)
 
     async def _exchange(self, channel: Channel) -> bool:
-        """One request and its answer; whether another may follow."""
+        """Answers one request; returns True if another request may follow."""
         began = time.monotonic()
         head: Head | None = None
         try:
@@ -121,19 +121,19 @@ class Server:
             response = Refusal(408, "the request did not come in time").response
         except ConnectionError:
             raise
-        except Exception as error:  # of this request alone: the service goes on
+        except Exception as error:  # affects this request only: the service goes on
             log.warning("".join(traceback.format_exception(error)).rstrip())
-            response = Refusal(500, f"fault in lscfg: {type(error).__name__}; the log has more").response
+            response = Refusal(500, f"fault in lscfg: {type(error).__name__}; see the log").response
         return await self._send(channel, response, head, began)
 
     async def _send(self, channel: Channel, response: Response, head: Head | None, began: float) -> bool:
-        """Sends a response and writes its line of the log; whether another request may follow."""
+        """Sends a response and logs it; returns True if another request may follow."""
         self._application.count(response.status)
         asked = f"{quote(head.method)[1:-1]} {quote(head.path)[1:-1]}" if head else "-"
         done = f": {response.content['error']}" if "error" in response.content else ""
         if "translations" in response.content:
             done = f": {len(response.content['translations'])} sentences"
-        with contextlib.suppress(OSError):  # a log that nobody takes is no reason to stop
+        with contextlib.suppress(OSError):  # the service goes on without a log
             log.info(f"{channel.peer} {asked} {response.status} {time.monotonic() - began:.3f} s{done}")
         async with asyncio.timeout(self._application.settings.timeout):
             return await channel.send(response, last=self._application.draining)

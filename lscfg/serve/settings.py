@@ -9,7 +9,7 @@ from lscfg.settings import Declared, setting
 
 @dataclass(frozen=True)
 class ServeSettings(Declared):
-    """What a client may ask for.
+    """Limits of requests.
 
     Raises:
         SettingError: a limit is out of its range.

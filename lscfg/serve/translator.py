@@ -1,4 +1,4 @@
-"""One sentence at a time through a system: text or words in, JSON out. It runs in worker processes."""
+"""Translation of one sentence at a time in a worker process: text or words in, JSON out."""
 
 from __future__ import annotations
 
@@ -16,34 +16,32 @@ from lscfg.parallel.worker import keep
 
 
 class BadSentence(LscfgError, ValueError):
-    """A sentence that cannot be translated as it is: it is to be changed."""
+    """A sentence that cannot be translated and must be changed."""
 
 
 class LongSentence(BadSentence):
-    """A sentence of too many words."""
+    """A sentence with too many words."""
 
 
 @dataclass(frozen=True)
-class Wish:
-    """What is asked of a sentence.
-
-    Attributes:
-        kbest: length of the k-best list; None: the best translation alone.
-        raw: whether the text is prepared first and the translation restored.
-        max_words: more are refused.
-    """
+class TranslationOptions:
+    """The options of a request for translation."""
 
     kbest: int | None = None
+    """Length of the k-best list; None: the best translation only."""
     derivations: bool = False
+    """Return derivations."""
     raw: bool = False
+    """Prepare the text before the translation, and restore the text of the translation."""
     max_words: int = 1
+    """Maximal number of words."""
 
 
 class Translator:
-    """A system that is open.
+    """An open system.
 
     Raises:
-        InputError: as of ``TranslationSystem.decoder`` and ``SideRecipe.side``.
+        InputError: see ``TranslationSystem.decoder`` and ``SideRecipe.side``.
     """
 
     def __init__(self, system: TranslationSystem):
@@ -51,43 +49,45 @@ class Translator:
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
 
-    def __call__(self, text: str, wish: Wish) -> dict[str, Any]:
-        """The translation of a sentence as JSON has it (docs/guides/serving.md).
+    def __call__(self, text: str, options: TranslationOptions) -> dict[str, Any]:
+        """The translation of a sentence as a JSON object, see docs/guides/serving.md.
 
         Raises:
-            BadSentence: it is none of words, or too long.
+            BadSentence: the text is not a sentence of words, or is too long.
             InputError: a score is not finite.
         """
-        words = self._words(text, wish)
-        with held_back():  # what is to be said of the sentence goes into the answer
-            (found,) = self._decoder.translate([words], self._weights, wish.kbest or 1, self._unique, wish.derivations)
+        words = self._words(text, options)
+        with held_back():  # warnings about the sentence go into the answer
+            (found,) = self._decoder.translate(
+                [words], self._weights, options.kbest or 1, self._unique, options.derivations
+            )
         best = found.hypotheses[0]
-        answer: dict[str, Any] = {"translation": self._restored(best.text, wish), "score": best.score}
-        if wish.raw:
+        answer: dict[str, Any] = {"translation": self._restored(best.text, options), "score": best.score}
+        if options.raw:
             answer |= {"source_words": words, "words": best.text}
         answer |= {"parsed": not found.unparsed, "warnings": _warnings(found)}
-        if wish.kbest is not None:
+        if options.kbest is not None:
             answer["kbest"] = [
-                {"translation": self._restored(one.text, wish), "score": one.score, "features": one.features}
+                {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
                 for one in found.hypotheses
             ]
-        if wish.derivations:
+        if options.derivations:
             answer["derivations"] = derivation_objects(found)
         return answer
 
-    def _words(self, text: str, wish: Wish) -> str:
+    def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
-            raise BadSentence("has a NUL, which no text has")
-        if wish.raw and self._sides is not None:
+            raise BadSentence("contains a NUL character")
+        if options.raw and self._sides is not None:
             text = self._sides[0].encode(text)
         if fault := plain_fault(text) or words_fault(text):
             raise BadSentence(fault)
-        if (count := len(text.split())) > wish.max_words:
-            raise LongSentence(f"has {count} words; at most {wish.max_words} are translated")
+        if (count := len(text.split())) > options.max_words:
+            raise LongSentence(f"has {count} words; at most {options.max_words} are translated")
         return text
 
-    def _restored(self, words: str, wish: Wish) -> str:
-        return self._sides[1].decode(words) if wish.raw and self._sides is not None else words
+    def _restored(self, words: str, options: TranslationOptions) -> str:
+        return self._sides[1].decode(words) if options.raw and self._sides is not None else words
 
 
 def _warnings(found: Translated) -> list[str]:
@@ -101,27 +101,25 @@ def _warnings(found: Translated) -> list[str]:
 
 @dataclass(frozen=True)
 class SentenceWork:
-    """A sentence and all that a worker needs for it.
-
-    Attributes:
-        key: of the system; system: pickled.
-    """
+    """A sentence and everything that a worker needs for it."""
 
     key: str
+    """Key of the system."""
     system: bytes
+    """The system, pickled."""
     text: str
-    wish: Wish
+    options: TranslationOptions
 
 
 def open_translator(key: str, system: bytes) -> Translator:
-    """The translator that this worker keeps for the key, made if it keeps none; workers forked then have it, too.
+    """The translator that this worker keeps for the key, made if necessary; workers forked later keep it, too.
 
     Raises:
-        InputError: as of ``Translator``.
+        InputError: see ``Translator``.
     """
     return keep("translator", key, lambda: Translator(pickle.loads(system)))
 
 
 def translate_sentence(work: SentenceWork) -> dict[str, Any]:
-    """What ``Translator`` gives for the sentence."""
-    return open_translator(work.key, work.system)(work.text, work.wish)
+    """Translates the sentence by the translator of its system."""
+    return open_translator(work.key, work.system)(work.text, work.options)

@@ -137,15 +137,15 @@ def test_only_a_bundle_gives_way(system, original, tmp_path):
     pack(system, target)
     assert open_system(target).weights == {"LanguageModel": 2.0}
     (target / "notes").write_text("mine\n")
-    with pytest.raises(InputError, match="notes: is none of the bundle's files and would be lost"):
+    with pytest.raises(InputError, match="notes: does not belong to the bundle and would be lost"):
         pack(system, target)
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes").write_text("mine\n")
-    with pytest.raises(InputError, match=r"full: is there, and not a folder with bundle\.json"):
+    with pytest.raises(InputError, match=r"full: exists and is not a folder with bundle\.json"):
         pack(system, tmp_path / "full")
     (tmp_path / "file").write_text("mine\n")
     run = run_lscfg("pack", system, "-o", tmp_path / "file")
-    assert run.returncode == 1 and "is no folder" in run.stderr
+    assert run.returncode == 1 and "is not a folder" in run.stderr
     with pytest.raises(InputError, match="bundle: is a bundle already; copy the folder as it is"):
         pack(target, tmp_path / "copy")
     assert {path.name for path in tmp_path.iterdir()} == {"experiment", "bundle", "full", "file"}

@@ -66,7 +66,7 @@ def run(line):
 def test_no_command_overwrites_its_input(folder, capsys, line):
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     assert main(shlex.split(line)) == 1
-    assert "is an input, too, and would be overwritten; name another" in capsys.readouterr().err
+    assert "is also an input and would be overwritten; name another" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
@@ -86,7 +86,7 @@ def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("precious\n")
         assert main(shlex.split(line)) == 1
-        assert f"{name}: is there already and would be replaced" in capsys.readouterr().err
+        assert f"{name}: exists and would be replaced" in capsys.readouterr().err
         assert path.read_text() == "precious\n"
         path.unlink()
 

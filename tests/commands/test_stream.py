@@ -113,7 +113,7 @@ def test_standard_input_is_not_overwritten(folder):
     command = [sys.executable, "-P", "-m", "lscfg", "decode", "-", "-c", "cdec.ini", "-w", "weights", "-o", "text"]
     with open("text", "rb") as file:
         done = subprocess.run(command, stdin=file, capture_output=True, text=True, check=False)
-    assert done.returncode == 1 and "is an input, too" in done.stderr
+    assert done.returncode == 1 and "is also an input" in done.stderr
     assert read_lines("text") == LINES
 
 

@@ -79,7 +79,7 @@ def put(place, value):
         ("dropped", "[" * 100_000, "metadata 'dropped' is not JSON"),
         ("options", '{"max_arity": "two"}', "metadata 'options' has max_arity = 'two'"),
         ("options", '{"max_arity": 3}', "max_arity must be at most 2"),
-        ("options", "[]", "metadata 'options' is no JSON object"),
+        ("options", "[]", "metadata 'options' is not a JSON object"),
         ("alignments", "x", "invalid literal"),
         ("alignments", "2", "3 trees of 2 alignments"),
     ],

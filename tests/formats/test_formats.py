@@ -269,7 +269,7 @@ def test_lines_may_end_as_in_windows(tmp_path, end):
 def test_outputs_that_cannot_be_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
-    for name, message in ((".", "is a folder; name a file in it"), ("file/x", "file: cannot be made a folder")):
+    for name, message in ((".", "is a folder; name a file in it"), ("file/x", "file: cannot make the folder")):
         with pytest.raises(InputError, match=message):
             write_lines(name, ["a"])
         with pytest.raises(InputError, match=message):

@@ -78,7 +78,7 @@ def test_an_output_that_is_an_input_is_refused(tmp_path, way):
     else:
         output = tmp_path / ".." / tmp_path.name / "a"
     for read in (InputFile(tmp_path / "a"), NamedFile(f"A={tmp_path / 'a'}"), tmp_path / "a"):
-        with pytest.raises(InputError, match="is an input, too, and would be overwritten; name another output"):
+        with pytest.raises(InputError, match="is also an input and would be overwritten; name another output"):
             check(texts=[InputFile("other"), read], output=OutputFile(output))
     assert (tmp_path / "a").read_text() == "a\n"
 
@@ -89,7 +89,7 @@ def test_what_an_ini_file_names_is_an_input(tmp_path):
     )
     for name in ("g", "lm", "m"):
         (tmp_path / name).touch()
-        with pytest.raises(InputError, match=f"{name}: is an input, too"):
+        with pytest.raises(InputError, match=f"{name}: is also an input"):
             check(config=IniFile(tmp_path / "cdec.ini"), output=OutputFile(tmp_path / name))
     check(config=IniFile(tmp_path / "missing"), output=OutputFile(tmp_path / "out"))
 
@@ -100,18 +100,18 @@ def test_a_folder_keeps_the_inputs_that_are_in_it(tmp_path):
     folder = output_folder("weights", "kbest.*.gz")(str(tmp_path))
     assert isinstance(folder, OutputFolder)
     for name in ("weights", "kbest.001.gz"):
-        with pytest.raises(InputError, match=f"{name}: is an input, too.*another folder"):
+        with pytest.raises(InputError, match=f"{name}: is also an input.*another folder"):
             check(read=InputFile(tmp_path / name), output=folder)
-    with pytest.raises(InputError, match=r"kbest\.001\.gz: is an input, too"):
+    with pytest.raises(InputError, match=r"kbest\.001\.gz: is also an input"):
         check(read=InputFolder(tmp_path), output=output_folder("kbest.*.gz")(str(tmp_path)))
     check(read=InputFile(tmp_path / "weights"), output=output_folder("kbest.*.gz")(str(tmp_path)))
-    with pytest.raises(InputError, match="weights: is no folder"):
+    with pytest.raises(InputError, match="weights: is not a folder"):
         check(output=output_folder()(str(tmp_path / "weights")))
 
 
 def test_two_outputs_are_two_files(tmp_path):
     (tmp_path / "a").touch()
-    with pytest.raises(InputError, match="is to be written twice"):
+    with pytest.raises(InputError, match="would be written twice"):
         check(one=OutputFile(tmp_path / "a"), other=OutputFile(tmp_path / "." / "a"))
 
 

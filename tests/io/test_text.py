@@ -40,7 +40,7 @@ TEXT_READERS = {
 def test_an_empty_file_is_no_compressed_one(tmp_path, read):
     path = tmp_path / "a.gz"
     path.touch()
-    with pytest.raises(InputError, match=r"a\.gz: compressed file is cut off or damaged; make it anew"):
+    with pytest.raises(InputError, match=r"a\.gz: compressed file is cut off or damaged; make it again"):
         read(path)
 
 
@@ -116,7 +116,7 @@ def test_names_of_temporaries_cannot_be_guessed(tmp_path):
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/urandom"])
 @pytest.mark.parametrize("read", [*TEXT_READERS.values(), check_arpa])
 def test_a_device_without_end_is_refused(device, read):
-    with pytest.raises(InputError, match=f"^{device}: is a device that has no end; name a file$"):
+    with pytest.raises(InputError, match=f"^{device}: is a device without an end; name a file$"):
         read(device)
 
 
@@ -223,7 +223,7 @@ def test_what_is_there_is_replaced_only_if_it_is_what_lscfg_writes(tmp_path):
     path.write_text("ours\n")
     check_replaceable(path, "theirs\n", "ours\n")
     for contents in ((), ("theirs\n",)):
-        with pytest.raises(InputError, match="glue: is there already and would be replaced"):
+        with pytest.raises(InputError, match="glue: exists and would be replaced"):
             check_replaceable(path, *contents)
 
 

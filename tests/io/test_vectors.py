@@ -6,7 +6,7 @@ from lscfg.errors import InputError
 from lscfg.io.vectors import read_vectors
 
 VECTORS = {
-    "a 1 0\nb 1\n": "vectors:2: 1 values where lines before have 2",
+    "a 1 0\nb 1\n": "vectors:2: 1 values, but 2 on earlier lines",
     "a 1 nan\n": "vectors:1: the vector of 'a' is not finite",
     "a 1 x\n": "vectors:1: could not convert string to float: 'x'",
     "c 1 0\n": "vectors: no word of the text has a vector",

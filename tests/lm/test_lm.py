@@ -392,7 +392,7 @@ def damaged(path: Path, folder: Path, old: str, new: str) -> Path:
         ("ngram 2=", "ngram 3=", ":3: damaged ARPA header: expected ngram 2=COUNT"),
         ("ngram 2=", "ngram 2=x", ":3: damaged ARPA header"),
         ("\\2-grams:", "\\4-grams:", r"expected \\2-grams: here"),
-        ("ngram 2=", "ngram 2=1", "2-grams, but the header says 1"),
+        ("ngram 2=", "ngram 2=1", "2-grams, but 1 in the header"),
         ("\\end\\\n", "", r"no \\end\\ line"),
         ("\\end\\\n", "\\end\\\n\n-1\tw\n", r"text after the \\end\\ line"),
     ],
@@ -407,10 +407,10 @@ def test_damaged_frame(natural_arpa: Path, tmp_path: Path, old: str, new: str, m
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("\t<unk>\t", "\t<unk> x\t", ":7: expected a probability, 1 words and perhaps a backoff"),
+        ("\t<unk>\t", "\t<unk> x\t", ":7: expected a probability, 1 words and optionally a backoff"),
         ("\t<s>\t-", "\t<s>\tx", ":8: bad number"),
         ("\t<s>\t-", "\t<s>\tnan ", ":8: expected"),
-        ("\t<s>\t", "\t</s>\t", ":9: n-gram </s> is there twice"),
+        ("\t<s>\t", "\t</s>\t", ":9: n-gram </s> occurs twice"),
         ("-grams:\n-", "-grams:\n", ":7: log10 probability above 0"),
     ],
 )
@@ -440,7 +440,7 @@ def test_truncated_anywhere(tmp_path: Path) -> None:
 
 def test_other_order_and_other_formats(natural_arpa: Path, tmp_path: Path) -> None:
     assert check_arpa(natural_arpa, 3) == 3
-    with pytest.raises(InputError, match="ARPA file of another order: it has 3, wanted 4"):
+    with pytest.raises(InputError, match="ARPA file of order 3, expected 4"):
         check_arpa(natural_arpa, 4)
     with pytest.raises(InputError, match="cannot read"):
         check_arpa(tmp_path / "missing")

@@ -482,15 +482,15 @@ def test_what_is_no_cluster(text, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "must have lines KEY: VALUE"),
-        ("a: [", "2: is no YAML|1: is no YAML"),
+        ("", "expected lines KEY: VALUE"),
+        ("a: [", "2: not YAML|1: not YAML"),
         ("adress: tcp://h:1", "unknown key 'adress' .did you mean address"),
         ("patience: 3", "needs one of address, local and scheduler-file"),
         ("address: tcp://h:1\nlocal: 2", "needs one of"),
         ("address: nonsense", "must be tcp://HOST:PORT"),
         ("local: 2\npatience: -1", "patience must be seconds"),
         ("local: 2\npatience: yes", "patience must be seconds"),
-        ("address: tls://h:1\ntls-ca: none", "names .*none, which is no file"),
+        ("address: tls://h:1\ntls-ca: none", "names .*none, which is not a file"),
         ("address: tls://h:1\ntls-ca: p.yaml", "TLS needs"),
         ("address: tcp://h:1\ntls-ca: p.yaml\ntls-cert: p.yaml\ntls-key: p.yaml", "tcp:// is without TLS"),
         ("local: 1\ntls-ca: p.yaml", "leave out the keys of TLS"),

@@ -57,5 +57,5 @@ def test_a_failure_stops_the_rest():
 
 
 def test_a_circle_is_refused():
-    with pytest.raises(ValueError, match="2 items wait for one another"):
+    with pytest.raises(ValueError, match="2 items wait for each other"):
         list(as_needed({1: 1, 2: 2}, {1: {2}, 2: {1}}.__getitem__, str, 2, lambda: None))

@@ -244,7 +244,7 @@ def test_an_older_folder_stays_until_the_new_one_is_whole(tmp_path, raw):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "raw.de", "raw.en"]
     (out / RECORD).unlink()
     refused = run_lscfg(*line)
-    assert refused.returncode == 1 and "is there, and not a folder with prepare.json" in refused.stderr
+    assert refused.returncode == 1 and "exists and is not a folder with prepare.json" in refused.stderr
 
 
 def test_options_of_kinds_and_a_table(tmp_path, raw):

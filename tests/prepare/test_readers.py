@@ -179,7 +179,7 @@ def test_bad_translation_memories(tmp_path, content, message):
 def test_memory_that_is_cut_in_its_compression(tmp_path):
     path = tmp_path / "a.tmx.gz"
     path.write_bytes(gzip.compress(TMX.replace("ENCODING", "UTF-8").encode())[:-30])
-    assert refused("tmx", path) == f"{path}: compressed file is cut off or damaged; make it anew"
+    assert refused("tmx", path) == f"{path}: compressed file is cut off or damaged; make it again"
 
 
 # ---- Parquet ----

@@ -136,7 +136,7 @@ def test_raw_text_comes_and_goes_as_text(system, tmp_path):
         assert [one["words"] for one in found] == wanted.splitlines() != texts
         status, plain = service.translate(source=words.splitlines(), raw=False)
         assert [one["translation"] for one in plain["translations"]] == wanted.splitlines() and status == 200
-        assert service.translate(source="la\0casa")[1] == {"error": "source[0]: has a NUL, which no text has"}
+        assert service.translate(source="la\0casa")[1] == {"error": "source[0]: contains a NUL character"}
         assert service.translate(source="a " * 200)[0] == 413
         assert service.request("GET", "/health")[1]["raw"] is True
 
@@ -209,12 +209,12 @@ BAD_CONTENT = {
     "no source": (b"{}", 400, 'no key "source"'),
     "other key": (b'{"source": "la", "kbset": 2}', 400, r"no key 'kbset' \(did you mean kbest\?\); keys are source"),
     "key twice": (b'{"source": "la", "source": "la"}', 400, "key twice"),
-    "nan": (b'{"source": "la", "kbest": NaN}', 400, "NaN is no number"),
+    "nan": (b'{"source": "la", "kbest": NaN}', 400, "NaN is not a number"),
     "source": (b'{"source": 3}', 400, "must be a text or a list"),
     "null": (b'{"source": null}', 400, "must be a text or a list"),
     "sources": (b'{"source": ["la", 3]}', 400, r"source\[1\] must be a text"),
-    "surrogate": (b'{"source": "\\ud800"}', 400, r"source\[0\] has half"),
-    "NUL": (b'{"source": "la\\u0000casa"}', 400, r"source\[0\]: has a NUL"),
+    "surrogate": (b'{"source": "\\ud800"}', 400, r"source\[0\] contains half"),
+    "NUL": (b'{"source": "la\\u0000casa"}', 400, r"source\[0\]: contains a NUL"),
     "raw NUL": (b'{"source": "la\0casa"}', 400, "not JSON"),
     "line end": (b'{"source": ["la", "la\\ncasa"]}', 400, r"source\[1\]: "),
     "nonterminal": (b'{"source": "la [X,1]"}', 400, r"source\[0\]: .*\[X,1\]"),
@@ -322,7 +322,7 @@ def test_a_sentence_that_takes_too_long_costs_itself_alone(bundle):
         (worker,) = service.workers
         os.kill(worker, signal.SIGSTOP)
         status, answer = service.translate(source="la flor")
-        assert (status, answer["error"]) == (503, "not translated within 1 s; send less at a time")
+        assert (status, answer["error"]) == (503, "not translated within 1 s; send fewer sentences at a time")
         assert service.translate(source="la flor")[1]["translations"][0]["translation"] == "the flower"
         assert service.workers and worker not in service.workers
 
@@ -352,7 +352,7 @@ def test_requests_beyond_the_queue_come_later(bundle):
             while service.request("GET", "/health")[1]["at_work"] < 2:
                 time.sleep(0.02)
             status, answer = service.translate(source="la casa")
-            assert (status, answer["error"]) == (503, "2 requests are at work or wait; try again later")
+            assert (status, answer["error"]) == (503, "2 requests are under way or wait; try again later")
             os.kill(worker, signal.SIGCONT)
             assert [done.result()[0] for done in waiting] == [200, 200]
 
