@@ -208,7 +208,7 @@ BAD_CONTENT = {
     "list": (b'["la casa"]', 400, "must be an object"),
     "no source": (b"{}", 400, 'no key "source"'),
     "other key": (b'{"source": "la", "kbset": 2}', 400, r"no key 'kbset' \(did you mean kbest\?\); keys are source"),
-    "key twice": (b'{"source": "la", "source": "la"}', 400, "key twice"),
+    "key twice": (b'{"source": "la", "source": "la"}', 400, "repeats a key"),
     "nan": (b'{"source": "la", "kbest": NaN}', 400, "NaN is not a number"),
     "source": (b'{"source": 3}', 400, "must be a text or a list"),
     "null": (b'{"source": null}', 400, "must be a text or a list"),
