@@ -35,17 +35,14 @@ HEADERS = ("decoder/ff.h", "decoder/hg.h", "decoder/sentence_metadata.h", "utils
 
 @dataclass(frozen=True)
 class CdecTree:
-    """A built source tree of cdec.
-
-    Attributes:
-        root: the tree.
-        build: folder of ``config.h``, None if cdec was built without one.
-        program: the decoder, None if it was not found.
-    """
+    """A built source tree of cdec."""
 
     root: Path
+    """Folder of the tree."""
     build: Path | None
+    """Folder of ``config.h``, None if cdec was built without one."""
     program: Path | None
+    """The decoder, None if it was not found."""
 
     @classmethod
     def at(cls, root: str | os.PathLike[str]) -> CdecTree:

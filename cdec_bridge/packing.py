@@ -29,15 +29,12 @@ class NothingToPack(InputError):
 
 @dataclass(frozen=True)
 class PackedConfig:
-    """A configuration that packs.
-
-    Attributes:
-        lines: of the cdec.ini, without ``weights``.
-        features: the latent features that are packed; each must have a weight.
-    """
+    """A configuration that packs."""
 
     lines: list[str]
+    """Lines of the cdec.ini, without ``weights``."""
     features: tuple[str, ...]
+    """The latent features that are packed; each must have a weight."""
 
     def weights(self, tuned: Mapping[str, float]) -> dict[str, float]:
         """The weights that cdec is to be given; latent features that have none are 0."""

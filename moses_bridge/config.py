@@ -48,16 +48,14 @@ class Convention:
 class Conventions:
     """The features of a configuration by their names in cdec; in Moses ``Name_k`` is the k-th value of the feature
     ``Name``.
-
-    Attributes:
-        features: the conventions.
-        rule_features: names of the scores of the rule table, in order.
-        latent: names of the latent features, in order.
     """
 
     features: Mapping[str, Convention]
+    """The conventions."""
     rule_features: tuple[str, ...]
+    """Names of the scores of the rule table, in order."""
     latent: tuple[str, ...]
+    """Names of the latent features, in order."""
 
     @classmethod
     def of(cls, config: DecoderConfig, rule_features: Sequence[str]) -> Conventions:

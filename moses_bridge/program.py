@@ -49,17 +49,14 @@ _BOOST = ("boost_thread", "boost_system", "boost_program_options", "boost_filesy
 
 @dataclass(frozen=True)
 class MosesTree:
-    """A built source tree of Moses.
-
-    Attributes:
-        root: the tree.
-        library: libmoses, shared or static.
-        definitions: macros of its build that its classes depend on.
-    """
+    """A built source tree of Moses."""
 
     root: Path
+    """Folder of the tree."""
     library: Path
+    """The library libmoses, shared or static."""
     definitions: tuple[str, ...]
+    """Macros of its build that its classes depend on."""
 
     @classmethod
     def at(cls, root: str | os.PathLike[str]) -> MosesTree:

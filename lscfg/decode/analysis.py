@@ -32,16 +32,14 @@ DIGITS = 9
 class Cut:
     """Selection of the applications that are written. Their values do not depend on the others.
 
-    Attributes:
-        top: number of applications of each node with the largest absolute marginals; None: all.
-        least: smallest absolute marginal.
-
     Raises:
         InputError: a limit is out of its range.
     """
 
     top: int | None = None
+    """Number of applications of each node with the largest absolute marginals; None: all."""
     least: float = 0.0
+    """Smallest absolute marginal."""
 
     def __post_init__(self) -> None:
         if self.top is not None and self.top < 1:
@@ -71,19 +69,16 @@ NO_CUT = Cut()
 
 @dataclass(frozen=True)
 class Analysis:
-    """One sentence; without a parse, forest, inference and features are None.
-
-    Attributes:
-        words: empty if the forest is that of a lattice.
-        features: float64 [n_apps, features].
-        sides: source and target side, by application, if they do not follow from ``words``.
-    """
+    """One sentence; without a parse, forest, inference and features are None."""
 
     words: list[str]
+    """Empty if the forest is that of a lattice."""
     forest: Forest | None = None
     inference: Inference | None = None
     features: np.ndarray | None = None
+    """float64 [n_apps, features]."""
     sides: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    """Source and target side, by application, if they do not follow from ``words``."""
 
     def chart(self) -> dict[tuple[int, int], float]:
         """The marginal of each span that is a node [X] of the forest."""

@@ -16,26 +16,23 @@ Side = Sequence[int]
 
 @dataclass(frozen=True)
 class AppliedRule:
-    """One rule of a derivation.
-
-    Attributes:
-        category: of its left-hand side.
-        span, target_span: words [i, j) of the sentence and of the translation that its subtree covers.
-        source, target: both sides as text, nonterminals as in ``[X,1]`` on both.
-        source_words, target_words: positions of the words of both sides.
-        children: the rules of its nonterminals in source order, by number in the derivation.
-        features: features by name, without those that are 0.
-    """
+    """One rule of a derivation."""
 
     category: str
+    """Category of the left-hand side."""
     span: tuple[int, int]
     target_span: tuple[int, int]
+    """Words [i, j) of the sentence and of the translation that its subtree covers."""
     source: str
     target: str
+    """Both sides as text, nonterminals as in ``[X,1]`` on both."""
     source_words: tuple[int, ...]
     target_words: tuple[int, ...]
+    """Positions of the words of both sides."""
     children: tuple[int, ...]
+    """Rules of the nonterminals in source order, by number in the derivation."""
     features: Mapping[str, float]
+    """Features by name, without those that are 0."""
 
 
 Derivation = tuple[AppliedRule, ...]
@@ -44,16 +41,13 @@ Derivation = tuple[AppliedRule, ...]
 
 @dataclass(frozen=True)
 class Translated:
-    """A sentence with its k-best list and optionally the derivations, which a sentence without a parse lacks.
-
-    Attributes:
-        unparsed: reason why the sentence has no parse and its words are passed through; else empty.
-    """
+    """A sentence with its k-best list and optionally the derivations, which a sentence without a parse lacks."""
 
     sentence: str
     hypotheses: list[Hypothesis]
     derivations: tuple[Derivation, ...] = ()
     unparsed: str = ""
+    """Reason why the sentence has no parse and its words are passed through; else empty."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:

@@ -44,38 +44,32 @@ ProviderSource = Callable[[Grammar], FeatureProvider]
 
 @dataclass(frozen=True)
 class Translations:
-    """The k-best list of one sentence as arrays, best first.
-
-    Attributes:
-        texts: n translations, words separated by a blank.
-        scores: float64 [n], model scores.
-        features: float64 [n, F], columns as ``EmbeddedDecoder.feature_names``.
-        derivations: n derivations, if requested and the sentence has a parse.
-        unparsed: reason why the sentence has no parse and its words are passed through; else empty.
-    """
+    """The k-best list of one sentence as arrays, best first."""
 
     texts: list[str]
+    """The n translations, words separated by a blank."""
     scores: np.ndarray
+    """float64 [n], model scores."""
     features: np.ndarray
+    """float64 [n, F], columns as ``EmbeddedDecoder.feature_names``."""
     derivations: tuple[Derivation, ...] = ()
+    """The n derivations, if requested and the sentence has a parse."""
     unparsed: str = ""
+    """Reason why the sentence has no parse and its words are passed through; else empty."""
 
 
 @dataclass(frozen=True)
 class SentenceGraph:
-    """The best part of the hypergraph of one sentence's search, with the features of its edges.
-
-    Attributes:
-        graph: the hypergraph; its words are numbers in ``words``.
-        words: words by number.
-        names: names of the features.
-        features: float64 [edges, F]; a derivation has the sums over its edges.
-    """
+    """The best part of the hypergraph of one sentence's search, with the features of its edges."""
 
     graph: Hypergraph
+    """The hypergraph; its words are numbers in ``words``."""
     words: tuple[str, ...]
+    """Words by number."""
     names: tuple[str, ...]
+    """Names of the features."""
     features: np.ndarray
+    """float64 [edges, F]; a derivation has the sums over its edges."""
 
 
 @dataclass(frozen=True)

@@ -39,32 +39,26 @@ class GrammarError(ValueError):
 
 @dataclass(frozen=True)
 class Part:
-    """A word, or a slot if ``key`` is not empty, in a form that may agree with another slot.
-
-    Attributes:
-        word: the word, or the class of the slot.
-        key: class and number of the slot.
-        owner: key of the slot that it agrees with.
-    """
+    """A word, or a slot if ``key`` is not empty, in a form that may agree with another slot."""
 
     word: str
+    """The word, or the class of the slot."""
     key: str = ""
+    """Class and number of the slot."""
     form: str = ""
     owner: str = ""
+    """Key of the slot that the word agrees with."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A pair of phrases with slots.
-
-    Attributes:
-        slots: the class of every slot by its key.
-    """
+    """A pair of phrases with slots."""
 
     weight: int
     source: tuple[Part, ...]
     target: tuple[Part, ...]
     slots: dict[str, str]
+    """The class of every slot by its key."""
 
 
 class Grammar:

@@ -107,29 +107,27 @@ class Result:
 class Diagnosis:
     """The questions that a held-out set asks, for any number of models.
 
-    Attributes:
-        train: the derivations that the models were estimated from; they give grammar, relative frequencies and m = 1.
-        held_out: derivations of other pairs.
-        max_targets: target sides of each source side in the grammar, as in the grammar of a decoder.
-        floor: least share, as for the features of a decoder.
-        negative: a negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``).
-        forests: references are all minimal derivations of the held-out pairs, not their trees.
-        counts: numbers of held-out pairs and of their applications, parsed and found.
-        sentences: source sides of the held-out pairs that are parsed.
-
     Raises:
         InputError: no held-out pair can be parsed, a setting is out of its range, or forests are missing.
     """
 
     train: Derivations
+    """The derivations that the models were estimated from; they give grammar, relative frequencies and m = 1."""
     held_out: Derivations
+    """Derivations of other pairs."""
     max_targets: int = MAX_TARGETS
+    """Target sides of each source side in the grammar, as in the grammar of a decoder."""
     floor: float = 1e-6
+    """Least share, as for the features of a decoder."""
     negative: str = "flip"
+    """A negative marginal counts as its absolute value (``"flip"``) or as zero (``"clamp"``)."""
     forests: bool = False
+    """References are all minimal derivations of the held-out pairs, not their trees."""
     grammar: Grammar = field(init=False)
     counts: dict[str, int] = field(init=False)
+    """Numbers of held-out pairs and of their applications, parsed and found."""
     sentences: list[str] = field(init=False)
+    """Source sides of the held-out pairs that are parsed."""
 
     def __post_init__(self) -> None:
         if not 0 < self.floor < 1:

@@ -38,86 +38,79 @@ SEEN = 0.05
 
 @dataclass(frozen=True)
 class Choice:
-    """One rule that a span may have.
-
-    Attributes:
-        source, target: both sides as text.
-        spans: of its nonterminals in source order.
-        marginal: mu, the probability of the rule there, given the sentence; in [0, 1] for models of probabilities.
-        given_source: P(e|f), its share among the target sides of the same source side over the same spans.
-        frequency: relative frequency of the target side among these; None for a rule outside the model.
-        gain: ln(given_source / frequency), the effect of the hidden states; None without a frequency or a probability.
-        context: effect of the surrounding words, as a logarithm; None without context weights.
-        chosen: True if the rule is part of the best derivation.
-    """
+    """One rule that a span may have."""
 
     source: str
     target: str
+    """Both sides as text."""
     spans: tuple[tuple[int, int], ...]
+    """Spans of the nonterminals in source order."""
     marginal: float
+    """mu, the probability of the rule there, given the sentence; in [0, 1] for models of probabilities."""
     given_source: float
+    """P(e|f), share among the target sides of the same source side over the same spans."""
     frequency: float | None
+    """Relative frequency of the target side among these; None for a rule outside the model."""
     gain: float | None
+    """ln(given_source / frequency), the effect of the hidden states; None without a frequency or a probability."""
     context: float | None
+    """Effect of the surrounding words, as a logarithm; None without context weights."""
     chosen: bool
+    """True if the rule is part of the best derivation."""
 
 
 @dataclass(frozen=True)
 class StateShare:
-    """A hidden state at a span.
-
-    Attributes:
-        state: its number; share: its posterior given the span, in [0, 1]; name: typical words of the state.
-    """
+    """A hidden state at a span."""
 
     state: int
+    """Number of the state."""
     share: float
+    """Posterior of the state given the span, in [0, 1]."""
     name: str
+    """Typical words of the state."""
 
 
 @dataclass(frozen=True)
 class SpanChoices:
-    """A span of the sentence with the rules that compete for it.
-
-    Attributes:
-        span: words i to j, half-open, from 0; words: its text.
-        marginal: mu of the span.
-        depth: nodes above it in the best derivation; None outside that derivation.
-        choices: the best first; n_choices: number of all choices.
-        states: the most probable first; empty if the parameters are no probabilities.
-    """
+    """A span of the sentence with the rules that compete for it."""
 
     span: tuple[int, int]
+    """Words i to j, half-open, from 0."""
     words: str
+    """Text of the span."""
     marginal: float
+    """mu of the span."""
     depth: int | None
+    """Depth of the span in the best derivation; None outside that derivation."""
     choices: tuple[Choice, ...]
+    """Choices, the best first."""
     n_choices: int
+    """Number of all choices."""
     states: tuple[StateShare, ...]
+    """States, the most probable first; empty if the parameters are no probabilities."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """A sentence explained by a model.
-
-    Attributes:
-        model: the file; rank: m.
-        words: of the sentence.
-        translation: of the best derivation; None without a parse.
-        best: the rules of the best derivation, each before its children.
-        spans: spans of the best derivation from the root down, then others with a marginal of ``least`` or more.
-        log_g: natural logarithm of the sum over all derivations; -inf if no derivation has a probability.
-        negative_mass: share of negative marginals in the absolute sum, in [0, 1].
-    """
+    """A sentence explained by a model."""
 
     model: str
+    """File of the model."""
     rank: int
+    """Number m of hidden states."""
     words: tuple[str, ...]
+    """Words of the sentence."""
     translation: str | None = None
+    """Translation of the best derivation; None without a parse."""
     best: tuple[AppliedRule, ...] = ()
+    """The rules of the best derivation, each before its children."""
     spans: tuple[SpanChoices, ...] = ()
+    """Spans of the best derivation from the root down, then others with a marginal of ``least`` or more."""
     log_g: float = -math.inf
+    """Natural logarithm of the sum over all derivations; -inf if no derivation has a probability."""
     negative_mass: float = 0.0
+    """Share of negative marginals in the absolute sum, in [0, 1]."""
 
 
 class Explainer:

@@ -41,34 +41,29 @@ FAMILIES = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A score of the options.
-
-    Attributes:
-        values: float64 [options]; ranking: scores for the ranks, if they differ.
-        joins: True if the score may join the base.
-    """
+    """A score of the options."""
 
     name: str
     values: np.ndarray
+    """float64 [options]."""
     ranking: np.ndarray
+    """Scores for the ranks, if they differ."""
     joins: bool = True
+    """True if the score may join the base."""
 
 
 @dataclass(frozen=True)
 class Ruler:
-    """Evaluates scores on questions.
-
-    Attributes:
-        questions: the questions.
-        language: float64 [options, 2], see ``Questions.language_scores``; None without a language model.
-        trivial: number of tokens with a single option that count, too.
-        left_out: share of the training tokens that models must have left out.
-    """
+    """Evaluates scores on questions."""
 
     questions: Questions
+    """The questions."""
     language: np.ndarray | None = None
+    """float64 [options, 2], see ``Questions.language_scores``; None without a language model."""
     trivial: int = 0
+    """Number of tokens with a single option that count, too."""
     left_out: float = 0.0
+    """Share of the training tokens that models must have left out."""
 
     @classmethod
     def of(

@@ -33,21 +33,19 @@ class InventorySettings(Declared):
 
 @dataclass(frozen=True)
 class Inventory:
-    """The phrase pairs of a training text.
-
-    Attributes:
-        rules: all phrase pairs; count: int64 [rules], tokens of each.
-        kept: int64, the options, by source phrase.
-        begin: int64 [source phrases + 1], begin of the options of each in ``kept``, by ``rules.source_id``.
-        forward, backward: float64 [rules], natural logarithms of the relative frequencies P(e|f) and P(f|e).
-    """
+    """The phrase pairs of a training text."""
 
     rules: RuleTable
+    """All phrase pairs."""
     count: np.ndarray
+    """int64 [rules], tokens of each."""
     kept: np.ndarray
+    """int64, the options, by source phrase."""
     begin: np.ndarray
+    """int64 [source phrases + 1], begin of the options of each in ``kept``, by ``rules.source_id``."""
     forward: np.ndarray
     backward: np.ndarray
+    """float64 [rules], natural logarithms of the relative frequencies P(e|f) and P(f|e)."""
 
     @classmethod
     def of(cls, tokens: RuleTokens, settings: InventorySettings) -> Inventory:
@@ -66,25 +64,23 @@ class Inventory:
 
 @dataclass(frozen=True)
 class Questions:
-    """Tokens whose source phrase has several options, in the order of the text.
-
-    Attributes:
-        inventory: of the options.
-        choices: the right option of each question.
-        rule: int64 [options], numbers in the inventory.
-        sentence: int64 [questions]; span: int64 [questions, 4], source and target spans.
-        source, target: the sentences.
-        trivial: tokens of source phrases with a single option, which is right.
-    """
+    """Tokens whose source phrase has several options, in the order of the text."""
 
     inventory: Inventory
+    """Inventory of the options."""
     choices: Choices
+    """The right option of each question."""
     rule: np.ndarray
+    """int64 [options], numbers in the inventory."""
     sentence: np.ndarray
+    """int64 [questions], sentence of each."""
     span: np.ndarray
+    """int64 [questions, 4], source and target spans."""
     source: list[str]
     target: list[str]
+    """The sentences."""
     trivial: int
+    """Tokens of source phrases with a single option, which is right."""
 
     @classmethod
     def held_out(cls, train: Derivations, held_out: Derivations, settings: InventorySettings) -> Questions:

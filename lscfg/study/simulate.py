@@ -15,22 +15,19 @@ from lscfg.model.parameters import Parameters
 
 @dataclass(frozen=True)
 class GrammarSettings:
-    """A random L-SCFG.
-
-    Attributes:
-        rank: m, its hidden states.
-        lexical, unary, binary: rules without, with one and with two nonterminals.
-        shares: probability of each arity, in every state; a node must have less than one child on average.
-        concentration: of the Dirichlet distributions of rules given a state and of states given a rule; the smaller,
-            the more the states differ.
-    """
+    """A random L-SCFG."""
 
     rank: int = 3
+    """Number m of hidden states."""
     lexical: int = 12
     unary: int = 4
     binary: int = 4
+    """Rules without, with one and with two nonterminals."""
     shares: tuple[float, float, float] = (0.55, 0.15, 0.3)
+    """Probability of each arity, in every state; a node must have less than one child on average."""
     concentration: float = 0.3
+    """Concentrations of the Dirichlet distributions of rules given a state and of states given a rule; the smaller, the more the
+    states differ."""
 
     def __post_init__(self) -> None:
         for name in ("rank", "lexical", "unary", "binary"):

@@ -17,25 +17,22 @@ LEXICAL = 0.05
 
 @dataclass(frozen=True)
 class States:
-    """The states of a model whose parameters are probabilities.
-
-    Attributes:
-        table: the rules, by arity.
-        rules: float64 [rules, m], p(rule | state), the states of nonterminals summed out.
-        unknown: float64 [m], p(OOV rule | state).
-        root: float64 [m], p(state | root of a sentence).
-        pairs: float64 [m, m, m], p(states of both nonterminals | state, rule of arity 2); zeros for other rules.
-        share: float64 [m], share of a state in the nodes of trees sampled from the model.
-        entropy: float64 [m], of the rules of a state, in bits.
-    """
+    """The states of a model whose parameters are probabilities."""
 
     table: RuleTable
+    """The rules, by arity."""
     rules: np.ndarray
+    """float64 [rules, m], p(rule | state), the states of nonterminals summed out."""
     unknown: np.ndarray
+    """float64 [m], p(OOV rule | state)."""
     root: np.ndarray
+    """float64 [m], p(state | root of a sentence)."""
     pairs: np.ndarray
+    """float64 [m, m, m], p(states of both nonterminals | state, rule of arity 2); zeros for other rules."""
     share: np.ndarray
+    """float64 [m], share of a state in the nodes of trees sampled from the model."""
     entropy: np.ndarray
+    """float64 [m], entropy of the rules of a state, in bits."""
 
     @classmethod
     def of(cls, parameters: Parameters) -> States | None:
