@@ -26,8 +26,8 @@ class GrammarSettings:
     shares: tuple[float, float, float] = (0.55, 0.15, 0.3)
     """Probability of each arity, in every state; a node must have less than one child on average."""
     concentration: float = 0.3
-    """Concentrations of the Dirichlet distributions of rules given a state and of states given a rule; the smaller, the more the
-    states differ."""
+    """Concentration of the Dirichlet distributions of rules given a state and of states given a rule; the smaller, the
+    more the states differ."""
 
     def __post_init__(self) -> None:
         for name in ("rank", "lexical", "unary", "binary"):
