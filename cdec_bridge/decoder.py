@@ -77,7 +77,7 @@ class CdecDecoder:
             raise InputError("no cdec program found; put it on PATH or set CDEC_ROOT to its source tree")
         self.program = found
         self.jobs = jobs
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
         self._packed: PackedConfig | None = None
         try:
             self._packed = pack_ini(self.ini, library=library)
@@ -103,7 +103,7 @@ class CdecDecoder:
                 write_lines(ini, self._packed.lines)
             write_weights(Path(folder) / "weights", weights)
             options = ["-w", f"{folder}/weights", *(["-r"] if unique else [])]
-            processes = CdecProcesses(self.program, ini, options, k, self.jobs, self.ini.parent, self._told)
+            processes = CdecProcesses(self.program, ini, options, k, self.jobs, self.ini.parent, self._warned)
             lists = processes.decode(sentences)
         return [
             [parse_hypothesis(line, self.program)[1] for line in lines] or [Hypothesis("", {}, 0.0)] for lines in lists

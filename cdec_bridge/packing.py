@@ -1,8 +1,8 @@
-"""A cdec.ini in which cdec searches with one entry in the place of an edge's features, and gives them back afterwards.
+"""A cdec.ini that packs the features of an edge into one entry during the search and unpacks them afterwards.
 
-cdec copies the features of every candidate of cube pruning, and above seven they lie in a hash map. So the feature
-functions without a state move to a pass of their own, whose last one packs what an edge has by then to one entry; the
-language model searches in the second pass; a third one unpacks. Derivations and scores are those of the one pass.
+cdec copies the features of every candidate of cube pruning, in a hash map if there are more than seven. So the feature
+functions without a state move to a separate first pass, and the last of them packs the features of an edge into one
+entry; the language model searches in the second pass; a third pass unpacks. Derivations and scores do not change.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lscfg.io.text import read_lines
 from lscfg.kernel import DEFAULT_FEATURES, feature_names
 
 PACKED = "Packed"
-"""The feature that holds the sum; values are divided by its weight."""
+"""The feature with the sum; values are divided by its weight."""
 
 _OF_ONE_PASS = ("cubepruning_pop_limit", "beam_prune", "density_prune")
 _PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feature", *_OF_ONE_PASS)
 
 
 class NothingToPack(InputError):
-    """The configuration has no latent features, and no library is known that could pack others."""
+    """The configuration has no latent features, and no library is given that could pack others."""
 
 
 @dataclass(frozen=True)
@@ -34,25 +34,25 @@ class PackedConfig:
     lines: list[str]
     """Lines of the cdec.ini, without ``weights``."""
     features: tuple[str, ...]
-    """The latent features that are packed; each must have a weight."""
+    """The packed latent features; each must have a weight."""
 
     def weights(self, tuned: Mapping[str, float]) -> dict[str, float]:
-        """The weights that cdec is to be given; latent features that have none are 0."""
+        """The weights for cdec; latent features without weights are 0."""
         return {**dict.fromkeys(self.features, 0.0), **tuned, PACKED: 1.0}
 
 
 def pack_ini(
     path: str | os.PathLike[str], unpack: bool = True, library: str | os.PathLike[str] | None = None
 ) -> PackedConfig:
-    """The cdec.ini packed, with the library that is in it; paths in it count from where they did.
+    """The packed configuration of a cdec.ini with lscfg's library; relative paths keep their meaning.
 
     Args:
-        unpack: give edges their features back, so that k-best lists have them.
-        library: packs the features of a file that has no line of lscfg's library.
+        unpack: unpack the features after the search, so that k-best lists contain them.
+        library: for a file without a line of lscfg's library.
 
     Raises:
-        NothingToPack: the file has no such line, and there is no library.
-        InputError: the line is not one with ``mode=parse``, or there are several passes already.
+        NothingToPack: the file has no such line, and no library is given.
+        InputError: the line does not have ``mode=parse``, or the file already has several passes.
     """
     kept: list[str] = []
     first: list[str] = []
@@ -63,9 +63,9 @@ def pack_ini(
         if not key:
             continue
         if key[:-1] in _PASSES and key[-1] in "23":
-            raise InputError(f"{cut(key)}: there are several passes already; only one can be divided", path, number)
+            raise InputError(f"{cut(key)}: several passes are set already; only one can be divided", path, number)
         if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
-            raise InputError(f"{cut(f'{key}={value}')} would not be the same in several passes", path, number)
+            raise InputError(f"{cut(f'{key}={value}')} has another meaning in several passes", path, number)
         if key == "weights":
             continue
         name, *arguments = value.split() or [""]
@@ -78,7 +78,7 @@ def pack_ini(
                 raise InputError("a second line with lscfg's library; keep one of the two", path, number)
             options = dict(argument.split("=", 1) for argument in arguments[1:] if "=" in argument)
             if options.get("mode", "parse") != "parse" or "pack" in options:
-                raise InputError(f"the line {quote(value)} is not one of mode=parse and without pack=", path, number)
+                raise InputError(f"the line {quote(value)} needs mode=parse, and no pack=", path, number)
             latent = value, arguments[0], feature_names(options.get("features", DEFAULT_FEATURES).split(","))
         else:
             (first if name == "WordPenalty" else second).append(f"{key}{'' if name == 'WordPenalty' else 2}={value}")

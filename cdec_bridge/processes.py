@@ -42,7 +42,7 @@ class CdecProcesses:
         k: length of the k-best lists.
         jobs: processes that share the sentences.
         folder: where cdec is run (default: the working directory).
-        told: warnings of lscfg's library so far; new ones are added.
+        warned: warnings of lscfg's library so far; new ones are added.
 
     Raises:
         InputError: no such configuration, or k or jobs below 1.
@@ -56,7 +56,7 @@ class CdecProcesses:
         k: int = 1,
         jobs: int = 1,
         folder: Path | None = None,
-        told: set[str] | None = None,
+        warned: set[str] | None = None,
     ):
         if not Path(ini).is_file():
             raise InputError("no such file", ini)
@@ -69,7 +69,7 @@ class CdecProcesses:
         self._k = k
         self._jobs = jobs
         self._folder = folder
-        self._told = set() if told is None else told
+        self._warned = set() if warned is None else warned
         self._lock = threading.Lock()  # guards the warnings, the running processes and the progress bar
         self._running: set[subprocess.Popen[bytes]] = set()
         self._stopped = False
@@ -208,8 +208,8 @@ class CdecProcesses:
 
     def _warn(self, message: str) -> None:
         with self._lock:
-            if message not in self._told:
-                self._told.add(message)
+            if message not in self._warned:
+                self._warned.add(message)
                 log.warning(message)
 
     def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:

@@ -162,10 +162,10 @@ alias lscfg : $(objects) ;
 """
 
 STEPS = """\
-1. in moses/FF/Factory.cpp, behind the other lines of their kind:
+1. in moses/FF/Factory.cpp, after the other lines of their kind:
      #include "moses/FF/LatentSCFG/LatentSCFG.h"
      MOSES_FNAME(LatentSCFG);
-2. in moses/Jamfile, behind the line FF_Factory.o in 'lib moses':
+2. in moses/Jamfile, after the line FF_Factory.o in 'lib moses':
      FF/LatentSCFG//lscfg
 3. build Moses as before
 """
@@ -296,7 +296,7 @@ def _diagnosis(stderr: str, status: int) -> str:
     if symbol:
         return f"its libmoses does not have {demangled(symbol[1])}; it was built for another version"
     if "Feature name LatentSCFG is not registered" in stderr:
-        return "it does not know the feature LatentSCFG; this is a Moses without it (see lscfg moses build)"
+        return "it lacks the feature LatentSCFG; make one that has it with lscfg moses build"
     for line in stderr.splitlines():
         if "[lscfg]" in line or "cannot open shared object" in line or "Exception" in line:
             return line.strip()

@@ -49,7 +49,7 @@ class SentenceReferences:
         self._base = len(self._words) + 1
         # Per order: the n-grams' keys in ascending order and the largest count of each in one reference. An n-gram's
         # key is (number of its first n - 1 words) * base + (number of its last word); its own number is its key's
-        # rank, counted from 1, and 0 stands for everything that is in no reference.
+        # rank, counted from 1, and 0 is any n-gram outside the references.
         self._keys: list[NDArray[np.int64]] = []
         self._counts: list[NDArray[np.int64]] = []
         word_ids = [np.array([self._words[word] for word in words], dtype=np.int64) for words in tokens]

@@ -85,7 +85,7 @@ class EmbeddedDecoder:
             else:
                 opened, *_ = engine.map(_open, [self._described] * engine.workers)  # all workers at the same time
         except WorkerError as error:
-            raise KernelError(f"{error.reason} as it read the grammar; is there enough memory?") from error
+            raise KernelError(f"{error.reason} while reading the grammar; is the memory large enough?") from error
         self.feature_names, self._latent_options, warnings = opened
         for message in warnings:
             log.warning(message)

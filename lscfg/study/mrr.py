@@ -142,8 +142,8 @@ class Ruler:
         grammar.read_text(questions.inventory.rules.kernel.text(kept, (), np.empty((len(kept), 0))).decode("utf-8"))
         grammar.read_text("[X] ||| [X,1] [X,2] ||| [X,1] [X,2]\n")
         grammar.finish()
-        place = np.full(len(questions.inventory.rules), -1)
-        place[kept] = np.arange(len(kept))
+        position = np.full(len(questions.inventory.rules), -1)
+        position[kept] = np.arange(len(kept))
         binding, found = Binding(model, grammar), np.zeros((len(questions.rule), len(options.names)))
         for sentence, asked in progress(questions.by_sentence(), name, len(np.unique(questions.sentence))):
             ids = grammar.vocab.add_line(questions.source[sentence])
@@ -157,7 +157,7 @@ class Ruler:
                 edges = np.nonzero(words & (span == questions.span[k, :2]).all(axis=1))[0]
                 apps = np.concatenate([np.arange(*forest.edge_apps[edge : edge + 2]) for edge in edges])
                 apps = apps[forest.app_rule[apps] < len(kept)]
-                numbers = place[questions.rule[begin:end]]
+                numbers = position[questions.rule[begin:end]]
                 order = apps[np.argsort(forest.app_rule[apps])]
                 found[begin:end] = values[order[np.searchsorted(forest.app_rule[order], numbers)]]
         return found
@@ -205,8 +205,11 @@ class Ruler:
 
 
 def _other_tokens(model: float, wanted: float) -> str:
-    cure = f"estimate it with --leave-out {wanted:g}" if wanted else "estimate it without --leave-out"
-    return f"it was learned without {100 * model:g} % of the tokens, not {100 * wanted:g} %; {cure}"
+    cure = f"--leave-out {wanted:g}" if wanted else "no --leave-out"
+    return (
+        f"the context model was learned without {100 * model:g} % of the tokens, not {100 * wanted:g} %; learn it with "
+        f"{cure}"
+    )
 
 
 def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:

@@ -111,10 +111,10 @@ class Questions:
     @classmethod
     def _of(cls, inventory: Inventory, of: Derivations, nodes: np.ndarray, rule: np.ndarray) -> Questions:
         n, side = len(inventory.rules), inventory.rules.source_id
-        place = np.full(n, -1)
-        place[inventory.kept] = np.arange(len(inventory.kept))
+        position = np.full(n, -1)
+        position[inventory.kept] = np.arange(len(inventory.kept))
         known = np.nonzero(rule < n)[0]
-        known = known[place[rule[known]] >= 0]
+        known = known[position[rule[known]] >= 0]
         options = np.diff(inventory.begin)[side[rule[known]]]
         asked, options = known[options > 1], options[options > 1]
         if not len(asked):
@@ -125,7 +125,7 @@ class Questions:
         yields = Yields.of(of)
         return cls(
             inventory,
-            Choices(begin, begin[:-1] + place[own] - first),
+            Choices(begin, begin[:-1] + position[own] - first),
             inventory.kept[expand_ranges(first, options)],
             np.searchsorted(of.trees, nodes[asked], "right") - 1,
             of.span[nodes[asked]].astype(np.int64),

@@ -1,4 +1,4 @@
-"""Corpora sampled from an L-SCFG with known parameters, to see what estimators find of them (thesis, section 3.4)."""
+"""Corpora sampled from an L-SCFG with known parameters, which estimators should recover (thesis, section 3.4)."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class _Choices:
     def __init__(self, model: Parameters):
         m, arity = model.rank, model.rules.arity
         parts = [np.moveaxis(t, 1, 0).reshape(m, -1) for t in model.tensors]
-        self.p = np.concatenate(parts, axis=1).astype(np.float64)  # sums of float32 lose what is rare
+        self.p = np.concatenate(parts, axis=1).astype(np.float64)  # sums in float32 would lose rare rules
         total = self.p.sum(axis=1, keepdims=True)
         if (self.p < 0).any() or (model.root < 0).any() or not (total > 0).all() or not model.root.sum() > 0:
             raise InputError("only a model without negative parameters, and with rules in each state, can be sampled")
@@ -117,7 +117,7 @@ class _Choices:
                 mean[h] += np.bincount(self.states[has, slot], self.p[h, has], m)
         radius = float(np.abs(np.linalg.eigvals(mean)).max())
         if radius >= 1 - 1e-9:
-            raise InputError(f"trees of this model grow without end (a node has {radius:.3f} children like itself)")
+            raise InputError(f"trees of this model are infinite (a node has {radius:.3f} children like itself)")
 
     def draw(self, state: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """A choice for each node, int64 [nodes]."""
@@ -131,12 +131,12 @@ class _Choices:
 
 
 def sample(model: Parameters, n: int, seed: int) -> Derivations:
-    """Derivation trees of ``n`` sentence pairs, drawn top-down with their states, which are then forgotten.
+    """Derivation trees of ``n`` sentence pairs, sampled top-down with their states, which are then dropped.
 
-    The probabilities of each state's rules are normalised; the OOV rule is not drawn.
+    The probabilities of each state's rules are normalised; the OOV rule is not sampled.
 
     Raises:
-        InputError: the model has negative parameters, or its trees have no end.
+        InputError: the model has negative parameters, or its trees are infinite.
     """
     if n < 1:
         raise InputError(f"the number of sentence pairs must be at least 1, got {n}")
@@ -164,9 +164,9 @@ def sample(model: Parameters, n: int, seed: int) -> Derivations:
 def _in_preorder(
     rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, levels: list[int], n: int
 ) -> Derivations:
-    """The derivations of trees that are listed level by level, children of a node side by side.
+    """The derivations of trees that are listed level by level, children of a node next to each other.
 
-    Rules that no tree has are left out.
+    Rules outside all trees are omitted.
     """
     used, rule = np.unique(rule, return_inverse=True)
     rules = rules.select(used)
@@ -208,7 +208,7 @@ def _in_preorder(
 
 
 def _places(rules: RuleTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each rule: words of both sides [rules, 2], words before each nonterminal [rules, 2, 2], and whether the
+    """For each rule: words of both sides [rules, 2], words before each nonterminal [rules, 2, 2], and True if the
     target side exchanges two nonterminals [rules]."""
     terminals, before = np.zeros((len(rules), 2), np.int64), np.zeros((len(rules), 2, 2), np.int64)
     swapped = np.zeros(len(rules), bool)
@@ -227,9 +227,9 @@ def _places(rules: RuleTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def tree_values(model: Parameters, derivations: Derivations) -> np.ndarray:
-    """C^S . inside(tree) of each tree, float64 [sentences]: its probability if the model is right.
+    """C^S . inside(tree) of each tree, float64 [sentences]: its probability under the model.
 
-    Rules are matched by their text; a tree with a rule that the model has not is worth 0. Small trees only: there is no
+    Rules are matched by their text; a tree with a rule outside the model has 0. Small trees only: there is no
     scaling.
     """
     number = {model.rules.text(r): r for r in range(len(model.rules))}

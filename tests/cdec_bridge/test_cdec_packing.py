@@ -124,8 +124,8 @@ def test_bad_weights(ini, capsys, weights, message):
         (LINE, f"{LINE} pack=all", "without pack="),
         (LINE, f"{LINE} mode=forest", "mode=parse"),
         ("quiet=true", "feature_function2=X", ":10: feature_function2: there are several passes"),
-        ("quiet=true", "intersection_strategy=fast_cube_pruning", "would not be the same"),
-        ("quiet=true", "summary_feature=S", "would not be the same"),
+        ("quiet=true", "intersection_strategy=fast_cube_pruning", "has another meaning"),
+        ("quiet=true", "summary_feature=S", "has another meaning"),
     ],
 )
 def test_what_cannot_be_divided(ini, capsys, old, new, message):

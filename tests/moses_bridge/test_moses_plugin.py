@@ -201,7 +201,7 @@ def test_no_moses_there(tmp_path: Path, ini: Path, monkeypatch: pytest.MonkeyPat
         MosesDecoder(ini)
     (tmp_path / "moses").write_text('#!/bin/sh\necho "Feature name LatentSCFG is not registered." >&2\nexit 1\n')
     (tmp_path / "moses").chmod(0o755)
-    with pytest.raises(InputError, match="it does not know the feature LatentSCFG"):
+    with pytest.raises(InputError, match="it lacks the feature LatentSCFG"):
         check_program(tmp_path / "moses")
 
 

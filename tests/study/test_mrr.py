@@ -131,7 +131,7 @@ def test_thesis_protocol(planted, tmp_path, capsys):
     content = json.loads((tmp_path / "f").read_text())
     assert content["protocol"] == "thesis" and content["trivial"] > 0 and 50 < content["questions"] < 110
     assert main(["mrr", str(planted / "all"), *map(str, options)]) == 1
-    assert "all: it was learned without 0 % of the tokens, not 25 %; estimate it with --leave-out 0.25" in (
+    assert "all: the context model was learned without 0 % of the tokens, not 25 %; learn it with --leave-out 0.25" in (
         capsys.readouterr().err
     )
 

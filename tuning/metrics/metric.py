@@ -1,7 +1,7 @@
 """Base class and registry of automatic metrics, and the base class of those that sacrebleu computes.
 
 A new metric is one class in one file and one row among the entry points ``lscfg.metrics``. ``lscfg evaluate --metrics``
-then knows its name, and ``lscfg run`` scores all systems by it.
+then accepts its name, and ``lscfg run`` scores all systems by it.
 """
 
 from __future__ import annotations
