@@ -121,9 +121,9 @@ def test_bad_weights(ini, capsys, weights, message):
     [
         (LINE, "", "no line feature_function=External"),
         (LINE, f"{LINE}\n{LINE}", "a second line"),
-        (LINE, f"{LINE} pack=all", "without pack="),
+        (LINE, f"{LINE} pack=all", "and no pack="),
         (LINE, f"{LINE} mode=forest", "mode=parse"),
-        ("quiet=true", "feature_function2=X", ":10: feature_function2: there are several passes"),
+        ("quiet=true", "feature_function2=X", ":10: feature_function2: several passes are set"),
         ("quiet=true", "intersection_strategy=fast_cube_pruning", "has another meaning"),
         ("quiet=true", "summary_feature=S", "has another meaning"),
     ],
