@@ -1,4 +1,4 @@
-"""Tables of a TOML file as dataclasses: every key known and typed, every fault told by file and line."""
+"""Tables of a TOML file as dataclasses: checks every key and type, and names the file and line of every fault."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _shown(value: Any) -> str:
 
 
 class Reader:
-    """Turns TOML tables into dataclasses; knows where a key is, for messages.
+    """Turns TOML tables into dataclasses; messages name the line of a key.
 
     Args:
         data: folder from which the paths of ``corpus`` and ``monolingual`` count; None: the file's own, as for others.
@@ -132,11 +132,11 @@ class Reader:
                 best, nearest = fit, number
         return nearest
 
-    def build(self, kind: Any, table: Mapping[str, Any], keys: Keys, beside: Sequence[str] = ()) -> Any:
+    def build(self, kind: Any, table: Mapping[str, Any], keys: Keys, further: Sequence[str] = ()) -> Any:
         """An instance of the dataclass from the table.
 
         Args:
-            beside: further keys that the file's table may have, for messages.
+            further: other keys that the table may have, for messages.
 
         Raises:
             InputError: a key is unknown, missing or of the wrong type, or a value is out of its range.
@@ -144,7 +144,7 @@ class Reader:
         hints = get_type_hints(kind)
         for name in table:
             if name not in hints:
-                raise self.unknown((*keys, name), (*beside, *hints))
+                raise self.unknown((*keys, name), (*further, *hints))
         values = {}
         for item in dataclasses.fields(kind):
             if item.name in table:

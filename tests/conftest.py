@@ -20,7 +20,7 @@ from tiers import marks  # noqa: E402
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run next to each other; set before NumPy is imported
 
 # The same examples in every run: a change is judged by its own failures. HYPOTHESIS_PROFILE=default draws new ones.
-# No deadlines: how long an example takes says more of the machine than of the code.
+# No deadlines: the time of an example depends on the machine more than on the code.
 settings.register_profile("default", settings.get_profile("default"), deadline=None)
 settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
@@ -99,9 +99,9 @@ def pytest_terminal_summary(terminalreporter, config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """Folder of corpora and reference results beside the checkout; tests that need it are skipped without it."""
+    """Folder of corpora and reference results next to the checkout; tests that need it are skipped without it."""
     if not SHARED.is_dir():
-        pytest.skip("no corpora and reference results beside the checkout (../shared)")
+        pytest.skip("no corpora and reference results next to the checkout (../shared)")
     return SHARED
 
 

@@ -66,7 +66,7 @@ C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}
 
 POOLS = {"concurrent", "multiprocessing"}
 
-OPEN_CIRCLES = ("lscfg.extract", "lscfg.tuning.experiment")
+OPEN_CIRCLES = ("lscfg.extract",)
 LONG = {
     "lscfg/estimate/em.py: EMRun",
 }

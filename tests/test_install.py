@@ -1,4 +1,4 @@
-"""What an installation has, where it can be made, and what it says if a part is missing."""
+"""The content of an installation, the systems that it runs on, and messages about missing parts."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def python(*arguments, cwd=None, **environment):
 
 def built(kind, source, folder):
     """A source archive or a wheel."""
-    # As fast as may be: what the compiler makes of the kernel is the matter of other tests.
+    # -O0: other tests check the compiled kernel.
     run = python("-c", BUILD.format(kind=kind), folder, cwd=source, CFLAGS="-O0", PYTHONWARNINGS="ignore")
     assert run.returncode == 0, run.stderr[-2000:]
     return folder / run.stdout.split()[-1]
@@ -132,7 +132,7 @@ def test_a_checkout_without_a_kernel_names_the_cure(wheel, tmp_path):
     assert run.stderr.endswith("the C kernel is not built: pip install . (in a checkout: pip install -e .)\n")
 
 
-# ---- what there may be on other machines ----
+# ---- other machines ----
 
 
 def needs(extra="", **environment):

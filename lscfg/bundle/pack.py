@@ -42,8 +42,8 @@ def pack(
     if (place / MANIFEST).exists():
         raise InputError("is a bundle already; copy the folder as it is", place)
     _check_target(Path(output))
-    found = open_system(ini_file(place), weights or _weights_beside(place))
-    preparation = Path(prepare) if prepare is not None else _preparation_beside(place)
+    found = open_system(ini_file(place), weights or _weights_of(place))
+    preparation = Path(prepare) if prepare is not None else _preparation_of(place)
     replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
     with replaced_folder(output, MANIFEST) as folder:
         write_weights(folder / WEIGHTS, found.weights)
@@ -82,11 +82,11 @@ def _check_target(output: Path) -> None:
                 )
 
 
-def _weights_beside(place: Path) -> Path | None:
+def _weights_of(place: Path) -> Path | None:
     return place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
 
 
-def _preparation_beside(place: Path) -> Path | None:
+def _preparation_of(place: Path) -> Path | None:
     """The preparation of the experiment in whose folder ``systems/NAME`` lies."""
     system = (place if place.is_dir() else place.parent).resolve()
     found = system.parent.parent / PREPARE

@@ -86,8 +86,8 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
         return open_bundle(place, weights)
     ini = ini_file(place)
     config = read_ini(ini)
-    beside = place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
-    found = weights or config.weights or beside
+    own = place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
+    found = weights or config.weights or own
     if found is None:
         raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
     name = place.resolve().name if place.is_dir() else place.name

@@ -33,8 +33,8 @@ def check_layout(arrays: Mapping[str, np.ndarray], layout: Layout) -> dict[str, 
         fits = array.dtype.name in types.split("|") and array.ndim == len(dimensions)
         if not fits or not all(map(_agrees, array.shape, dimensions, [sizes] * array.ndim)):
             known = {dimension: size for dimension, size in sizes.items() if dimension in shape}
-            told = "".join(f", {dimension} = {size}" for dimension, size in known.items())
-            raise ValueError(f"array '{name}' is {array.dtype} {list(array.shape)}, not {declared}{told}")
+            sizes_known = "".join(f", {dimension} = {size}" for dimension, size in known.items())
+            raise ValueError(f"array '{name}' is {array.dtype} {list(array.shape)}, not {declared}{sizes_known}")
     return sizes
 
 

@@ -172,7 +172,7 @@ class Cluster(Engine):
                 self._connect()
             return self._client
 
-    def know(self, found: dict[str, int]) -> None:
+    def note_workers(self, found: dict[str, int]) -> None:
         """Notes the workers of the cluster, with their threads, and which of them are this engine's own."""
         number, parts = self._address.part
         names = sorted(found)
@@ -217,7 +217,7 @@ class Cluster(Engine):
                         break
                     time.sleep(0.2)
                 if found:
-                    self.know(found)
+                    self.note_workers(found)
                     return
             except (OSError, ValueError, TypeError):  # Dask raises the last for an address that it cannot read
                 pass

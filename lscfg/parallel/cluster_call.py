@@ -43,7 +43,7 @@ class _Cluster(Protocol):
     def client(self) -> Any:
         """The connection."""
 
-    def know(self, found: dict[str, int]) -> None:
+    def note_workers(self, found: dict[str, int]) -> None:
         """Notes the workers."""
 
     def renew(self, old: Any) -> None:
@@ -218,7 +218,7 @@ class ClusterCall(OrderedCall):
             self._cluster.renew(self._client)
             self._send_again([awaited])
             return
-        self._cluster.know(found)
+        self._cluster.note_workers(found)
         astray = {number for number, names in self._wanted.items() if names.isdisjoint(found)}
         if astray:
             held: set[str] = set()

@@ -1,4 +1,4 @@
-"""Whole pieces of work, each in a process of its own: it may fork, and gives memory back. Here, or on a cluster."""
+"""Jobs: work in a separate process, which may fork and returns its memory at the end, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -25,40 +25,37 @@ from lscfg.parallel.worker import ONE_THREAD, end_with, keep_freed_memory
 
 @dataclass(frozen=True)
 class Job:
-    """``function(argument, threads)`` of a module, where threads are those of the worker.
-
-    Attributes:
-        place: the cluster that the function shares blocks with, by ``in_processes``, if it does. It mostly waits for
-            them then, so its worker takes other work meanwhile.
-        display: the way its process shows log messages.
-    """
+    """A call ``function(argument, threads)``; the function is one of a module, and the worker gives the threads."""
 
     function: Callable[[Any, int], Any]
     argument: Any
-    place: ClusterAddress | None = None
+    cluster: ClusterAddress | None = None
+    """The cluster whose workers share the blocks of the function, by ``in_processes``. The function mostly waits for
+    them, so its own worker takes other work meanwhile."""
     display: log.Display | None = None
+    """The way in which the process shows log messages."""
 
 
 Command = Callable[[argparse.Namespace], None]
 
 
 def run_there(command: Command, args: argparse.Namespace) -> None:
-    """Runs a command on a worker of the cluster that ``args.cluster`` names, with the worker's threads.
+    """Runs a command on a worker of the cluster ``args.cluster``, with the threads of the worker.
 
-    The worker sees the same files, in the same working directory. What the command prints and logs is shown here.
-    For ``local:N`` it is run in this process, with N threads.
+    The worker sees the same files, in the same working directory. Its output and log appear here. For ``local:N`` the
+    command runs in this process, with N threads.
 
     Raises:
-        Exception: what the command raised.
-        LscfgError: the worker died, and each that took its place.
+        Exception: the error of the command.
+        LscfgError: the worker and its replacements died.
     """
     own = argparse.Namespace(**{**vars(args), "cluster": None})
     if local := read_cluster(args.cluster).local:
         own.jobs = local
         return command(own)
-    with on_cluster(args.cluster) as place:
-        assert place is not None
-        with on_workers(place, batch=1) as engine:
+    with on_cluster(args.cluster) as cluster:
+        assert cluster is not None
+        with on_workers(cluster, batch=1) as engine:
             job = Job(_run_command, (command, own, os.getcwd()), display=log.current_display())
             try:
                 ((printed, said),) = engine.map(work_in_child, [job])
@@ -78,22 +75,22 @@ def _run_command(what: tuple[Command, argparse.Namespace, str], threads: int) ->
 
 
 def work_in_child(job: Job) -> Any:
-    """The result of a job; runs in a worker of Dask's, whose process has threads and must not fork.
+    """Runs a job below a Dask worker, whose own process has threads and must not fork.
 
     Raises:
-        Exception: what the function raised.
+        Exception: the error of the function.
         WorkerError: the process died.
     """
     from distributed import get_worker, secede
 
     threads = get_worker().state.nthreads
-    if job.place is not None:
+    if job.cluster is not None:
         secede()
     return Children().run(job, threads)
 
 
 class Children:
-    """Processes of this machine that do jobs. Several threads may give some at the same time."""
+    """Processes of this machine that run jobs. Several threads may run jobs at the same time."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -101,10 +98,10 @@ class Children:
         self._closed = False
 
     def run(self, job: Job, threads: int) -> Any:
-        """The result of a job, when it is there.
+        """Runs a job, and returns its result.
 
         Raises:
-            Exception: what the function raised.
+            Exception: the error of the function.
             WorkerError: the process died.
         """
         own = str(Path(__file__).resolve().parents[2])
@@ -117,7 +114,7 @@ class Children:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-                start_new_session=True,  # an interruption at the keyboard is for the process that gave the job
+                start_new_session=True,  # hides an interruption at the keyboard, which the caller handles
             )
             self._running.add(child)
         try:
@@ -142,14 +139,14 @@ class Children:
 
 
 def _main() -> None:
-    """Takes a job from standard input and puts its outcome on standard output."""
+    """Reads a job from standard input, and writes its outcome to standard output."""
     end_with(int(sys.argv[1]))
     keep_freed_memory()
     output = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what is printed must not come between
+    os.dup2(2, 1)  # output of the job must not mix with the outcome
     job, threads = pickle.load(sys.stdin.buffer)
     try:
-        with log.shown(job.display), joined_to(job.place):
+        with log.shown(job.display), joined_to(job.cluster):
             outcome = True, job.function(job.argument, threads)
     except Exception as error:
         outcome = False, portable(error)

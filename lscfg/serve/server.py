@@ -51,13 +51,13 @@ class Server:
 
     async def run(self) -> None:
         """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns."""
-        told = asyncio.Event()
+        ended = asyncio.Event()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, told.set)
+            loop.add_signal_handler(number, ended.set)
         server = await asyncio.start_server(self._client, sock=self._socket)
         log.info(f"{self._application.system.name} is served at {self._url()}; SIGTERM ends it")
-        await told.wait()
+        await ended.wait()
         self._application.draining = True
         server.close()
         for client in self._idle:

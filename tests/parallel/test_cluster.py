@@ -138,7 +138,7 @@ def test_a_closed_engine_ends_its_calls_and_takes_new_ones(engine):
     results = engine.map(slowly, range(100))
     assert next(results) == 0
     engine.close()
-    assert list(engine.map(square, range(3))) == [0, 1, 4]  # with a connection of its own
+    assert list(engine.map(square, range(3))) == [0, 1, 4]  # over a new connection
     with pytest.raises(WorkerError, match="the engine was closed"):
         list(results)
 
@@ -418,7 +418,7 @@ def test_local_workers_listen_on_this_machine_only_and_behind_tls(tmp_path):
         assert places and {ip for ip, _ in places} == {"127.0.0.1"}
         with pytest.raises(InputError, match="no scheduler answers within 1 s"):
             Cluster(ClusterAddress(address.replace("tls", "tcp"), patience=1))
-        for _, port in places:  # none of them speaks with whoever has no certificate, or has anything to say
+        for _, port in places:  # none of them answers a client without a certificate, or serves a page
             with socket.create_connection(("127.0.0.1", port), timeout=5) as guest:
                 guest.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
                 answer = TLS_ALERT
@@ -458,7 +458,7 @@ def test_a_cluster_with_credentials(tmp_path):
             program.wait()
 
 
-# ---- what --cluster says ----
+# ---- the value of --cluster ----
 
 
 @pytest.mark.parametrize(

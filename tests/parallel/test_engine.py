@@ -85,9 +85,9 @@ def test_results_are_in_order_and_few_blocks_are_held(make):
 
 
 class Slow:
-    """Blocks that come when the test says so."""
+    """Blocks that arrive when the test sends them."""
 
-    END = 255  # a worker may have the other end of the pipe, too, so that closing it tells nothing
+    END = 255  # a worker may hold the other end of the pipe open, too, so closing ours is no end of file
 
     def __init__(self):
         self._reading, self._writing = os.pipe()
@@ -221,7 +221,7 @@ def test_blocks_go_to_the_same_workers_in_every_call(make):
 
 @ALL
 def test_what_a_worker_keeps(make):
-    """A thing is made anew only where the key changes."""
+    """An object is made again only if the key changes."""
     with make() as engine:
         before = {}
         for number, (held, made) in enumerate(engine.map(made_once, [*range(0, 40, 2)] * 2)):

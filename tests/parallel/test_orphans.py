@@ -22,7 +22,7 @@ KILLS = int(os.environ.get("LSCFG_KILLS", "1"))
 """How often each command gets each signal."""
 
 LONG = 1.5
-"""Seconds, at most, after which a command is killed once it has begun, or has a process beside its own."""
+"""Seconds, at most, after which a command is killed once it has begun, or has started another process."""
 
 SOON = 10.0
 """Seconds in which its processes have to end; a worker that has just been started on a busy machine takes some."""

@@ -1,4 +1,4 @@
-"""docs/guides/serving.md and docker/Dockerfile say what is so."""
+"""docs/guides/serving.md and docker/Dockerfile agree with the code."""
 
 import json
 import re

@@ -42,7 +42,7 @@ def service(bundle):
 
 @pytest.fixture(autouse=True)
 def still_alive(request):
-    """Whatever a test does, the server answers afterwards and says nothing of a fault."""
+    """Whatever a test does, the server answers afterwards and logs no fault."""
     yield
     if "service" in request.fixturenames:
         service = request.getfixturevalue("service")
@@ -101,7 +101,7 @@ def test_derivations_are_those_of_decode(system, service, tmp_path):
 
 
 def test_sentences_without_a_parse_are_named(system, tmp_path):
-    """The grammar's own words alone: no word passes through, and each sentence says so each time."""
+    """The grammar's own words alone: no word passes through, and each answer contains the warning."""
     ini = (system / "cdec.ini").read_text().replace("add_pass_through_rules=true\n", "")
     (system / "strict.ini").write_text(ini)
     with Service("-c", system / "strict.ini", "-w", system / "weights", "-j", 1) as service:
@@ -290,7 +290,7 @@ def test_clients_that_leave_are_no_fault(service):
 
 
 def test_mutated_requests_get_an_answer_of_the_client(service):
-    """Any bytes: a translation, or a line that says what is wrong; never a fault of the server's."""
+    """Any bytes: a translation, or a line with the reason; never a fault of the server."""
     draw = random.Random(11)
     whole = post(json.dumps({"source": SENTENCES[:3], "kbest": 2}).encode())
     statuses = [service.raw(mutate_text(whole, draw))[0] for _ in range(300)]

@@ -151,7 +151,7 @@ def until_joined(engine, count=2):
     """Waits until the engine has so many workers."""
     while len(found := engine.client().nthreads()) < count:
         time.sleep(0.05)
-    engine.know(found)
+    engine.note_workers(found)
 
 
 def workers_below(pid):
