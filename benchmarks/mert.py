@@ -26,8 +26,7 @@ from mira import add_arguments, child_seconds, make_pool
 from lscfg.errors import InputError
 from lscfg.tuning.bleu import corpus_bleu
 from lscfg.tuning.hosts import find_program, write_moses_data
-from lscfg.tuning.mert import ListLine, mert
-from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.mert import ListLine, MertSettings, mert
 from lscfg.tuning.pool import Pool
 
 STARTS = 20

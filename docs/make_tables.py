@@ -10,13 +10,14 @@ from pathlib import Path
 
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config, schema
 from lscfg.tuning.experiment.monolingual import PARTS
 from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.optimisers import OPTIMISERS
 
 DOCUMENTS = tuple(Path(__file__).parent / name for name in ("reference/configuration.md", "guides/serving.md"))
 GROUPS = {

@@ -103,7 +103,6 @@ class Registry(Generic[K]):
 CONTEXT_MODELS = "lscfg.context_models"
 SENSE_MODELS = "lscfg.sense_models"
 ALIGNERS = "lscfg.aligners"
-OPTIMISERS = "lscfg.optimisers"
 TEXT_SOURCES = "lscfg.text_sources"
 TOKENISERS = "lscfg.tokenisers"
 
@@ -114,7 +113,6 @@ _NAMES = {
     CONTEXT_MODELS: "context model",
     SENSE_MODELS: "scorer of target sides",
     ALIGNERS: "aligner",
-    OPTIMISERS: "optimiser",
     TEXT_SOURCES: "text source",
     TOKENISERS: "tokeniser",
 }

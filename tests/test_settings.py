@@ -9,7 +9,7 @@ import pytest
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.settings import (
     Declared,
     SettingError,
@@ -21,6 +21,7 @@ from lscfg.settings import (
     settings_of,
     settings_table,
 )
+from lscfg.tuning.optimisers import OPTIMISERS
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from lscfg.formats.segments import numbered
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.log import progress
 from lscfg.tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import Learner, Step
 from lscfg.tuning.pool import Pool
 
 _FOLDERS = ("", "bin", "decoder", "training/*", "mert", "mert/bin", "mert/bin/*/*/*", "bin/*/*/*")
@@ -69,7 +69,7 @@ def find_program(name: str, variable: str) -> Path:
 
 def host_optimiser(
     name: str, config: str | os.PathLike[str], sources: Sequence[str], references: Sequence[Sequence[str]], k: int
-) -> Optimiser:
+) -> Learner:
     """One of ``HOSTS``, for ``lscfg.tuning.tune.tune``.
 
     Args:

@@ -21,7 +21,7 @@ from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
-from lscfg.tuning.optimisers import Step
+from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 if TYPE_CHECKING:
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 
-HELP = "MERT on k-best lists"
-VERSION = 1
-
-
 @dataclass(frozen=True)
-class Settings(Declared):
+class MertSettings(Declared):
     """How MERT searches."""
 
     restarts: int = setting(20, "random starting points beside the old weights", least=0)
@@ -182,15 +178,10 @@ class GraphLine:
         return line_search(*self._joined(point, direction))
 
 
-def learn(step: Step, settings: Settings) -> MertResult:
-    """MERT on the lists of all runs."""
-    return mert(step.pool, step.weights, settings, step.seed)
-
-
 def mert(
     pool: Pool,
     start: Mapping[str, float],
-    settings: Settings | None = None,
+    settings: MertSettings | None = None,
     seed: int | Sequence[int] = 0,
     graphs: Sequence[SentenceGraph | None] | None = None,
 ) -> MertResult:
@@ -210,7 +201,7 @@ def mert(
     Raises:
         InputError: a start weight is not finite, or there are no hypotheses.
     """
-    settings = settings or Settings()
+    settings = settings or MertSettings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
@@ -270,3 +261,13 @@ def _spread(pool: Pool) -> Vector:
             total[candidates.numbers()] += np.where(constant, 0.0, variance) * len(candidates.stats)
             count += len(candidates.stats)
     return np.asarray(np.sqrt(total / max(count, 1)))
+
+
+class Mert(Optimiser[MertSettings]):
+    """MERT on the lists of all runs."""
+
+    HELP = "MERT on k-best lists"
+    Settings = MertSettings
+
+    def learn(self, step: Step, settings: MertSettings) -> MertResult:
+        return mert(step.pool, step.weights, settings, step.seed)

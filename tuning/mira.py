@@ -23,7 +23,7 @@ from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import corpus_bleu
-from lscfg.tuning.optimisers import Step
+from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
@@ -31,12 +31,8 @@ BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
 zero, so no logarithm is infinite."""
 
 
-HELP = "batch MIRA"
-VERSION = 1
-
-
 @dataclass(frozen=True)
-class Settings(Declared):
+class MiraSettings(Declared):
     """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses)."""
 
     step_cap: float = setting(0.01, "largest step C; a smaller one keeps the weights closer to the start", above=0)
@@ -61,13 +57,8 @@ class MiraResult:
     """The epoch, counted from 1, after which the average was best."""
 
 
-def learn(step: Step, settings: Settings) -> MiraResult:
-    """MIRA on the lists of all runs."""
-    return mira(step.pool, step.weights, settings, step.seed)
-
-
 def mira(
-    pool: Pool, start: Mapping[str, float], settings: Settings | None = None, seed: int | Sequence[int] = 0
+    pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
 ) -> MiraResult:
     """Weights under which the pool's highest-scoring hypotheses have a high BLEU.
 
@@ -85,7 +76,7 @@ def mira(
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
     """
-    settings = settings or Settings()
+    settings = settings or MiraSettings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
@@ -103,3 +94,13 @@ def mira(
         if score > best[0]:
             best = (score, epoch, average)
     return MiraResult(pool.named(best[2], start), best[0], best[1])
+
+
+class Mira(Optimiser[MiraSettings]):
+    """MIRA on the lists of all runs."""
+
+    HELP = "batch MIRA"
+    Settings = MiraSettings
+
+    def learn(self, step: Step, settings: MiraSettings) -> MiraResult:
+        return mira(step.pool, step.weights, settings, step.seed)

@@ -1,14 +1,14 @@
-"""What an optimiser is for the tuning loop: from the lists so far and the last weights to new weights."""
+"""Optimisers of the tuning loop: from the lists so far and the last weights to new weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lscfg.formats.kbest import Hypothesis
-from lscfg.kinds import OPTIMISERS, kind
+from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.settings import Declared
 from lscfg.tuning.pool import Pool
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """What an optimiser learns from after a decoding run."""
+    """Input of an optimiser after a decoding run."""
 
     pool: Pool
     """The hypotheses of all runs."""
@@ -31,7 +31,7 @@ class Step:
     seed: tuple[int, int]
     """The tuning's seed and the iteration."""
     graphs: Callable[[], Sequence[SentenceGraph | None]]
-    """The hypergraphs of the last run, for whom they are of use.
+    """The hypergraphs of the last run, for optimisers that learn from hypergraphs.
 
     Raises:
         InputError: the decoder has none.
@@ -39,7 +39,7 @@ class Step:
 
 
 class Learned(Protocol):
-    """What an optimiser found."""
+    """Result of an optimiser."""
 
     @property
     def weights(self) -> dict[str, float]:
@@ -50,43 +50,39 @@ class Learned(Protocol):
         """BLEU (0 to 100) of the pool's best hypotheses under them."""
 
 
-Optimiser = Callable[[Step], Learned]
+Learner = Callable[[Step], Learned]
+"""An optimiser with its settings."""
 
 
-class OptimiserKind(Protocol):
-    """What the module of an optimiser has; its row is in the entry-point group ``lscfg.optimisers``.
+class Optimiser(Kind[SettingsT]):
+    """Learns weights from the lists of a tuning."""
 
-    ``INTERPOLATION``, which may be missing, is the part of the way to its weights that is usually taken, else 1;
-    ``EDGES_PER_WORD`` in its settings asks for hypergraphs with so many edges.
-    """
+    INTERPOLATION: float = 1.0
+    """Usual share of the way from the old to the learned weights."""
+    GRAPHS: bool = False
+    """Whether the optimiser learns from hypergraphs, too; ``edges_per_word`` says how large these are."""
 
-    HELP: str
-    VERSION: int
-    Settings: type[Declared]
+    def learn(self, step: Step, settings: SettingsT) -> Learned:
+        """Learns new weights, which depend on the arguments alone."""
+        raise NotImplementedError
 
-    def learn(self, step: Step, settings: Any) -> Learned:
-        """New weights; they depend on the arguments alone."""
-
-
-def optimiser_kind(name: str) -> OptimiserKind:
-    """The optimiser of that name.
-
-    Raises:
-        InputError: there is none.
-    """
-    found: OptimiserKind = kind(OPTIMISERS, name)
-    return found
+    def edges_per_word(self, settings: SettingsT) -> int:
+        """Number of edges that a hypergraph keeps for each source word."""
+        raise NotImplementedError
 
 
-def optimiser(name: str, settings: Declared | None = None) -> Optimiser:
-    """The optimiser of that name, with its own default settings where none are given.
+OPTIMISERS: Registry[Optimiser[Declared]] = Registry("lscfg.optimisers", Optimiser, "optimiser")
+
+
+def learner_of(name: str, settings: Declared | None = None) -> Learner:
+    """The optimiser of a name with its settings, by default its own defaults.
 
     Raises:
-        InputError: there is none.
+        InputError: no optimiser has the name.
     """
-    found = optimiser_kind(name)
+    found = OPTIMISERS[name]
     return partial(_learn, found, settings or found.Settings())
 
 
-def _learn(found: OptimiserKind, settings: Declared, step: Step) -> Learned:
+def _learn(found: Optimiser[Declared], settings: Declared, step: Step) -> Learned:
     return found.learn(step, settings)

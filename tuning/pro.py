@@ -16,17 +16,12 @@ from scipy import optimize, sparse
 from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
-from lscfg.tuning.optimisers import Step
+from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
-
-HELP = "PRO: pairwise ranking"
-VERSION = 1
-INTERPOLATION = 0.1
-"""Its weights have no scale (Hopkins and May 2011, section 4.1)."""
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class ProSettings(Declared):
     """How PRO samples and learns; the first three defaults are the paper's."""
 
     samples: int = setting(5000, "pairs of hypotheses drawn for each sentence, Γ", least=1)
@@ -65,7 +60,7 @@ def bleu_plus_one(stats: Stats) -> NDArray[np.float64]:
 
 
 def sample_pairs(
-    scores: NDArray[np.float64], settings: Settings, random: np.random.Generator
+    scores: NDArray[np.float64], settings: ProSettings, random: np.random.Generator
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Better and worse hypotheses of some pairs of one sentence, given their sentence BLEU: figure 4 of the paper."""
     drawn = random.integers(len(scores), size=(settings.samples, 2))
@@ -77,13 +72,8 @@ def sample_pairs(
     return np.where(swap, two, one), np.where(swap, one, two)
 
 
-def learn(step: Step, settings: Settings) -> ProResult:
-    """PRO on the lists of all runs."""
-    return pro(step.pool, step.weights, settings, step.seed)
-
-
 def pro(
-    pool: Pool, start: Mapping[str, float], settings: Settings | None = None, seed: int | Sequence[int] = 0
+    pool: Pool, start: Mapping[str, float], settings: ProSettings | None = None, seed: int | Sequence[int] = 0
 ) -> ProResult:
     """Weights that tell the better one of two hypotheses of a sentence.
 
@@ -98,7 +88,7 @@ def pro(
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
     """
-    settings = settings or Settings()
+    settings = settings or ProSettings()
     for name, value in start.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
@@ -139,3 +129,14 @@ def _regression(differences: sparse.csr_array, regularisation: float) -> NDArray
     start = np.zeros(differences.shape[1])
     found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 1000, "ftol": 1e-12})
     return np.asarray(found.x, dtype=np.float64)
+
+
+class Pro(Optimiser[ProSettings]):
+    """PRO on the lists of all runs."""
+
+    HELP = "PRO: pairwise ranking"
+    INTERPOLATION = 0.1  # the weights have no scale (Hopkins and May 2011, section 4.1)
+    Settings = ProSettings
+
+    def learn(self, step: Step, settings: ProSettings) -> ProResult:
+        return pro(step.pool, step.weights, settings, step.seed)

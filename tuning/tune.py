@@ -45,10 +45,9 @@ from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
 from lscfg.io.text import atomic_write, read_bytes
-from lscfg.kinds import OPTIMISERS, kinds
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from lscfg.tuning.optimisers import Learned, Optimiser, Step, optimiser, optimiser_kind
+from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
 
@@ -103,20 +102,20 @@ class TuneSettings(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.learner is None and self.optimiser in kinds(OPTIMISERS):
-            object.__setattr__(self, "learner", optimiser_kind(self.optimiser).Settings())
+        if self.learner is None and self.optimiser in OPTIMISERS:
+            object.__setattr__(self, "learner", OPTIMISERS[self.optimiser].Settings())
 
     def step(self) -> float:
         """The interpolation, with its default filled in."""
         if self.interpolation is not None:
             return self.interpolation
-        if self.optimiser not in kinds(OPTIMISERS):
-            return 1.0
-        return float(getattr(optimiser_kind(self.optimiser), "INTERPOLATION", 1.0))
+        return OPTIMISERS[self.optimiser].INTERPOLATION if self.optimiser in OPTIMISERS else 1.0
 
     def edges_per_word(self) -> int | None:
-        """Edges that hypergraphs keep for each source word, where the optimiser is of hypergraphs."""
-        return getattr(self.learner, "edges_per_word", None)
+        """Edges that hypergraphs keep for each source word; None for an optimiser of lists."""
+        if self.learner is None or self.optimiser not in OPTIMISERS or not OPTIMISERS[self.optimiser].GRAPHS:
+            return None
+        return OPTIMISERS[self.optimiser].edges_per_word(self.learner)
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def tune(
     resume: bool = False,
     decoder_id: str = "",
     log: Callable[[str], None] = lscfg_log.info,
-    learn: Optimiser | None = None,
+    learn: Learner | None = None,
 ) -> TuneResult:
     """Tunes the weights for BLEU on a development set.
 
@@ -218,8 +217,8 @@ def tune(
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     if learn is None:
-        learn = optimiser(settings.optimiser, settings.learner)
-    elif settings.optimiser in kinds(OPTIMISERS):
+        learn = learner_of(settings.optimiser, settings.learner)
+    elif settings.optimiser in OPTIMISERS:
         raise InputError(f"{settings.optimiser} is one of lscfg's own optimisers; give this one another name")
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
@@ -291,7 +290,7 @@ class _Runner:
         began = time.perf_counter()
         if self._edges is not None:
             if not isinstance(self._decoder, GraphDecoder):
-                raise InputError("MERT on hypergraphs needs the embedded decoder; this one gives k-best lists only")
+                raise InputError(f"{settings.optimiser} needs hypergraphs, and this decoder returns k-best lists only")
             lists, self._graphs = self._decoder.decode_graphs(
                 self._sources, weights, settings.kbest, settings.unique, self._edges
             )
@@ -314,7 +313,7 @@ def _next_weights(
     lists: Sequence[Sequence[Hypothesis]],
     settings: TuneSettings,
     start: Mapping[str, float],
-    learn: Optimiser,
+    learn: Learner,
     runner: _Runner,
 ) -> tuple[dict[str, float], float | None]:
     """Weights of the next run and their pool BLEU before interpolation; depends on nothing but the arguments."""

@@ -29,7 +29,7 @@ from lscfg.extract.hiero import HieroLimits
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
-from lscfg.kinds import OPTIMISERS, SENSE_MODELS, kind, kinds
+from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.choose import in_threads
@@ -40,6 +40,7 @@ from lscfg.study.simulate import GrammarSettings
 from lscfg.tuning.evaluate import Evaluation
 from lscfg.tuning.experiment.config import Overrides
 from lscfg.tuning.metrics.comet import CometSettings
+from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 
@@ -436,13 +437,13 @@ def tuning(double):
     return tune, {name: double(f"{host}.open", nullcontext("decoder")) for name, host in hosts.items()}
 
 
-@pytest.mark.parametrize("name", kinds(OPTIMISERS))
+@pytest.mark.parametrize("name", OPTIMISERS.names())
 def test_tune(tuning, name):
     """Every setting of the tuning and of its optimiser, each with a value of its own."""
     tune, opened = tuning
     run_words(tune_words(name))
     opened["cdec"].assert_called_once_with("cdec.ini", 97, library=Path("library"))
-    learner = kind(OPTIMISERS, name).Settings
+    learner = OPTIMISERS[name].Settings
     settings = TuneSettings(
         **other_values(TuneSettings) | {"optimiser": name}, learner=learner(**other_values(learner))
     )
@@ -454,11 +455,11 @@ def test_tune(tuning, name):
 
 @pytest.mark.parametrize(
     ("name", "item"),
-    [(name, item) for name in kinds(OPTIMISERS) for item in settings_of(kind(OPTIMISERS, name).Settings)],
+    [(name, item) for name in OPTIMISERS.names() for item in settings_of(OPTIMISERS[name].Settings)],
 )
 def test_each_setting_of_an_optimiser_alone(tuning, name, item):
     tune, _ = tuning
-    learner, value = kind(OPTIMISERS, name).Settings, {item.name: other_value(item, 0)}
+    learner, value = OPTIMISERS[name].Settings, {item.name: other_value(item, 0)}
     line = "tune --config cdec.ini --source f --reference e --weights weights -o folder --optimiser"
     run_words([*line.split(), name, *option_words(learner, value, name)])
     (settings,) = (argument for argument in tune.call_args.args if isinstance(argument, TuneSettings))

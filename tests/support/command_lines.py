@@ -11,9 +11,10 @@ from serve_words import SERVE_LINES
 from lscfg.corpus.align import aligners
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, kind, kinds
+from lscfg.kinds import CONTEXT_MODELS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import TuneSettings
 
 LINES = {
@@ -131,7 +132,7 @@ CONTEXT, JOINT = (kind(CONTEXT_MODELS, name).Settings for name in ("loglinear", 
 def tune_words(name: str) -> list[str]:
     """All settings of the tuning and of its optimiser."""
     loop = {key: value for key, value in other_values(TuneSettings).items() if key in TUNING}
-    settings = kind(OPTIMISERS, name).Settings
+    settings = OPTIMISERS[name].Settings
     words = option_words(TuneSettings, loop) + option_words(settings, other_values(settings), name)
     return [*shlex.split(LINES["tune"].replace("--optimiser pro", f"--optimiser {name}")), *words]
 
@@ -199,6 +200,6 @@ EVERY_LINE = [
     *map(joint_words, ESTIMATORS.names()),
     *map(boundary_words, ESTIMATORS.names()),
     *(scorer_words(name, scorer) for name in ESTIMATORS.names() for scorer in kinds(SENSE_MODELS)),
-    *map(tune_words, kinds(OPTIMISERS)),
+    *map(tune_words, OPTIMISERS.names()),
     *map(margin_words, ("hiero", "sampled", "biparsed")),
 ]

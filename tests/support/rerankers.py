@@ -3,7 +3,7 @@
 import random
 
 from lscfg.formats.kbest import Hypothesis
-from lscfg.tuning.mira import Settings as MiraSettings
+from lscfg.tuning.mira import MiraSettings
 from lscfg.tuning.tune import TuneSettings, tune
 
 START = {"lm": 0.1, "tm": 0.2, "words": 0.9}

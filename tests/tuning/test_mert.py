@@ -22,9 +22,8 @@ from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from lscfg.parallel.choose import in_processes
 from lscfg.tuning.bleu import SentenceReferences, bleu, corpus_bleu
-from lscfg.tuning.forest_mert import Settings as ForestMertSettings
-from lscfg.tuning.mert import GraphLine, ListLine, mert
-from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.forest_mert import ForestMertSettings
+from lscfg.tuning.mert import GraphLine, ListLine, MertSettings, mert
 from lscfg.tuning.pool import Pool
 
 

@@ -13,8 +13,7 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState
 from lscfg.tuning.bleu import bleu, corpus_bleu, corpus_stats
-from lscfg.tuning.mira import BACKGROUND, mira
-from lscfg.tuning.mira import Settings as MiraSettings
+from lscfg.tuning.mira import BACKGROUND, MiraSettings, mira
 from lscfg.tuning.pool import Pool
 
 

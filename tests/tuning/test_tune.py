@@ -28,11 +28,11 @@ from lscfg.parallel.choose import in_processes
 from lscfg.settings import from_options
 from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import tune as command
-from lscfg.tuning.forest_mert import Settings as ForestMertSettings
-from lscfg.tuning.mert import Settings as MertSettings
+from lscfg.tuning.forest_mert import ForestMertSettings
+from lscfg.tuning.mert import MertSettings
 from lscfg.tuning.mira import mira
 from lscfg.tuning.pool import Pool
-from lscfg.tuning.pro import Settings as ProSettings
+from lscfg.tuning.pro import ProSettings
 from lscfg.tuning.tune import HISTORY, Iteration, TuneSettings, tune
 
 
@@ -520,7 +520,7 @@ def test_defaults_of_interpolation():
 def test_unknown_optimisers_and_decoders_without_graphs_are_refused():
     with pytest.raises(InputError, match="no optimiser 'simplex'; there are forest-mert, mert, mira, pro"):
         run(Reranker(), settings=replace(SETTINGS, optimiser="simplex", learner=None))
-    with pytest.raises(InputError, match="needs the embedded decoder"):
+    with pytest.raises(InputError, match="forest-mert needs hypergraphs"):
         run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert", learner=None))
     with pytest.raises(InputError, match="give this one another name"):
         run(Reranker(), learn=lambda step: None)

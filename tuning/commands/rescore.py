@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.io.arguments import InputFile, NamedFile, OutputFile
-    from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
     from lscfg.tuning.metrics.metric import METRICS
-    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.optimisers import OPTIMISERS
     from lscfg.tuning.tune import TuneSettings
 
     parser.add_argument(
@@ -54,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reference(tuning, required=False)
     tuning.add_argument(
         "--optimiser",
-        choices=[name for name in kinds(OPTIMISERS) if not hasattr(optimiser_kind(name).Settings, "edges_per_word")],
+        choices=[name for name in OPTIMISERS.names() if not OPTIMISERS[name].GRAPHS],
         default=TuneSettings.optimiser,
         help="optimiser (default: %(default)s)",
     )

@@ -13,11 +13,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     from lscfg.decode.host import DECODER_HOSTS
     from lscfg.io.arguments import output_folder
-    from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
     from lscfg.settings import add_options
     from lscfg.tuning.hosts import HOSTS
-    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.optimisers import OPTIMISERS
     from lscfg.tuning.tune import TuneSettings
 
     add_config(parser)
@@ -32,11 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
     )
     which = parser.add_mutually_exclusive_group()
-    helps = (f"{name}: {optimiser_kind(name).HELP}" for name in kinds(OPTIMISERS))
+    helps = (f"{name}: {OPTIMISERS[name].HELP}" for name in OPTIMISERS.names())
     which.add_argument(
         "--optimiser",
         default=TuneSettings.optimiser,
-        choices=kinds(OPTIMISERS),
+        choices=OPTIMISERS.names(),
         help=f"{'; '.join(helps)} (default: %(default)s)",
     )
     which.add_argument(
@@ -54,8 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
     add_cluster(parser)
     parser.add_argument("--resume", action="store_true", help="continue from what is already there")
-    for name in kinds(OPTIMISERS):
-        settings = optimiser_kind(name).Settings
+    for name in OPTIMISERS.names():
+        settings = OPTIMISERS[name].Settings
         add_options(parser.add_argument_group(f"optimiser {name}"), settings, prefix=name)
 
 
@@ -123,16 +122,15 @@ def run(args: argparse.Namespace) -> None:
 def _learner(args: argparse.Namespace) -> Declared | None:
     """The settings of the optimiser; options of another one are refused."""
     from lscfg.errors import InputError
-    from lscfg.kinds import OPTIMISERS, kinds
     from lscfg.settings import from_options, given_options, option_names
-    from lscfg.tuning.optimisers import optimiser_kind
+    from lscfg.tuning.optimisers import OPTIMISERS
 
-    for name in kinds(OPTIMISERS):
-        settings = optimiser_kind(name).Settings
+    for name in OPTIMISERS.names():
+        settings = OPTIMISERS[name].Settings
         given = option_names(settings, given_options(settings, args, name), name)
         if given and (args.host or args.optimiser) != name:
             raise InputError(f"{', '.join(given)}: for --optimiser {name} only")
     if args.host:
         return None
-    learner: Declared = from_options(optimiser_kind(args.optimiser).Settings, args, args.optimiser)
+    learner: Declared = from_options(OPTIMISERS[args.optimiser].Settings, args, args.optimiser)
     return learner

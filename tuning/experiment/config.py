@@ -15,7 +15,7 @@ from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
-from lscfg.kinds import ALIGNERS, OPTIMISERS, TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, SettingError, settings_of
@@ -47,6 +47,7 @@ from lscfg.tuning.experiment.system import (
     SystemRules,
     SystemStep,
 )
+from lscfg.tuning.optimisers import OPTIMISERS
 
 SYSTEM_KEYS = {*PLAIN_KEYS, *(key for step in STEPS for key in step.KEYS)}
 """Keys that a system may have whatever its estimator."""
@@ -338,8 +339,9 @@ def _check(experiment: Experiment, reader: Reader) -> None:
         if fault := _fault(system, experiment, before):
             raise reader.error(("systems", name, fault.key), fault.message)
         before.append(name)
-    if experiment.tuning.optimiser == "forest-mert" and not experiment.decoder.host.GRAPHS:
-        raise reader.error(("tuning", "optimiser"), "forest-mert needs the hypergraphs of the embedded decoder")
+    optimiser = experiment.tuning.optimiser
+    if OPTIMISERS[optimiser].GRAPHS and not experiment.decoder.host.GRAPHS:
+        raise reader.error(("tuning", "optimiser"), f"{optimiser} needs the hypergraphs of the embedded decoder")
     for name in experiment.report.charts:
         if name not in experiment.systems or not experiment.systems[name].step(Latent):
             raise reader.error(("report", "charts"), f"charts: {quote(name)} is no system with an estimator")

@@ -35,8 +35,7 @@ from lscfg.tuning.margin.features import FeatureNumbers, border_keys
 from lscfg.tuning.margin.folds import Fold, Pair
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.margin.weights import AveragedWeights
-from lscfg.tuning.mira import BACKGROUND
-from lscfg.tuning.mira import Settings as MiraSettings
+from lscfg.tuning.mira import BACKGROUND, MiraSettings
 
 
 @dataclass(frozen=True)

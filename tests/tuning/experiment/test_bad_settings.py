@@ -10,11 +10,12 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.settings import LARGEST, settings_of
 from lscfg.tuning.experiment.config import PARTS, read_experiment
 from lscfg.tuning.experiment.run import run_experiment
 from lscfg.tuning.experiment.schema import Alignment, Tuning
+from lscfg.tuning.optimisers import OPTIMISERS
 
 CORPUS = TOML[: TOML.index("[language_model]")]
 SYSTEMS = TOML[TOML.index("[systems.MIN]") :]

@@ -38,7 +38,6 @@ from lscfg.tuning.experiment.stages.rules import DERIVATIONS, GRAMMAR
 from lscfg.tuning.experiment.state import Run
 from lscfg.tuning.experiment.steps.agree import SCALES
 from lscfg.tuning.experiment.steps.latent import MODEL
-from lscfg.tuning.replication import compare_runs
 
 
 def make_with_sources(cache, stage, jobs=1):
@@ -212,8 +211,9 @@ def test_several_tunings_share_the_other_stages(whole, corpus, tmp_path):
             history = json.loads((place / "tuning.json").read_text())
             assert history["settings"]["seed"] == run["seed"]
             assert run["dev_bleu"] == max(run["dev_bleu_by_iteration"]) and (place / "weights").is_file()
-    for row, score in zip(results["systems"], compare_runs(outputs, references, "MIN"), strict=True):
-        assert (row["test_bleu"], row["test_bleu_deviation"]) == (score.bleu, score.deviation)
+    for row, scores in zip(results["systems"], evaluate(outputs, references, "MIN").systems, strict=True):
+        score = scores.metrics["BLEU"]
+        assert (row["test_bleu"], row["test_bleu_deviation"]) == (score.score, score.deviation)
         assert (row["p_value"], row["p_bootstrap"]) == (score.p_randomised, score.p_bootstrap)
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and not list(whole[0].glob("systems/*/run2"))

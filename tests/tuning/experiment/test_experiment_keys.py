@@ -26,7 +26,7 @@ from lscfg.extract.minimal import MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import evaluate
@@ -36,7 +36,8 @@ from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
 from lscfg.tuning.experiment.schema import Alignment, Tuning
 from lscfg.tuning.experiment.steps.latent import Latent
-from lscfg.tuning.pro import Settings as ProSettings
+from lscfg.tuning.optimisers import OPTIMISERS
+from lscfg.tuning.pro import ProSettings
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
 EVERY_KEY = """
@@ -377,9 +378,9 @@ def tables():
     for name in kinds(CONTEXT_MODELS):
         heading = f'[context]\nmodel = "{name}"\n'
         yield name, kind(CONTEXT_MODELS, name).Settings, heading, lambda experiment: experiment.context.settings
-    for name in kinds(OPTIMISERS):
+    for name in OPTIMISERS.names():
         heading = f'[tuning]\noptimiser = "{name}"\n'
-        yield name, kind(OPTIMISERS, name).Settings, heading, lambda experiment: experiment.tuning.learner
+        yield name, OPTIMISERS[name].Settings, heading, lambda experiment: experiment.tuning.learner
     for name in ESTIMATORS.names():
         heading = f'[systems.NEW]\nestimator = "{name}"\n'
         yield (

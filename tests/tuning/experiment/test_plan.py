@@ -10,10 +10,11 @@ from other_settings import BESIDE, other_value, toml_lines
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import DECODE, EXTRACT, EXTRACTORS, SELECT
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, OPTIMISERS, SENSE_MODELS, kind, kinds
+from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
+from lscfg.tuning.optimisers import OPTIMISERS
 
 SYSTEMS = """
 [systems.EM]
@@ -169,12 +170,12 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
     assert changed(present, planned(before=table)) == expected & present.keys()
 
 
-@pytest.mark.parametrize("name", kinds(OPTIMISERS))
+@pytest.mark.parametrize("name", OPTIMISERS.names())
 def test_every_setting_of_an_optimiser_is_in_the_key(planned, name):
     heading = f'[tuning]\noptimiser = "{name}"\n'
     present = planned(("[tuning]\n", heading))
     expected = {place for place in present if place[1] in ("tuned", "decoded")}
-    for item in settings_of(kind(OPTIMISERS, name).Settings):
+    for item in settings_of(OPTIMISERS[name].Settings):
         other = planned(("[tuning]\n", heading + toml_lines({item.name: other_value(item, 0)})))
         assert changed(present, other) == expected, item.name
 
@@ -196,8 +197,8 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
         CONTEXT: after("CONTEXT", "model"),
         EXTRACTORS["minimal"]: minimal | after("CONTEXT", "model"),
         EXTRACTORS["hiero"]: after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
-        kind(OPTIMISERS, "mira"): every,
-        kind(OPTIMISERS, "mert"): set(),
+        OPTIMISERS["mira"]: every,
+        OPTIMISERS["mert"]: set(),
         kind(ALIGNERS, "eflomal"): {*present},
         kind(ALIGNERS, "fast-align"): set(),
     }

@@ -16,13 +16,13 @@ from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.kinds import OPTIMISERS, kind
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.experiment.stage import File, Input, Output, Stage, files_in, version
 from lscfg.tuning.experiment.stages.rules import GRAMMAR, LM
 from lscfg.tuning.experiment.stages.text import restore_stage
 from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan, Texts
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
+from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import TuneSettings
 from lscfg.tuning.tune import tune as tune_weights
 
@@ -260,7 +260,7 @@ def tuned_plan(draft: Draft) -> SystemPlan:
     own = {item.name: getattr(tuning, item.name) for item in dataclasses.fields(TuneSettings)}
     if system.weights_of:
         own["iterations"] = 1  # the development set is translated once, for its BLEU
-    shared = decoder, kind(OPTIMISERS, tuning.optimiser).VERSION
+    shared = decoder, OPTIMISERS[tuning.optimiser].VERSION
     for run in range(tuning.runs):
         start: Output | None = draft.before[system.before].tuned[run] / WEIGHTS if system.before else None
         settings = SystemTuning(shared[0], TuneSettings(**own | {"seed": tuning.seed + run}), shared[1])
