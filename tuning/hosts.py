@@ -239,7 +239,7 @@ class _Moses:
         return _result(step, dict(zip(names, map(float, values), strict=True)), self._program)
 
 
-_OPTIMISERS: dict[str, Callable[[str | os.PathLike[str], Sequence[str], Sequence[Sequence[str]], int], Optimiser]] = {
+_OPTIMISERS: dict[str, Callable[[str | os.PathLike[str], Sequence[str], Sequence[Sequence[str]], int], Learner]] = {
     "cdec-mira": _CdecMira,
     "cdec-dpmert": _CdecDpmert,
     "moses-kbmira": partial(_Moses, "kbmira"),

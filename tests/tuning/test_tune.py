@@ -381,6 +381,7 @@ def test_equal_scores_keep_the_earliest():
     assert tune_module._best([record(1, 10.0), record(2, 20.0), record(3, 20.0)]).iteration == 2
 
 
+@pytest.mark.usefixtures("terminal")
 def test_command(tmp_path, monkeypatch, capsys):
     decoder = Reranker()
     made = []
