@@ -15,7 +15,7 @@ from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
-from lscfg.kinds import ALIGNERS, TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.kinds import ALIGNERS, TEXT_SOURCES, TOKENISERS, Registry, kind, kinds
 from lscfg.prepare.pairs import source_kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, SettingError, settings_of
@@ -186,7 +186,7 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
 
 def _with_kind(
     cls: Any,
-    group: str,
+    group: Registry[Any] | str,
     key: str,
     own: str,
     table: Mapping[str, Any],

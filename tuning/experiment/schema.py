@@ -14,7 +14,7 @@ from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
 from lscfg.errors import quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
-from lscfg.kinds import ALIGNERS, kind, kinds
+from lscfg.kinds import ALIGNERS, Registry, kind, kinds
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import LARGEST, Declared, Setting, SettingError, setting, settings_of
@@ -243,7 +243,7 @@ class Report(Declared):
 
 
 def read_chosen(
-    group: str,
+    group: Registry[Any] | str,
     key: str,
     default: str,
     table: Any,
