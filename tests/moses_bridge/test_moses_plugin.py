@@ -187,7 +187,7 @@ def test_rules_for_moses(ini: Path, tmp_path: Path) -> None:
     assert len(lines) == len(RULES)
     assert unescape(escape("a|b [c]")) == "a|b [c]"
     (ini.parent / "grammar").write_text("[NP] ||| a ||| b |||\n[S] ||| [X,1] ||| [1] |||\n")
-    with pytest.raises(InputError, match="other categories than"):
+    with pytest.raises(InputError, match="categories other than"):
         write_moses(tmp_path / "moses", read_ini(ini), {}, ini)
 
 
@@ -213,7 +213,7 @@ def test_sources(tmp_path: Path) -> None:
     assert write_sources(tmp_path) == folder
     (tmp_path / "other" / "LatentSCFG").mkdir(parents=True)
     (tmp_path / "other" / "LatentSCFG" / "mine").write_text("")
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="already exists with other content"):
         write_sources(tmp_path / "other")
 
 
