@@ -10,7 +10,7 @@ JOBS ?= auto
 DIST = build/dist
 SANITIZED = build/sanitized
 
-.PHONY: demo test test-slow test-all lint docs sanitize valgrind fuzz attack clean
+.PHONY: demo test test-slow test-all lint types docs sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -28,7 +28,13 @@ test-all: test test-slow
 lint: $(VENV)/test.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(MAKE) types
+
+# See [tool.mypy] of pyproject.toml.
+types: $(VENV)/test.done
+	rm -rf build/types && mkdir -p build/types
+	$(BIN)/python -W ignore setup.py --quiet egg_info --egg-base build build_py --build-lib build/types
+	$(BIN)/python -P -m mypy
 
 # The pages of docs/ and of the root as a site, with the reference of the Python packages.
 docs: $(VENV)/docs.done

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -141,7 +142,7 @@ def _ordered(hypotheses: Sequence[Hypothesis]) -> list[tuple[list[tuple[str, flo
     return sorted(found)
 
 
-def _same(theirs: list[tuple[list, list[float]]], ours: list[tuple[list, list[float]]]) -> bool:
+def _same(theirs: list[tuple[list[Any], list[float]]], ours: list[tuple[list[Any], list[float]]]) -> bool:
     """Equality in the six digits that cdec prints."""
     return len(theirs) == len(ours) and all(
         a[0] == b[0] and np.allclose(a[1], b[1], rtol=1e-4, atol=1e-4) for a, b in zip(theirs, ours, strict=True)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterator
 from functools import lru_cache
 from importlib.metadata import EntryPoints, entry_points
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import Declared
@@ -40,7 +40,7 @@ K = TypeVar("K", bound=Kind[Any])
 @lru_cache(maxsize=1)
 def _rows(path: tuple[str, ...]) -> EntryPoints:
     """Entry points of all packages on a search path. The search takes as long as reading an experiment file."""
-    return entry_points()
+    return entry_points()  # type: ignore[return-value] # of Python 3.11, which selects in the same way
 
 
 class Registry(Generic[K]):
@@ -94,7 +94,7 @@ class Registry(Generic[K]):
         if not (isinstance(found, type) and issubclass(found, self.base)):
             raise InputError(f"entry point {row}: not a subclass of {self.base.__module__}.{self.base.__name__}")
         if found not in self._instances:
-            self._instances[found] = cast(K, found())
+            self._instances[found] = found()
         return self._instances[found]
 
 

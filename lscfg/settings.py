@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+import operator
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
@@ -56,13 +57,13 @@ class Limits:
             return f"must be one of {known}, not {quote(value)}{did_you_mean(value, self.choices)}"
         if isinstance(value, float) and not math.isfinite(value):
             return f"must be a finite number, not {value}"
-        for limit, wrong, words in (
-            (self.least, lambda limit: value < limit, "at least"),
-            (self.most, lambda limit: value > limit, "at most"),
-            (self.above, lambda limit: value <= limit, "more than"),
-            (self.below, lambda limit: value >= limit, "less than"),
+        for limit, within, words in (
+            (self.least, operator.ge, "at least"),
+            (self.most, operator.le, "at most"),
+            (self.above, operator.gt, "more than"),
+            (self.below, operator.lt, "less than"),
         ):
-            if limit is not None and wrong(limit):
+            if limit is not None and not within(value, limit):
                 return f"must be {words} {_number(limit)}, not {value}"
         return None
 

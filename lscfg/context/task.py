@@ -106,7 +106,8 @@ class Fitted:
     def scores(self, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
         """float64 [n]: the score of each row beside the words that are around it, [n, items], as in the kernel."""
         if self.weights is not None:
-            return sums_of_weights(self.weights, items, rows) + self.bias[rows]
+            result: np.ndarray = sums_of_weights(self.weights, items, rows) + self.bias[rows]
+            return result
         around, rules = np.asarray(items @ self.vectors) + self.shift, self.rules[rows]
         if self.kind == "cosine":
             return np.asarray((normalised_rows(around) * rules).sum(axis=1))

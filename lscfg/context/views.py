@@ -30,7 +30,8 @@ def places_in_text(first: np.ndarray, begin: int, lengths: np.ndarray, seed: int
     line = np.repeat(np.arange(begin, begin + len(sizes)), sizes)
     place = np.arange(first[-1] - first[begin]) + first[begin] - first[line]
     end = place + np.random.default_rng(seed).choice(lengths, len(place))
-    return np.column_stack([line, place, end])[end <= sizes[line - begin]]
+    result: np.ndarray = np.column_stack([line, place, end])[end <= sizes[line - begin]]
+    return result
 
 
 class Look(NamedTuple):

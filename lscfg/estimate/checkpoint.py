@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ def check_state(facts: Mapping[str, Any], restarts: int, held_out: bool) -> None
         return isinstance(history, list) and all(map(is_step, history))
 
     finished = facts.get("finished", [])
-    right = {
+    right: dict[str, Callable[[Any], bool]] = {
         "restart": lambda value: type(value) is int and 0 <= value < restarts,
         "iteration": lambda value: type(value) is int and value >= 0,
         "score": lambda value: type(value) is float and np.isfinite(value),

@@ -43,11 +43,13 @@ class Choices:
         """float64 [options], the logarithm of each one's share of exp(scores) in its question."""
         first = self.begin[:-1]
         shifted = scores - np.repeat(np.maximum.reduceat(scores, first), self.sizes)
-        return shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), first)), self.sizes)
+        result: np.ndarray = shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), first)), self.sizes)
+        return result
 
     def losses(self, scores: np.ndarray) -> np.ndarray:
         """float64 [questions], less the logarithm of the right option's share."""
-        return -self.log_shares(scores)[self.right]
+        result: np.ndarray = -self.log_shares(scores)[self.right]
+        return result
 
     def ranks(self, scores: np.ndarray) -> np.ndarray:
         """float64 [questions], the rank of the right option, from 1; the middle one among equal scores."""

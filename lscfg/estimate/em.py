@@ -568,7 +568,8 @@ def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:
 def _distributions(counts: np.ndarray) -> np.ndarray:
     """Rows that sum to 1, uniform where nothing was counted."""
     total = counts.sum(axis=1, keepdims=True)
-    return np.divide(counts, total, out=np.full_like(counts, 1 / counts.shape[1]), where=total > 0)
+    result: np.ndarray = np.divide(counts, total, out=np.full_like(counts, 1 / counts.shape[1]), where=total > 0)
+    return result
 
 
 def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weights:

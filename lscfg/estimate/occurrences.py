@@ -164,9 +164,11 @@ class Occurrences:
     @cached_property
     def is_counted(self) -> np.ndarray:
         """bool [tokens], whether the rule gets parameters."""
-        return self.is_example[self.head]
+        result: np.ndarray = self.is_example[self.head]
+        return result
 
 
 def _sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The sum over the group of each value, float64 [values]."""
-    return np.bincount(group, values)[group]
+    result: np.ndarray = np.bincount(group, values)[group]
+    return result

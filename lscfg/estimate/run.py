@@ -38,7 +38,7 @@ class ContextInputs:
     settings: Declared
     text: Path
     inputs: RuleInputs
-    sources: tuple[tuple[RuleExtractor, Declared], ...]
+    sources: tuple[tuple[RuleExtractor[Any], Declared], ...]
     left_out: float = 0.0
     add_scorer: Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any] | None = None
     views_texts: Sequence[Path] = ()

@@ -337,12 +337,14 @@ def smooth(
     def mean(of: np.ndarray, index: np.ndarray) -> np.ndarray:
         out = np.zeros((n, m))
         add_moments(rows, index, none, of, of, out)
-        return out * over[:, None]
+        result: np.ndarray = out * over[:, None]
+        return result
 
     def pair(first: np.ndarray, index: np.ndarray, second: np.ndarray) -> np.ndarray:
         out = np.zeros((n, m, m))
         add_moments(rows, index, second[:, None], first, y, out)
-        return out * over[:, None, None]
+        result: np.ndarray = out * over[:, None, None]
+        return result
 
     mean_y, mean_z = means
     outside = mean(z, nodes)

@@ -61,7 +61,8 @@ class Projected:
 
     def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
         """Some rows, float64 [rows, columns]: by their numbers, by bool [all rows], or a range of them."""
-        return self._matrix[rows] @ self._directions
+        result: np.ndarray = self._matrix[rows] @ self._directions
+        return result
 
     def bound(self) -> float:
         """No absolute value is larger."""

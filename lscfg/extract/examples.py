@@ -85,4 +85,5 @@ class Examples:
 
     def singletons(self) -> np.ndarray:
         """bool [rules]: rules without nonterminals that occur once; the OOV rule stands for them (paper, 5.1)."""
-        return (self.rules.arity == 0) & (self.counts <= 1)
+        result: np.ndarray = (self.rules.arity == 0) & (self.counts <= 1)
+        return result

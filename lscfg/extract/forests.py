@@ -66,7 +66,8 @@ class Forests:
     @cached_property
     def arity(self) -> np.ndarray:
         """int32 [edges]."""
-        return self.rules.arity[self.rule]
+        result: np.ndarray = self.rules.arity[self.rule]
+        return result
 
     @cached_property
     def head(self) -> np.ndarray:

@@ -54,7 +54,8 @@ class Yields:
 
     def length(self, side: int) -> np.ndarray:
         """int64 [nodes], words of each span."""
-        return self.end[side] - self.begin[side]
+        result: np.ndarray = self.end[side] - self.begin[side]
+        return result
 
     def _at(self, side: int, position: np.ndarray) -> np.ndarray:
         filled = self.length(side) > 0
@@ -74,7 +75,8 @@ class Yields:
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """The ranges ``starts[k] .. starts[k] + lengths[k] - 1``, one behind the other, int64."""
     ends = np.cumsum(lengths)
-    return np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
+    result: np.ndarray = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
+    return result
 
 
 def _lengths(derivations: Derivations, side: int) -> np.ndarray:

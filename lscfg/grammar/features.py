@@ -73,7 +73,8 @@ class RuleFeatures:
         having, first = np.unique(rule[nonterminals], return_index=True)
         inverse = np.zeros(len(rules), bool)
         inverse[having] = rules.symbols[nonterminals[first]] == -2
-        return inverse & (rules.arity == 2)
+        result: np.ndarray = inverse & (rules.arity == 2)
+        return result
 
     @cached_property
     def _glue(self) -> np.ndarray:
@@ -84,7 +85,8 @@ class RuleFeatures:
     def _bare(self) -> np.ndarray:
         """bool [rules]: two nonterminals and no word on either side."""
         rules = self._counted.rules
-        return (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
+        result: np.ndarray = (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
+        return result
 
 
 def rule_features(counted: RuleCounts) -> np.ndarray:

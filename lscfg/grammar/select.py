@@ -124,4 +124,5 @@ def select_rules(
 def _ranges(first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """The numbers first[k] .. last[k] - 1 for each k, one range behind the other."""
     lengths = last - first
-    return np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
+    result: np.ndarray = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
+    return result

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from lscfg.errors import InputError
 from lscfg.io.folders import NEW, make_folder, make_temporary
@@ -100,7 +100,7 @@ def _writing(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) -> Iterator[IO]:
+def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) -> Iterator[IO[Any]]:
     """Opens a temporary file next to ``path``, which takes its name at the end of the block if no error occurs.
 
     ``mode`` is ``"w"`` (UTF-8 text) or ``"wb"``. A file whose name ends in .gz is compressed, without a time stamp, so
@@ -114,7 +114,7 @@ def atomic_write(path: str | os.PathLike[str], mode: str = "w", level: int = 9) 
         if mode == "wb":
             yield binary  # type: ignore[misc]
         else:
-            text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")  # type: ignore[type-var]
+            text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
             yield text
             text.flush()
             text.detach()

@@ -82,7 +82,8 @@ class Vocab:
             raise IndexError(index)
         length = ffi.new("size_t *")
         word = lib.lscfg_vocab_word(self._pointer, index, length)
-        return ffi.buffer(word, length[0])[:].decode("utf-8")
+        result: str = ffi.buffer(word, length[0])[:].decode("utf-8")
+        return result
 
     def add_line(self, line: str) -> np.ndarray:
         """Adds the words of a line, separated by blanks; returns their ids, int32."""

@@ -125,7 +125,8 @@ class ContextTrainer:
 
         self._deal(meet, pieces)
         self._deal(lambda k: lib.lscfg_context_step(self._pointer, k), lib.LSCFG_CONTEXT_SHARDS)
-        return losses.sum(axis=0)
+        result: np.ndarray = losses.sum(axis=0)
+        return result
 
     def _deal(self, function: Callable[[int], None], n: int) -> None:
         """Calls the function with 0 .. n-1. Each worker takes the next number when it is free, since sizes differ."""

@@ -343,7 +343,8 @@ class Expectation:
             lib.lscfg_em_sum(out[0].size, first, last, _reals(tensor), _reals(out[number[first]]))
 
         self._each(cuts, block)
-        return out.sum(axis=0)
+        result: np.ndarray = out.sum(axis=0)
+        return result
 
     def _each(self, cuts: list[int], work: Callable[[int, int], Any]) -> list[Any]:
         """Runs the work on every block that is not empty; the kernel runs without the interpreter's lock."""

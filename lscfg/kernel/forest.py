@@ -127,7 +127,8 @@ class Grammar:
             raise IndexError(f"category {category}")
         length = ffi.new("size_t *")
         name = lib.lscfg_grammar_category_name(self._pointer, category, length)
-        return ffi.buffer(name, length[0])[:].decode("utf-8")
+        result: str = ffi.buffer(name, length[0])[:].decode("utf-8")
+        return result
 
     def _check(self, rule: int) -> None:
         if not 0 <= rule < len(self):
@@ -148,7 +149,8 @@ class Grammar:
         self._check(rule)
         length = ffi.new("int32_t *")
         symbols = lib.lscfg_grammar_src(self._pointer, rule, length)
-        return ffi.unpack(symbols, length[0])
+        result: list[int] = ffi.unpack(symbols, length[0])
+        return result
 
     def tgt(self, rule: int) -> list[int]:
         """Returns the rule's target side; words >= 0, the k-th source nonterminal is -1-k."""

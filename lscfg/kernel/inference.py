@@ -131,7 +131,8 @@ def unknown_feature(name: str) -> str:
     data = name.encode("utf-8", "surrogateescape")
     text = ffi.new("char[]", 1000)
     lib.lscfg_feature_unknown(data, len(data), text, len(text))
-    return ffi.string(text).decode("utf-8", "replace")
+    result: str = ffi.string(text).decode("utf-8", "replace")
+    return result
 
 
 DEFAULT_FEATURES = str(ffi.string(lib.lscfg_default_features()).decode("ascii"))

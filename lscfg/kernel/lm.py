@@ -183,7 +183,7 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
     return frozenset(grams)
 
 
-@ffi.def_extern(error=1)
+@ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
 def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
     """Advances the automaton; called by the kernel with the handle of a model's closure."""
     return int(ffi.from_handle(context)(state, word, log10p, successor, reach))

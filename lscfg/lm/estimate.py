@@ -166,7 +166,8 @@ def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
 
 def _log10(values: Floats) -> Floats:
     """log10 with ``LOG_ZERO`` as the floor; rounding must not lift a probability above 1, nor leave a minus zero."""
-    return np.minimum(np.log10(np.maximum(values, 10.0**LOG_ZERO)), 0.0) + 0.0
+    result: Floats = np.minimum(np.log10(np.maximum(values, 10.0**LOG_ZERO)), 0.0) + 0.0
+    return result
 
 
 def estimate_ngrams(

@@ -99,7 +99,8 @@ class Parameters:
         """C^r of a rule of the table."""
         arity = int(self.rules.arity[rule])
         first = int(np.searchsorted(self.rules.arity, arity))
-        return self.tensors[arity][rule - first]
+        result: np.ndarray = self.tensors[arity][rule - first]
+        return result
 
     @classmethod
     def without_rules(cls, boundary: BoundaryModel) -> Parameters:

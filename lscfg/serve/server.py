@@ -46,8 +46,8 @@ class Server:
 
     def __init__(self, application: Application, listening: socket.socket):
         self._application, self._socket = application, listening
-        self._clients: set[asyncio.Task] = set()
-        self._idle: set[asyncio.Task] = set()
+        self._clients: set[asyncio.Task[None]] = set()
+        self._idle: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
         """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns."""
@@ -92,7 +92,7 @@ class Server:
             await channel.close()
             self._clients.discard(task)
 
-    async def _next(self, channel: Channel, task: asyncio.Task) -> bool:
+    async def _next(self, channel: Channel, task: asyncio.Task[None]) -> bool:
         """True if a request begins before the client has been idle for too long."""
         if self._application.draining:
             return False

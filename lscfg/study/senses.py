@@ -144,7 +144,8 @@ class Questions:
     def target_lengths(self) -> np.ndarray:
         """float64 [options], words of their target sides."""
         rules = self.inventory.rules
-        return (np.diff(rules.offsets) - rules.src_length)[self.rule].astype(np.float64)
+        result: np.ndarray = (np.diff(rules.offsets) - rules.src_length)[self.rule].astype(np.float64)
+        return result
 
     def language_scores(self, scorer: PhraseScorer) -> np.ndarray:
         """float64 [options, 2]: log10 probability among the other words of the reference, and its number of words."""

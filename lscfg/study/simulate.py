@@ -253,4 +253,5 @@ def tree_values(model: Parameters, derivations: Derivations) -> np.ndarray:
             for slot in reversed(range(k)):
                 tensor = np.einsum("n...b,nb->n...", tensor, inside[children[nodes, slot]])
             inside[nodes] = tensor
-    return inside[derivations.trees[:-1]] @ model.root
+    result: np.ndarray = inside[derivations.trees[:-1]] @ model.root
+    return result

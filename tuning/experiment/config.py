@@ -181,7 +181,8 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
         if not source and not getattr(settings, name):
             message = f"no {name} set: name {name}_source and {name}_reference, or set {name} in [prepare]"
             raise reader.error(("corpus",), message)
-    return settings
+    result: PrepareSettings = settings
+    return result
 
 
 def _with_kind(

@@ -147,7 +147,8 @@ def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Pro
         log.info(progress.title(stage))
         with _naming_systems(run, stage), part(stage) as own:
             (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), own)])
-        return record
+        result: dict[str, Any] = record
+        return result
 
     def needs(stage: Stage) -> set[str]:
         return {source.key for source in stage.sources} & missing

@@ -43,7 +43,7 @@ class FoldRules:
         order: of the language models.
     """
 
-    source: RuleExtractor
+    source: RuleExtractor[Any]
     settings: Any
     order: int
 

@@ -38,8 +38,7 @@ class Comet(Metric[CometSettings]):
     ) -> Stats:
         """Score of each sentence, a mean over the references, and 1; [sentences, 2]."""
         if settings.model is None or not settings.model.is_file():
-            cure = "no checkpoint of COMET; name the .ckpt file of a model on this machine"
-            raise InputError(cure, *([settings.model] if settings.model else []))
+            raise InputError("no checkpoint of COMET; name the .ckpt file of a model on this machine", settings.model)
         try:
             from comet import load_from_checkpoint
         except ImportError as error:

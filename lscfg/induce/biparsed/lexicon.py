@@ -150,7 +150,8 @@ def _blocks(arrays: dict[str, np.ndarray]) -> Iterator[list[np.ndarray]]:
 def _keys(arrays: dict[str, np.ndarray], tokens: list[np.ndarray], n_words: int) -> np.ndarray:
     """The words of cells as one number."""
     source, target = (np.append(arrays[side], -1)[token] for side, token in zip(("src", "tgt"), tokens, strict=True))
-    return (source.astype(np.int64) + 1) * (n_words + 1) + target + 1
+    result: np.ndarray = (source.astype(np.int64) + 1) * (n_words + 1) + target + 1
+    return result
 
 
 def _model1(

@@ -160,7 +160,10 @@ def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
 
 def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
     """int64 [pairs]: which model counts a pair; equal pairs are in one fold."""
-    return np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[text.arrays()["same"]]
+    result: np.ndarray = np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[
+        text.arrays()["same"]
+    ]
+    return result
 
 
 @dataclass(frozen=True)

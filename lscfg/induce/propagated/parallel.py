@@ -108,4 +108,5 @@ def fits(links: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarra
     of_rows = sums[source[:, 1]] - sums[source[:, 0]]
     both = of_rows[:, target[:, 1]] - of_rows[:, target[:, 0]]
     other = of_rows[:, -1:] + (sums[-1, target[:, 1]] - sums[-1, target[:, 0]]) - both
-    return both / np.maximum(other, 1)
+    result: np.ndarray = both / np.maximum(other, 1)
+    return result

@@ -99,7 +99,8 @@ class PhraseFile:
     @property
     def labelled(self) -> np.ndarray:
         """bool [source phrases]."""
-        return np.diff(self.labels.indptr) > 0
+        result: np.ndarray = np.diff(self.labels.indptr) > 0
+        return result
 
     def unlabelled_texts(self) -> list[str]:
         """The phrases without translation."""

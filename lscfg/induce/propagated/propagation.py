@@ -115,7 +115,8 @@ def _entries(matrix: sparse.csr_matrix, rows: np.ndarray, columns: np.ndarray, p
 def _ranges(begin: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """begin[0], begin[0] + 1, ... for so many as sizes[0] says, then those of begin[1], and so on."""
     ends = np.cumsum(sizes)
-    return np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    result: np.ndarray = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
+    return result
 
 
 def solve(step: PairStep, start: np.ndarray, solver: str = "linear", sweeps: int = 200) -> Solution:

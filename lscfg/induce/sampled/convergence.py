@@ -62,7 +62,8 @@ def effective_samples(chains: np.ndarray) -> float:
     ends = np.flatnonzero(pairs <= 0)
     pairs = np.minimum.accumulate(pairs[: ends[0] if len(ends) else len(pairs)])
     time = max(2 * float(pairs.sum()) - 1, 1 / np.log10(m * n))
-    return m * n / time
+    result: float = m * n / time
+    return result
 
 
 def _halves(chains: np.ndarray) -> np.ndarray:

@@ -260,7 +260,8 @@ def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSett
         return np.empty(0, np.int64)
     kept = frozenset(settings.kept())
     tokens = [record["tokens"] for record in trace if record["sweep"] in kept]
-    return np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
+    result: np.ndarray = np.repeat(np.arange(len(tokens)), tokens) * pairs + pair
+    return result
 
 
 def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) -> np.ndarray:
@@ -269,7 +270,8 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
         return scope > MAX_SCOPE
     if settings.rule_filter == "none":
         return np.zeros(len(rules), bool)
-    return (adjacent > 0) | (rules.src_length > settings.max_symbols) | (short == 0)
+    result: np.ndarray = (adjacent > 0) | (rules.src_length > settings.max_symbols) | (short == 0)
+    return result
 
 
 def sampled_tokens(found: SampledCorpus) -> RuleTokens:

@@ -77,7 +77,8 @@ def _slots(parent: np.ndarray) -> np.ndarray:
 def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """int64 [nodes], the first node behind the tree below each node."""
     width = int(end.max()) + 1
-    return np.searchsorted(tree * width + begin, tree * width + end)
+    result: np.ndarray = np.searchsorted(tree * width + begin, tree * width + end)
+    return result
 
 
 def _targets(
