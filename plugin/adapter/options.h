@@ -1,5 +1,4 @@
-/* What a line of a decoder's configuration says of the latent features, alike for all decoders. C++11, nothing of a
- * decoder. */
+/* Options for latent features on a decoder's line, the same for all decoders. C++11, independent of any decoder. */
 #ifndef LSCFG_ADAPTER_OPTIONS_H
 #define LSCFG_ADAPTER_OPTIONS_H
 
@@ -30,14 +29,14 @@ inline std::vector<std::string> SplitNames(const std::string &list) {
   return names;
 }
 
-/* The kernel's options, and what C++ makes of them. */
+/* The kernel's options in C++. */
 struct LatentOptions : lscfg_options {
   LatentOptions() { lscfg_options_init(this); }
 
   /* The features that are wanted, in the order of the columns of lscfg_features. */
   std::vector<int> Columns() const { return std::vector<int>(features.columns, features.columns + features.n_columns); }
 
-  /* Whether the option is one of these; throws ConfigError for a bad value. */
+  /* Tells if the option is one of these; throws ConfigError for a bad value. */
   bool Take(const std::string &key, const std::string &value) {
     lscfg_error error;
     const int code = lscfg_options_set(this, key.data(), key.size(), value.data(), value.size(), &error);
@@ -46,7 +45,7 @@ struct LatentOptions : lscfg_options {
   }
 };
 
-/* The warning of sums that are no probabilities; empty where there are none. */
+/* The warning about sums that are not probabilities; empty without any. */
 inline std::string ImproperText(const lscfg_improper &counts, const lscfg_feature_options &features) {
   char text[400];
   lscfg_improper_text(&counts, features.negative, text, sizeof text);

@@ -1,4 +1,4 @@
-/* A table of numbers by hash, open addressing, at most half full. What a number means is the user's to compare. */
+/* A hash table of numbers, open addressing, at most half full. The user compares the objects behind the numbers. */
 #ifndef LSCFG_INDEX_H
 #define LSCFG_INDEX_H
 
@@ -14,15 +14,15 @@ typedef struct {
   int64_t count, used; /* count is a power of two, or 0 before the first index_reserve */
 } index_table;
 
-/* Room for one more entry, or for so many in all: LSCFG_OK or LSCFG_ENOMEM. */
+/* Reserves room for one more entry, or for a total number of entries: LSCFG_OK or LSCFG_ENOMEM. */
 int index_reserve(index_table *);
 int index_reserve_all(index_table *, int64_t entries);
 /* Forgets all entries and keeps the room. */
 void index_clear(index_table *);
 void index_release(index_table *);
 
-/* The next number of this hash behind place *at, which is -1 at first; -1: there is no more. The numbers of a hash come
- * in no particular order. */
+/* The next number of this hash after slot *at, which is -1 at first; -1: no more numbers. Numbers of a hash come in no
+ * particular order. */
 static inline int32_t index_next(const index_table *t, uint32_t hash, int64_t *at) {
   if (!t->count) return -1;
   for (int64_t i = *at < 0 ? hash & (t->count - 1) : (*at + 1) & (t->count - 1); t->slots[i].id >= 0;

@@ -31,9 +31,9 @@ static void leave_plain(numeric_locale n) {
 
 enum { EXACT_POWERS = 23 }; /* powers of ten that a double holds exactly: 10^0 .. 10^22 */
 
-/* Reads digits with a point among them, and an exponent. Where the digits make a number up to 2^53 and the power of
- * ten is exact, one multiplication or division rounds as strtod does (Clinger 1990). The change of locale, which takes
- * longer than all the rest, is not needed then. Returns 0 where the text is anything else. */
+/* Reads digits with a point among them, and an exponent. If the digits make a number up to 2^53 and the power of ten is
+ * exact, one multiplication or division rounds as strtod does (Clinger 1990), which avoids the slow change of locale.
+ * Returns 0 for any other text. */
 static int parse_short(const char *p, const char *end, double *value) {
   static const double power[EXACT_POWERS] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -121,8 +121,8 @@ static const int64_t ten_to[MOST_DIGITS + 1] = {1,
                                                100000000000000,
                                                1000000000000000};
 
-/* Rounds a number > 0 to so many digits, the first of them not 0, and tells the power of ten of the first. Returns 0
- * where another way has to say how the last digit is rounded. */
+/* Rounds a number > 0 to so many digits, the first of them not 0, and sets the power of ten of the first. Returns 0 if
+ * another method must decide how to round the last digit. */
 static int64_t round_to(double value, int digits, int *exponent) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
@@ -157,7 +157,7 @@ static void put_digits(int64_t number, int digits, char *text) {
   put_pairs((uint32_t)(high ? number % ten_to[HALF] : number), digits - high, text + high);
 }
 
-/* As printf's %.*g, without a NUL. Returns the length, at most digits + 8, or 0 where another way has to be taken. */
+/* As printf's %.*g, without a NUL. Returns the length, at most digits + 8, or 0 if another method is needed. */
 static int print_short(double value, int digits, char *text) {
   char *p = text;
   int exponent;

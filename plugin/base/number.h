@@ -1,4 +1,4 @@
-/* Numbers as text. A locale may write a comma where files have a point; these functions never do. */
+/* Numbers as text, independent of the locale, which may write a comma instead of a point. */
 #ifndef LSCFG_NUMBER_H
 #define LSCFG_NUMBER_H
 

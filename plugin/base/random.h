@@ -1,7 +1,8 @@
-/* Random numbers that are a function of where they are used: Philox4x32-10 of Salmon, Moraes, Dror and Shaw (2011),
- * "Parallel random numbers: as easy as 1, 2, 3". A stream is named by a seed (the key) and a number (the upper half of
- * the counter), so that each sample has a stream of its own and no result depends on threads or on the order of work.
- * A stream has 2^65 numbers. */
+/* Random numbers as a function of their use: Philox4x32-10 of Salmon, Moraes, Dror and Shaw (2011), "Parallel random
+ * numbers: as easy as 1, 2, 3".
+ *
+ * A seed (the key) and a number (the upper half of the counter) identify a stream, so each sample has its own stream,
+ * and no result depends on threads or on the order of work. A stream has 2^65 numbers. */
 #ifndef LSCFG_RANDOM_H
 #define LSCFG_RANDOM_H
 

@@ -4,7 +4,7 @@
 
 #include "base/index.h"
 
-/* Rules, numbered in order of first appearance: two sides of symbols each, one rule behind the other. */
+/* Rules, numbered in order of first appearance: two sides of symbols each, concatenated. */
 typedef struct {
   ARRAY(int32_t) symbols;
   ARRAY(int64_t) offsets; /* one more than there are rules */
@@ -20,7 +20,7 @@ static inline int64_t rule_table_size(const rule_table *t) { return t->src_lengt
 int32_t rule_table_find(const rule_table *, const int32_t *symbols, int32_t n_src, int32_t n);
 /* The number of the rule, new or known; LSCFG_ENOMEM when memory or numbers are out. */
 int32_t rule_table_intern(rule_table *, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity);
-/* The number of a rule that is known to be new, for a table in which rules are found some other way. */
+/* Adds a rule that is known to be new, for a table with another index of its rules. */
 int32_t rule_table_append(rule_table *, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity);
 
 #endif

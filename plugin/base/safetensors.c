@@ -42,7 +42,7 @@ void tensor_file_close(tensor_file *file) {
   memset(file, 0, sizeof *file);
 }
 
-/* ---- the JSON that the header needs; every function returns the position behind, NULL where the text is malformed
+/* ---- the JSON that the header needs; every function returns the position after the value, NULL for malformed text
  * ---- */
 
 static const char *skip_blanks(const char *p, const char *end) {
@@ -111,7 +111,7 @@ static int same(const char *text, size_t length, const char *name) {
   return length == strlen(name) && !memcmp(text, name, length);
 }
 
-/* The object behind a name of the outermost object; *found stays NULL where the name is absent. */
+/* The object of a name in the outermost object; *found stays NULL if the name is absent. */
 static const char *find_entry(const char *p, const char *end, const char *name, const char **found) {
   const char *key;
   size_t length;
@@ -167,7 +167,7 @@ int tensor_file_get(const tensor_file *file, const char *name, const char *dtype
   int32_t n_offsets = 0;
   memset(view, 0, sizeof *view);
   if (!find_entry(begin, end, name, &entry))
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's header is malformed; make the file anew");
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's header is malformed; create the file again");
   if (!entry) return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is missing: not an lscfg model?", name);
   if (!read_entry(entry, end, view, offsets, &n_offsets) || n_offsets != 2)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the header of tensor '%s' is malformed", name);
@@ -187,7 +187,7 @@ int tensor_file_get(const tensor_file *file, const char *name, const char *dtype
                       (long long)offsets[1] + 8 + (long long)file->header, file->size);
   view->data = begin + file->header + offsets[0];
   if ((uintptr_t)view->data % element_size(dtype))
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is not aligned; make the file anew", name);
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is not aligned; create the file again", name);
   return LSCFG_OK;
 }
 

@@ -24,9 +24,9 @@ void tensor_file_close(tensor_file *);
 /* Finds a tensor of the given type and number of dimensions and checks that it lies, aligned, inside the file. */
 int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
                     lscfg_error *);
-/* Whether there is a tensor of that name and type. */
+/* Tells if a tensor of that name and type exists. */
 int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
-/* The string behind a key of the metadata, not NUL-terminated and with its escapes; NULL where there is none. */
+/* The string of a key of the metadata, not NUL-terminated and with its escapes; NULL if the key is absent. */
 const char *tensor_file_metadata(const tensor_file *, const char *key, size_t *length);
 
 #endif

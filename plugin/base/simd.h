@@ -1,7 +1,7 @@
-/* Instruction sets: for which of them a function is compiled, and which of them the machine has.
+/* Instruction sets: those for which a function is compiled, and those of the machine.
  *
- * A file with hot loops compiles them once for each set that pays and calls the best that simd_level() allows. All sets
- * give the same bits, unless the loops say otherwise. LSCFG_NARROW leaves the baseline alone. */
+ * A file with hot loops compiles them once for each useful set and calls the best one that simd_level() allows. All
+ * sets give the same bits, unless the loops state otherwise. LSCFG_NARROW disables all sets except the baseline. */
 #ifndef LSCFG_SIMD_H
 #define LSCFG_SIMD_H
 
@@ -24,7 +24,7 @@ static inline int simd_level(void) {
 static inline int simd_level(void) { return SIMD_BASELINE; }
 #endif
 
-/* A function of its own that is compiled for all sets; the loader chooses among them. */
+/* A separate function that is compiled for all sets; the loader chooses one. */
 #if defined(SIMD_X86) && !defined(__clang__) && defined(__linux__)
 #define SIMD_FOR_ALL __attribute__((target_clones("avx512f", "avx2", "default")))
 #else

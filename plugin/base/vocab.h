@@ -4,7 +4,7 @@
 #include "base/index.h"
 
 struct lscfg_vocab {
-  ARRAY(char) bytes;      /* all words, one behind the other */
+  ARRAY(char) bytes;      /* all words, concatenated */
   ARRAY(int64_t) offsets; /* word id -> first byte; one more than there are words */
   index_table index;      /* word ids */
 };

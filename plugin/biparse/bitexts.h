@@ -1,4 +1,4 @@
-/* Sentence pairs as numbers, and what the words of one side tell of those of the other. */
+/* Sentence pairs as numbers, and lexical probabilities. */
 #ifndef LSCFG_BITEXTS_H
 #define LSCFG_BITEXTS_H
 
@@ -17,7 +17,7 @@ struct lscfg_bitexts {
   ARRAY(int32_t) words[2];
   ARRAY(int32_t) same;
   index_table texts;          /* pairs */
-  int_map lexicon;            /* word_key -> 1 + place in log_probability */
+  int_map lexicon;            /* word_key -> 1 + index in log_probability */
   ARRAY(double) log_probability; /* pairs of them, as LSCFG_LEX_... */
 };
 

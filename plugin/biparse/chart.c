@@ -10,7 +10,7 @@
 
 /* ---- points ---- */
 
-/* What the symbols of a point choose, put together. */
+/* The combined choices of a point's symbols. */
 typedef struct {
   word_set linked, tails, shared; /* target words: linked, below nonterminals, linked more than once */
   int32_t n_tails, k[MOST_TAILS], l[MOST_TAILS];
@@ -77,7 +77,7 @@ static int64_t point_fingerprint(const pair_work *p, int32_t i, const pattern *f
   return fingerprint_key(fingerprint_join(pattern_fingerprint(form, p->src_codes.data + i, symbol_code(-1)), h));
 }
 
-/* Fills target span and score of a point; returns its place in the queue, higher is better. */
+/* Fills target span and score of a point; returns its priority, higher is better. */
 static double weigh(const pair_work *p, int32_t i, int32_t j, cube_point *point) {
   const pattern *form = &p->model->space.patterns.data[point->pattern];
   const lscfg_biparse_options *options = &p->model->options;
@@ -177,7 +177,7 @@ static int pop_edges(pair_work *p, int32_t i, int32_t j, const beams *b) {
   return LSCFG_OK;
 }
 
-/* Puts the nodes from first on in order, best first, and drops those beyond the beam with their edges. */
+/* Sorts the nodes from first on, best first, and drops those beyond the beam with their edges. */
 static int rank_nodes(pair_work *p, int32_t first, int64_t first_edge, int32_t most) {
   int32_t n = (int32_t)p->nodes.size - first, m = p->m;
   chart_node *nodes = p->nodes.data + first;
@@ -192,7 +192,7 @@ static int rank_nodes(pair_work *p, int32_t first, int64_t first_edge, int32_t m
     order[at] = a;
   }
   for (int32_t rank = 0; rank < n; rank++) place[order[rank]] = rank;
-  if (ARRAY_RESERVE(p->nodes, n)) return LSCFG_ENOMEM; /* a second copy behind */
+  if (ARRAY_RESERVE(p->nodes, n)) return LSCFG_ENOMEM; /* a second copy after it */
   nodes = p->nodes.data + first;
   if (n) memcpy(nodes + n, nodes, (size_t)n * sizeof *nodes);
   for (int32_t a = 0; a < n; a++) nodes[place[a]] = nodes[n + a];

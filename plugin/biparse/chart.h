@@ -5,7 +5,8 @@
 #include "biparse/pair.h"
 
 int pair_parse(pair_work *, const beams *);
-/* Drops edges far below the best derivation and gives probabilities to the others; the logarithm of their sum. */
+/* Drops edges far below the best derivation and computes the probabilities of the others; returns the logarithm of
+ * their sum. */
 double pair_prune(pair_work *, double beam);
 
 #endif

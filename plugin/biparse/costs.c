@@ -1,4 +1,4 @@
-/* What the words of a pair cost: tables that the parser looks up, and estimates of the cost outside of spans. */
+/* The costs of a pair's words: tables for the parser, and estimates of the cost outside of spans. */
 #include <math.h>
 
 #include "biparse/costs.h"
@@ -54,8 +54,8 @@ static void fingerprints(pair_work *p) {
 
 /* ---- estimates ---- */
 
-/* past[(begin, end)][x]: the sum over the first x words of one side of the best that each could get of the other side's
- * words outside of [begin, end), or of none. score: [x][y] with these strides. */
+/* past[(begin, end)][x]: the sum over the first x words of one side of the best score of each with a word of the other
+ * side outside of [begin, end), or with none. score: [x][y] with these strides. */
 static void sum_best(int32_t n_x, int32_t n_y, const double *score, int32_t stride_x, int32_t stride_y,
                      const double *none, double *past) {
   double before[MOST_WORDS + 1], behind[MOST_WORDS + 1];
@@ -142,7 +142,7 @@ static int64_t number_above(const word_item *items, int64_t n, double total) {
   return above;
 }
 
-/* The best sets: from the best of each size to those of one word more, which is less good than the others alone. */
+/* The best sets: from the best of each size to those with one more word, which are less good than the others alone. */
 static int items_of_word(pair_work *p, int32_t g, int32_t most) {
   int32_t m = p->m;
   int64_t begin = p->items.size;

@@ -5,7 +5,7 @@
 #include "biparse/pair.h"
 
 void pair_release(pair_work *);
-/* Tables of costs for a pair of the model's text; first: with the weights of the beginning. */
+/* Computes tables of costs for a pair of the model's text; first: with the initial weights. */
 int pair_open(pair_work *, const lscfg_biparse_model *, int32_t pair, int first);
 /* The sets of target words of all source words. */
 int pair_word_items(pair_work *, int32_t most);

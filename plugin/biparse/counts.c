@@ -7,17 +7,17 @@ enum { N_SUMS = 2, IN_TREE = -2 };
 struct lscfg_biparse_counts {
   const lscfg_bitexts *text;
   rule_table rules;
-  ARRAY(double) expected, sums; /* no sums where nothing was learned */
+  ARRAY(double) expected, sums; /* no sums if nothing was learned */
   ARRAY(uint8_t) is_bare;
-  int_map places; /* word_key -> 1 + place of a word pair */
+  int_map places; /* word_key -> 1 + index of a word pair */
   ARRAY(lscfg_word_pair) words;
   ARRAY(double) linked;
   ARRAY(int32_t) pairs;
   ARRAY(int32_t) last;    /* the last pair that had the rule */
-  ARRAY(int32_t) numbers; /* of the rules of the visits at hand; IN_TREE before that, -1 of those that are not kept */
+  ARRAY(int32_t) numbers; /* of the rules of the current visits; IN_TREE before that, -1 for dropped rules */
   wanted_text wanted;
   int has_wanted;         /* else all rules are */
-  int_map target_places;  /* fingerprint of a target side -> 1 + its place, where not all rules are kept */
+  int_map target_places;  /* fingerprint of a target side -> 1 + its index, if not all rules are kept */
   ARRAY(double) of_target, target_view; /* how often all rules have it; by rule */
   ARRAY(lscfg_biparse_edge) edges;
   int32_t n_pairs;
@@ -57,7 +57,7 @@ int lscfg_biparse_want(lscfg_biparse_counts *c, const int32_t *words, int64_t n)
   return wanted_add_words(&c->wanted, words, n);
 }
 
-/* Where the sum of all rules with a target side is; negative: no memory. */
+/* The index of the sum of all rules with a target side; negative: no memory. */
 static int64_t target_place(lscfg_biparse_counts *c, const int32_t *symbols, int32_t n) {
   uint64_t hash = 0;
   for (int32_t k = 0; k < n; k++) hash = fingerprint_append(hash, symbols[k]);
@@ -70,7 +70,7 @@ static int64_t target_place(lscfg_biparse_counts *c, const int32_t *symbols, int
   return *place - 1;
 }
 
-/* The weight that a model gives to the links of a rule. */
+/* The model's weight of a rule's links. */
 static double weight_of_links(const lscfg_biparse_model *m, const lscfg_biparse_visits *v,
                               const lscfg_biparse_rule *r) {
   const int32_t *symbols = v->symbols.data + r->symbols, *links = v->links.data + r->links;

@@ -6,17 +6,23 @@
 #define SMALL_SCALE 1e-60   /* below it weights are brought to a common scale of 1 */
 #define SMALL_STEP 1e-5     /* smaller steps of sparse weights are left out */
 #define LARGEST_STEP 5.0    /* of the gradient of a dense weight, for each pair */
-#define LEAST_LEXICAL 0.1   /* of lexical weights: without them nothing guides the parser */
+#define LEAST_LEXICAL 0.1   /* of lexical weights: without them, nothing guides the parser */
 #define LARGEST_WEIGHT 1e6
 
 /* ---- rules ---- */
 
 /* Discovers a rule of a pair. */
 static int discover(lscfg_biparse_model *m, const lscfg_biparse_visits *v, const lscfg_biparse_rule *r, int32_t pair) {
-  told_rule told = {v->symbols.data + r->symbols, v->links.data + r->links, r->n_src, r->n_tgt, r->arity, r->n_links,
-                    {r->fingerprint[0], r->fingerprint[1], r->fingerprint[2]}, {r->lexical[0], r->lexical[1]}};
-  int32_t same = m->text->same.data[pair], rule = model_intern_rule(m, &told, same);
-  int32_t number = rule < 0 ? rule : model_intern_aligned(m, &told, rule);
+  rule_spec spec = {v->symbols.data + r->symbols,
+                    v->links.data + r->links,
+                    r->n_src,
+                    r->n_tgt,
+                    r->arity,
+                    r->n_links,
+                    {r->fingerprint[0], r->fingerprint[1], r->fingerprint[2]},
+                    {r->lexical[0], r->lexical[1]}};
+  int32_t same = m->text->same.data[pair], rule = model_intern_rule(m, &spec, same);
+  int32_t number = rule < 0 ? rule : model_intern_aligned(m, &spec, rule);
   if (number < 0) return LSCFG_ENOMEM;
   if (same != pair) return LSCFG_OK; /* equal pairs count as one */
   aligned_rule *a = &m->aligned.data[number];
@@ -76,7 +82,7 @@ static int overflow(lscfg_error *error, const char *feature) {
   return lscfg_fail(error, LSCFG_EINPUT, 0, "the weight of %s grows without end; lower the rate", feature);
 }
 
-/* Follows the gradient of the weights of the batch; shrink: what they lose by it beside the common scale. */
+/* Follows the gradient of the weights of the batch; shrink: their loss in addition to the common scale. */
 static int follow(lscfg_biparse_model *m, weights *w, const lscfg_biparse_step *step, double shrink, const char *name,
                   lscfg_error *error) {
   for (int64_t k = 0; k < w->touched.size; k++) {
@@ -116,10 +122,10 @@ static void rescale(lscfg_biparse_model *m) {
 }
 
 int lscfg_biparse_update(lscfg_biparse_model *m, const lscfg_biparse_step *step, lscfg_error *error) {
-  static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words beside a span",
+  static const char *const names[] = {"a pair of linked words", "the ends of a span", "the words next to a span",
                                       "a rule"};
   if (refuse_if_settled(m, error)) return LSCFG_EINPUT;
-  /* All weights shrink alike only where their rates are alike. */
+  /* All weights shrink equally only if their rates are equal. */
   double shrink = step->prior == LSCFG_PRIOR_VISIT ? step->shrink : step->shrink * (double)m->visited;
   int common = step->prior == LSCFG_PRIOR_CORPUS && !step->adagrad;
   if (common) m->scale *= fmax(0, 1 - step->rate * shrink);

@@ -79,7 +79,7 @@ int32_t model_weight_place(weight_table *t, int64_t key) {
   return (int32_t)*place - 1;
 }
 
-int32_t model_intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t same) {
+int32_t model_intern_rule(lscfg_biparse_model *m, const rule_spec *r, int32_t same) {
   int64_t *place = int_map_at(&m->rule_places, r->fingerprint[1]);
   if (!place || ARRAY_RESERVE(m->only, 1)) return LSCFG_ENOMEM;
   if (*place) {
@@ -97,7 +97,7 @@ int32_t model_intern_rule(lscfg_biparse_model *m, const told_rule *r, int32_t sa
 /* Adds a rule at the end of the list of its source side. */
 static int add_to_side(lscfg_biparse_model *m, int32_t side, int32_t number) {
   target_list *list = &m->sides.data[side];
-  if (list->n == list->room) { /* a new place of twice the size */
+  if (list->n == list->room) { /* moved to new room of twice the size */
     int32_t room = list->room ? 2 * list->room : 1;
     if (ARRAY_RESERVE(m->targets, room)) return LSCFG_ENOMEM;
     for (int32_t k = 0; k < list->n; k++) m->targets.data[m->targets.size + k] = m->targets.data[list->begin + k];
@@ -121,7 +121,7 @@ void model_move_up(lscfg_biparse_model *m, int32_t number) {
   targets[at] = number;
 }
 
-int32_t model_intern_aligned(lscfg_biparse_model *m, const told_rule *r, int32_t rule) {
+int32_t model_intern_aligned(lscfg_biparse_model *m, const rule_spec *r, int32_t rule) {
   int64_t *place = int_map_at(&m->aligned_places, r->fingerprint[2]);
   if (!place || ARRAY_RESERVE(m->aligned, 2) || ARRAY_RESERVE(m->links, r->n_links)) return LSCFG_ENOMEM;
   if (*place) return (int32_t)*place - 1;
@@ -180,12 +180,15 @@ int lscfg_biparse_go_back(lscfg_biparse_model *m, lscfg_error *error) {
 
 /* ---- the rule cache ---- */
 
-static void tell(const lscfg_biparse_model *m, int64_t number, int32_t *links, told_rule *r) {
+static void make_spec(const lscfg_biparse_model *m, int64_t number, int32_t *links, rule_spec *r) {
   const aligned_rule *a = &m->aligned.data[number];
   const rule_table *t = &m->rules;
   int64_t begin = t->offsets.data[a->rule];
-  *r = (told_rule){.symbols = t->symbols.data + begin, .links = links, .n_src = t->src_length.data[a->rule],
-                   .arity = t->arity.data[a->rule], .n_links = (int32_t)(a[1].links - a[0].links),
+  *r = (rule_spec){.symbols = t->symbols.data + begin,
+                   .links = links,
+                   .n_src = t->src_length.data[a->rule],
+                   .arity = t->arity.data[a->rule],
+                   .n_links = (int32_t)(a[1].links - a[0].links),
                    .lexical = {a->lexical[0], a->lexical[1]}};
   r->n_tgt = (int32_t)(t->offsets.data[a->rule + 1] - begin) - r->n_src;
   for (int32_t k = 0; k < r->n_links; k++) {
@@ -201,10 +204,10 @@ static int take_rules(lscfg_biparse_model *m, const lscfg_biparse_model *from) {
   for (int64_t k = 0; k < from->aligned.size; k++) {
     const aligned_rule *a = &from->aligned.data[k];
     if (from->rules.arity.data[a->rule] && from->only.data[a->rule] >= 0) continue;
-    told_rule told;
-    tell(from, k, links, &told);
-    int32_t rule = model_intern_rule(m, &told, from->only.data[a->rule]), number = rule;
-    if (rule >= 0) number = model_intern_aligned(m, &told, rule);
+    rule_spec spec;
+    make_spec(from, k, links, &spec);
+    int32_t rule = model_intern_rule(m, &spec, from->only.data[a->rule]), number = rule;
+    if (rule >= 0) number = model_intern_aligned(m, &spec, rule);
     if (number < 0) return LSCFG_ENOMEM;
     m->of_rules.weight.data[rule] = from->of_rules.weight.data[a->rule];
     m->of_rules.kept.data[rule] = from->of_rules.kept.data[a->rule];

@@ -5,7 +5,7 @@
 #include "biparse/space.h"
 #include "base/rule_table.h"
 
-/* Weights of features of one kind, and what a batch says of them. */
+/* Weights of features of one kind, and their gradients in a batch. */
 typedef struct {
   ARRAY(double) weight, pending; /* of a common scale; the gradient of the batch so far */
   ARRAY(double) kept;            /* weights to go back to */
@@ -16,13 +16,13 @@ typedef struct {
 
 /* Weights by pairs of words. */
 typedef struct {
-  int_map places; /* word_key -> 1 + place */
+  int_map places; /* word_key -> 1 + index */
   ARRAY(int32_t) words;
   weights of;
 } weight_table;
 
 typedef struct {
-  int32_t weight; /* its place in the table of linked words */
+  int32_t weight; /* its index in the table of linked words */
   uint8_t src, tgt;
 } rule_link;
 
@@ -33,7 +33,7 @@ typedef struct {
   double lexical[2];
 } aligned_rule;
 
-/* The aligned rules of a source side, those that most pairs have shown first: a part of targets. */
+/* The aligned rules of a source side, those that occur in most pairs first: a part of targets. */
 typedef struct {
   int64_t begin;
   int32_t n, room;
@@ -64,22 +64,22 @@ struct lscfg_biparse_model {
   ARRAY(double) weight_view[1 + LSCFG_N_SPARSE];
 };
 
-/* What is known of a rule with its links, whoever tells it. */
+/* A rule with its links, from a pair or from another model. */
 typedef struct {
   const int32_t *symbols, *links;
   int32_t n_src, n_tgt, arity, n_links;
   int64_t fingerprint[3];
   double lexical[2];
-} told_rule;
+} rule_spec;
 
 static inline int32_t most_shown(const aligned_rule *a) { return a->now > a->shown ? a->now : a->shown; }
 
-/* The number of a rule, new or known, that a pair shows, or the first one equal to it; of a rule with its links; the
- * place of a weight of two words. LSCFG_ENOMEM when memory or numbers are out. */
-int32_t model_intern_rule(lscfg_biparse_model *, const told_rule *, int32_t same);
-int32_t model_intern_aligned(lscfg_biparse_model *, const told_rule *, int32_t rule);
+/* The number of a rule, new or known, that occurs in a pair, or the first one equal to it; of a rule with its links;
+ * the index of a weight of two words. LSCFG_ENOMEM when memory or numbers are out. */
+int32_t model_intern_rule(lscfg_biparse_model *, const rule_spec *, int32_t same);
+int32_t model_intern_aligned(lscfg_biparse_model *, const rule_spec *, int32_t rule);
 int32_t model_weight_place(weight_table *, int64_t key);
-/* Moves a rule forward in the list of its source side, past those that fewer pairs have shown. */
+/* Moves a rule forward in the list of its source side, past those that occur in fewer pairs. */
 void model_move_up(lscfg_biparse_model *, int32_t number);
 
 /* Refuses what would change a settled model. */
@@ -87,14 +87,14 @@ static inline int refuse_if_settled(const lscfg_biparse_model *m, lscfg_error *e
   return m->is_settled ? lscfg_fail(error, LSCFG_EINPUT, 0, "learning is over") : LSCFG_OK;
 }
 
-/* The number behind a key, -1 if there is none. */
+/* The number of a key, -1 if there is none. */
 static inline int32_t find_number(const int_map *m, int64_t key) {
   if (!m->slots) return -1;
   const int_entry *entry = int_map_slot(m, key);
   return entry->key < 0 ? -1 : (int32_t)(entry->value - 1);
 }
 
-/* Whether a rule has no weight for a pair: no rule has, or no other pair has shown it. */
+/* Tells if a rule has no weight for a pair: no rule has, or the rule occurs in no other pair. */
 static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
   return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
 }

@@ -1,5 +1,5 @@
-/* The neighbour hypergraph of a pair: all derivations of its source side by known rules with the source sides that the
- * pair's own rules have (Xiao et al. 2012, Eq. 6). The targets of a source side are summed once, not at each place. */
+/* The neighbour hypergraph of a pair: all derivations of its source side by known rules with the source sides of the
+ * pair's rules (Xiao et al. 2012, Eq. 6). The targets of a source side are summed once, not at each position. */
 #include <math.h>
 
 #include "biparse/neighbours.h"
@@ -41,14 +41,14 @@ static int add_target(lscfg_biparse_visits *v, double score, int32_t aligned, in
   return LSCFG_OK;
 }
 
-/* The pair's own rule among those of a list, -1 if it is not there. */
+/* The pair's rule in a list, -1 if it is absent. */
 static int64_t find_target(const lscfg_biparse_visits *v, int64_t begin, int64_t end, int32_t aligned) {
   for (int64_t k = begin; k < end; k++)
     if (v->targets.data[k].aligned == aligned) return k;
   return -1;
 }
 
-/* The rules of a source side: those that most pairs have shown, and the pair's own rules first .. last - 1 of order. */
+/* The rules of a source side: those that occur in most pairs, and the pair's rules first .. last - 1 of order. */
 static int add_targets(lscfg_biparse_visits *v, neighbour_side *side, int64_t fingerprint, const int32_t *first,
                        const int32_t *last) {
   const lscfg_biparse_model *m = v->pair.model;

@@ -4,7 +4,7 @@
 
 #include "biparse/visits.h"
 
-/* Parses the source side of the pair at hand with the rules of its source sides, and adds expectations, taken away. */
+/* Parses the source side of the current pair with the rules of its source sides, and subtracts their expectations. */
 int visits_neighbours(lscfg_biparse_visits *, lscfg_biparse_result *);
 
 #endif

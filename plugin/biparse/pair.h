@@ -1,4 +1,4 @@
-/* One sentence pair: what its words cost, its chart, and what the best derivations say. */
+/* One sentence pair: the costs of its words, its chart, and its best derivations. */
 #ifndef LSCFG_BIPARSE_PAIR_H
 #define LSCFG_BIPARSE_PAIR_H
 
@@ -49,7 +49,7 @@ typedef struct {
   int32_t pair, same, n, m;
   const int32_t *src, *tgt;
   double weight[LSCFG_N_DENSE], scale; /* of dense features, and what all other weights are multiplied by */
-  int has_rules; /* whether any rule has a weight */
+  int has_rules;                       /* non-zero: some rule has a weight */
   /* by source and target word, [n][m], and of single words with NULL */
   ARRAY(double) log_tgt, log_src, prob_tgt, prob_src, linked;
   ARRAY(double) null_tgt, null_src;

@@ -1,7 +1,7 @@
 /* Source sides of a span, at most five symbols, two of them nonterminals; and fingerprints of rules. */
 #include "biparse/space.h"
 
-/* Adds all sides that begin like p, up to position at, and cover so many words. */
+/* Adds all sides that begin like p, up to position at, and cover this number of words. */
 static int extend(space *s, pattern *p, int32_t length) {
   int32_t at = p->at[p->n], n_tails = (p->tails & 1) + (p->tails >> 1 & 1) + (p->tails >> 2 & 1) +
                                       (p->tails >> 3 & 1) + (p->tails >> 4 & 1);

@@ -20,7 +20,7 @@ typedef struct {
 int space_init(space *);
 void space_release(space *);
 
-/* Fingerprints of rules. Two rules of one fingerprint would be taken for the same: among 20 million rules the chance of
+/* Fingerprints of rules. Two rules with the same fingerprint would be confused: among 20 million rules the chance of
  * such a pair is 2e-5. */
 #define FINGERPRINT_FACTOR 0x9fb21c651e98df25u
 

@@ -1,4 +1,4 @@
-/* What a model shows of itself, and models that are put together from what others showed. */
+/* Views of a model, and models that are sums of views. */
 #include "biparse/model.h"
 
 static int copy_weights(lscfg_biparse_model *m, int which, const double *weight, int64_t n) {
@@ -96,14 +96,16 @@ static int add_weights(lscfg_biparse_model *m, const lscfg_biparse_view *view, d
   return LSCFG_OK;
 }
 
-static told_rule told_by(const lscfg_biparse_view *view, int64_t rule) {
+static rule_spec spec_of(const lscfg_biparse_view *view, int64_t rule) {
   int64_t begin = view->offsets[rule], n = view->offsets[rule + 1] - begin;
-  return (told_rule){.symbols = view->symbols + begin, .n_src = view->src_length[rule],
-                     .n_tgt = (int32_t)n - view->src_length[rule], .arity = view->arity[rule]};
+  return (rule_spec){.symbols = view->symbols + begin,
+                     .n_src = view->src_length[rule],
+                     .n_tgt = (int32_t)n - view->src_length[rule],
+                     .arity = view->arity[rule]};
 }
 
-/* Links are to be between words; symbols were checked. */
-static int good_links(const told_rule *r) {
+/* Links must join words; symbols were checked. */
+static int good_links(const rule_spec *r) {
   for (const int32_t *link = r->links; link < r->links + 2 * r->n_links; link += 2)
     if (link[0] < 0 || link[0] >= r->n_src || link[1] < 0 || link[1] >= r->n_tgt || r->symbols[link[0]] < 0 ||
         r->symbols[r->n_src + link[1]] < 0)
@@ -114,9 +116,9 @@ static int good_links(const told_rule *r) {
 /* numbers: of the rules in this model. */
 static int add_rules(lscfg_biparse_model *m, const lscfg_biparse_view *view, double share, int32_t *numbers) {
   for (int64_t k = 0; k < view->n_rules; k++) {
-    told_rule told = told_by(view, k);
-    rule_fingerprints(told.symbols, told.n_src, told.n_tgt, NULL, 0, told.fingerprint);
-    int32_t rule = numbers[k] = model_intern_rule(m, &told, view->only[k]);
+    rule_spec spec = spec_of(view, k);
+    rule_fingerprints(spec.symbols, spec.n_src, spec.n_tgt, NULL, 0, spec.fingerprint);
+    int32_t rule = numbers[k] = model_intern_rule(m, &spec, view->only[k]);
     if (rule < 0) return LSCFG_ENOMEM;
     add_share(&m->of_rules, rule, share, view->rule_weight[k], view->kept[LSCFG_N_SPARSE][k], view->rule_squares[k]);
   }
@@ -131,13 +133,13 @@ static int add_aligned(lscfg_biparse_model *m, const lscfg_biparse_view *view, c
     if (rule < 0 || rule >= view->n_rules || n_links < 0 || n_links > MOST_SYMBOLS * MOST_WORDS || begin < 0 ||
         begin + n_links > view->n_links)
       return refuse(error, "a rule");
-    told_rule told = told_by(view, rule);
-    told.links = view->links + 2 * begin;
-    told.n_links = (int32_t)n_links;
-    memcpy(told.lexical, view->lexical + 2 * k, sizeof told.lexical);
-    if (!good_links(&told)) return refuse(error, "a link");
-    rule_fingerprints(told.symbols, told.n_src, told.n_tgt, told.links, told.n_links, told.fingerprint);
-    int32_t number = model_intern_aligned(m, &told, numbers[rule]);
+    rule_spec spec = spec_of(view, rule);
+    spec.links = view->links + 2 * begin;
+    spec.n_links = (int32_t)n_links;
+    memcpy(spec.lexical, view->lexical + 2 * k, sizeof spec.lexical);
+    if (!good_links(&spec)) return refuse(error, "a link");
+    rule_fingerprints(spec.symbols, spec.n_src, spec.n_tgt, spec.links, spec.n_links, spec.fingerprint);
+    int32_t number = model_intern_aligned(m, &spec, numbers[rule]);
     if (number < 0) return out_of_memory(error);
     aligned_rule *a = &m->aligned.data[number];
     if (view->shown[k] > a->shown) a->shown = view->shown[k];
@@ -147,7 +149,7 @@ static int add_aligned(lscfg_biparse_model *m, const lscfg_biparse_view *view, c
   return LSCFG_OK;
 }
 
-/* Whether nothing is in a view twice, which was all that a model was made of. */
+/* Tells if a view, the only part of a model, contains everything once. */
 static int has_all(const lscfg_biparse_model *m, const lscfg_biparse_view *view) {
   for (int kind = 0; kind < LSCFG_N_SPARSE; kind++)
     if (m->sparse[kind].of.weight.size != view->n_weights[kind]) return 0;

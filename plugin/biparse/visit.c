@@ -7,7 +7,7 @@
 
 /* ---- rules ---- */
 
-/* Where the symbols of an edge are. */
+/* Positions of the symbols of an edge. */
 typedef struct {
   int32_t k, l, n_tails;
   int32_t tail_k[MOST_TAILS], tail_l[MOST_TAILS], tail_symbol[MOST_TAILS];
@@ -51,7 +51,7 @@ static void spell_links(lscfg_biparse_visits *v, int32_t g, int32_t s, word_set 
   r->lexical[LSCFG_LEX_SOURCE] += size ? log(mean / size) : p->null_src.data[g];
 }
 
-/* The rule of an edge behind all others; it may be known already. */
+/* Appends the rule of an edge; it may be known already. */
 static int spell(lscfg_biparse_visits *v, const chart_edge *e, lscfg_biparse_rule *r) {
   const pair_work *p = &v->pair;
   const pattern *form = pattern_of(p, e);
@@ -234,7 +234,7 @@ static int add_tree(lscfg_biparse_visits *v, int32_t node, int32_t parent, int32
 
 /* ---- visits ---- */
 
-/* Parses with wider and wider beams; negative result->tries where nothing helps. */
+/* Parses with wider and wider beams; negative result->tries if all fail. */
 static int parse(lscfg_biparse_visits *v, lscfg_biparse_result *result) {
   const lscfg_biparse_options *o = &v->pair.model->options;
   int64_t wide = 1;
@@ -277,7 +277,7 @@ int lscfg_biparse_visit(const lscfg_biparse_model *model, lscfg_biparse_visits *
   v->gradient.size = v->dense.size = 0;
   for (int64_t k = 0; k < n; k++) {
     if (pairs[k] < 0 || pairs[k] >= model->text->same.size)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no sentence pair %ld", (long)pairs[k]);
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "no sentence pair %ld", (long)pairs[k]);
     if (visit(model, v, pairs[k], what)) return out_of_memory(error);
   }
   return LSCFG_OK;

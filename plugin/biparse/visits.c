@@ -1,4 +1,4 @@
-/* What visits of sentence pairs find: rules, expectations and gradients. */
+/* Results of visiting sentence pairs: rules, expectations and gradients. */
 #include "biparse/visits.h"
 #include "biparse/costs.h"
 

@@ -1,10 +1,10 @@
-/* What visits of sentence pairs find, until a model or counts take it. */
+/* Results of visiting sentence pairs, until a model or counts take them. */
 #ifndef LSCFG_BIPARSE_VISITS_H
 #define LSCFG_BIPARSE_VISITS_H
 
 #include "biparse/pair.h"
 
-/* How much the expectation of a sparse feature is greater given both sides than given the source. */
+/* The difference between the expectations of a sparse feature given both sides and given the source. */
 typedef struct {
   int32_t visit, kind; /* LSCFG_LINKED_WORDS ...; RULE_FEATURE: key is a rule of the model; NEW_RULE: of the visits */
   int64_t key;
@@ -22,7 +22,7 @@ typedef struct {
 /* A source side of the pair: its rules are begin .. the next one's begin - 1. */
 typedef struct {
   int32_t begin;
-  double score, expected; /* logarithm of the sum over its rules; places where it is used */
+  double score, expected; /* logarithm of the sum over its rules; expected number of uses */
 } neighbour_side;
 
 typedef struct {
@@ -51,7 +51,7 @@ struct lscfg_biparse_visits {
   ARRAY(int32_t) order;                /* rules by source side */
 };
 
-/* Adds a value to the gradient of a feature of the pair at hand; and to those of the links of a rule. */
+/* Adds a value to the gradient of a feature of the current pair, or to those of the links of a rule. */
 int visits_add(lscfg_biparse_visits *, int kind, int64_t key, double value);
 int visits_add_links(lscfg_biparse_visits *, const lscfg_biparse_rule *, double value);
 #endif

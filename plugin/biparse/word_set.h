@@ -57,7 +57,7 @@ static inline int32_t set_size(word_set s) {
   return n;
 }
 
-/* The first word, and the place behind the last one; 0 of no words. */
+/* The first word, and the position after the last one; 0 for no words. */
 static inline int32_t set_first(word_set s) {
   for (int32_t p = 0; p < SET_PARTS; p++)
     if (s.part[p]) return 64 * p + __builtin_ctzll(s.part[p]);

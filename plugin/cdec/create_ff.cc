@@ -1,4 +1,4 @@
-/* What cdec looks for in a library of feature functions. */
+/* The entry point of a library of feature functions for cdec. */
 #include <iostream>
 
 #include "packing.h"

@@ -19,7 +19,7 @@ void Check(int code, const lscfg_error &error, const string &path) {
                     error.message);
 }
 
-/* Behind the next "|||" of a line that is no part of a word; the line's end if there is none. */
+/* After the next "|||" of a line that is no part of a word; the line's end if there is none. */
 size_t EndOfField(const string &line, size_t from) {
   const auto is_border = [&line](size_t place) { return strchr(" \t\r", line[place]) != nullptr; };
   while ((from = line.find("|||", from)) != string::npos) {
@@ -30,8 +30,8 @@ size_t EndOfField(const string &line, size_t from) {
   return line.size();
 }
 
-/* Without features and what follows them: the kernel needs only the rules themselves, and lines keep their numbers. A
- * line that begins with a blank refines the rule above it; the first parse does not use it. */
+/* Without features and the fields after them: the kernel needs only the rules themselves, and lines keep their numbers.
+ * A line that begins with a blank refines the rule above it; the first parse does not use it. */
 string RulesOnly(const string &path) {
   ReadFile file = OpenText(path);
   string rules;
@@ -119,8 +119,8 @@ void BoundGrammar::AddMatching(const BoundGrammar &other, const vector<char> &is
   }
 }
 
-/* cdec leaves rules out whose source side is the goal alone, and its glue rules hold wherever an S is wanted, while the
- * kernel's begin at the first word. */
+/* cdec omits rules whose source side is the goal alone, and its glue rules apply at any S, while the kernel's begin at
+ * the first word. */
 void BoundGrammar::CheckGoal() const {
   const int32_t goal = -1 - goal_, s = -1 - kS;
   for (int32_t r = 0; r < lscfg_grammar_size(grammar_.get()); ++r) {
@@ -166,7 +166,7 @@ int32_t BoundGrammar::Category(WordID nonterminal) const {
 int32_t BoundGrammar::Find(const TRule &rule) const {
   const int32_t size = lscfg_grammar_size(grammar_.get()), lhs = Category(rule.lhs_);
   const vector<WordID> &f = rule.f_, &e = rule.e_;
-  /* cdec's own pass-through rule may say the same as a rule of the grammar, but not count as one. */
+  /* cdec's pass-through rule may equal a rule of the grammar, but does not count as one. */
   if (pass_through_ && lhs == kX && f.size() == 1 && f[0] > 0 && e == f &&
       rule.scores_.value(pass_through_feature_) != 0)
     return size + LSCFG_RULE_PASS;

@@ -1,4 +1,4 @@
-/* Grammars in the kernel's numbers: cdec's rules are found in them by what they say. */
+/* Grammars in the kernel's numbers; cdec's rules are found in them by their text. */
 #ifndef LSCFG_CDEC_GRAMMAR_H
 #define LSCFG_CDEC_GRAMMAR_H
 
@@ -28,14 +28,14 @@ class BoundGrammar {
  public:
   BoundGrammar(const lscfg_model *model, const lscfg_binding_options &options, Words *words);
 
-  /* Each throws ConfigError, Finish also for rules that the kernel parses otherwise than cdec, if they are to be. */
+  /* Each throws ConfigError; Finish also for rules that the kernel parses differently from cdec, if asked to check. */
   void Read(const std::string &path);
   void Add(const TRule &rule);
-  /* The other grammar's rules whose source words are all there: is_there[word]. */
+  /* The other grammar's rules whose source words are all marked: is_there[word]. */
   void AddMatching(const BoundGrammar &other, const std::vector<char> &is_there);
   void Finish(const DecoderSettings &decoder, bool parses);
 
-  /* Number of the rule, of an extra one where the grammar has none like it; -1 for a rule that is unknown. */
+  /* Number of the rule, of an extra one if the grammar lacks it; -1 for an unknown rule. */
   int32_t Find(const TRule &rule) const;
   int32_t Category(WordID nonterminal) const;
   /* Whether a rule translates the word alone into an X. */

@@ -181,7 +181,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   neutral_ = false;
 }
 
-/* Fills values_; those of marginals are 0 where the sum over all derivations is not positive. */
+/* Fills values_; those of marginals are 0 if the sum over all derivations is not positive. */
 void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference inference;
@@ -209,7 +209,7 @@ void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *fore
 
 /* ---- the forest that an earlier pass built ---- */
 
-/* The grammar at hand if it has all rules, else one of the forest's own rules. */
+/* The current grammar if it has all rules, else one of the forest's rules. */
 const BoundGrammar *LatentFeatures::GrammarOfRecorded(const vector<Recorder::Edge> &edges) {
   vector<const TRule *> listed; /* those that are no extra rules */
   bool all_known = true;
@@ -293,7 +293,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
   if (check(code) == LSCFG_NO_PARSE) throw std::runtime_error("the recorded forest has no derivation");
   Infer(*current_, forest.get());
 
-  /* Rules by their address from here on, since equal rules may be told apart by nothing else. */
+  /* Rules by their address from here on, since only it may distinguish equal rules. */
   rules_.Clear();
   edges_.Clear(edges.size());
   int32_t n_rules = 0;
@@ -317,7 +317,7 @@ const EdgeTable::Edge *LatentFeatures::Find(const HG::Edge &edge, uint32_t left,
   return edges_.Find(rule, EdgeTable::Pack(edge.i_, edge.j_), left, right);
 }
 
-/* The values of the edge, NULL where nothing is known of it. */
+/* The values of the edge, NULL if it has none. */
 const double *LatentFeatures::ValuesOf(const HG::Edge &edge, const vector<const void *> &tails, uint32_t *label) const {
   uint32_t labels[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
   *label = EdgeTable::Pack(edge.i_, edge.j_);

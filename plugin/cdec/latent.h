@@ -17,8 +17,8 @@
 #include "sentence_metadata.h"
 #include "settings.h"
 
-/* A state of four bytes tells nodes apart: the span where the sentence is parsed anew, the recorded node where it is
- * not. It splits no node, since all edges into one have the same. */
+/* A state of four bytes identifies a node: its span if the sentence is parsed again, the recorded node otherwise. It
+ * splits no node, since all edges into one have the same state. */
 class LatentFeatures : public FeatureFunction {
  public:
   explicit LatentFeatures(const Settings &settings); /* throws ConfigError */
@@ -49,10 +49,10 @@ class LatentFeatures : public FeatureFunction {
   std::unique_ptr<Words> words_;
   std::unique_ptr<BoundGrammar> grammar_, sentence_grammar_;
   std::vector<int> feature_ids_;     /* of the columns */
-  std::unique_ptr<Packing> packing_; /* null: each feature is an entry of its own */
+  std::unique_ptr<Packing> packing_; /* null: each feature is a separate entry */
 
   /* of the sentence at hand */
-  bool neutral_ = true; /* nothing is known of it: all features are 0 */
+  bool neutral_ = true; /* no inference: all features are 0 */
   int sentence_id_ = 0;
   const BoundGrammar *current_ = nullptr;
   EdgeTable edges_;

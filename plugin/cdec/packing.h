@@ -1,5 +1,5 @@
-/* One entry of an edge's features in the place of many, with the weights that cdec itself has: cdec copies the entries
- * of every candidate and is slow above seven. */
+/* Replaces many entries of an edge's features by one, with cdec's weights: cdec copies the entries of every candidate
+ * and is slow above seven. */
 #ifndef LSCFG_CDEC_PACKING_H
 #define LSCFG_CDEC_PACKING_H
 
@@ -12,20 +12,20 @@
 
 class Packing {
  public:
-  /* Throws ConfigError where the weights lack one of these features, or the one that all are packed to. */
+  /* Throws ConfigError if the weights lack one of these features, or the packed feature. */
   Packing(Pack what, const DecoderSettings &decoder, const std::vector<int> &features);
   ~Packing() { last_ = nullptr; }
   Packing(const Packing &) = delete;
 
-  /* The one of this process, null if there is none. */
+  /* The object of this process, null if there is none. */
   static Packing *Last() { return last_; }
 
   /* From now on what is packed is kept, for the edges of one sentence. */
   void Keep() { keep_ = true; }
   void Clear();
-  /* Packs features of these values (of all, for NULL: 0) and, with pack=all, what the edge has already. */
+  /* Packs features of these values (of all, for NULL: 0) and, with pack=all, the existing features of the edge. */
   void Write(const double *values, SparseVector<double> *features);
-  /* What was packed, in the place of what it was packed to. */
+  /* Restores the packed features instead of the packed one. */
   void Restore(SparseVector<double> *features) const;
 
  private:
@@ -34,14 +34,14 @@ class Packing {
   static Packing *last_;
   const bool all_;
   const std::vector<int> features_;
-  const int packed_, number_;   /* the feature of the sum; the one of weight 0 that says which edge it was */
+  const int packed_, number_;   /* the feature of the sum; the one of weight 0 that identifies the edge */
   std::vector<double> weights_; /* by cdec's number */
   bool keep_ = false;
   std::vector<std::pair<int, double>> kept_; /* what edge k had: from ends_[k - 1] to ends_[k], edges counted from 1 */
   std::vector<size_t> ends_;
 };
 
-/* Packs all that an edge has by then, where there are no latent features. */
+/* Packs all existing features of an edge, without latent features. */
 class PlainPacking : public FeatureFunction {
  public:
   explicit PlainPacking(const DecoderSettings &decoder) : packing_(Pack::kAll, decoder, {}) {} /* throws ConfigError */

@@ -44,7 +44,7 @@ Recorder::~Recorder() {
 }
 
 void Recorder::PrepareForInput(const SentenceMetadata &sentence) {
-  Write(); /* no one has told that the last sentence was over */
+  Write(); /* the last sentence was never closed */
   edges_.clear();
   roots_.clear();
   words_.clear();
@@ -89,8 +89,7 @@ void Recorder::Write() {
   }
 }
 
-/* An edge is shown before its head is known; once the next one is there, the head can be read from the vector of edges
- * in which both lie. */
+/* An edge is shown before its head is set; with the next edge, the head can be read from the vector of both edges. */
 void Recorder::CloseLastEdge(const HG::Edge &next) const {
   if (!edges_.empty()) edges_.back().head = (&next - 1)->head_node_;
 }

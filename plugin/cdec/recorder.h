@@ -1,4 +1,4 @@
-/* The forest of a pass of cdec's, kept edge by edge for a later pass. */
+/* The forest of one of cdec's passes, kept edge by edge for a later pass. */
 #ifndef LSCFG_CDEC_RECORDER_H
 #define LSCFG_CDEC_RECORDER_H
 
@@ -8,9 +8,9 @@
 #include "ff.h"
 #include "hg.h"
 
-/* A feature function without features and state. A pass whose features have no state at all (or with full intersection)
- * builds its output node by node in topological order and shows each edge once, in the order of its numbers. Nodes and
- * edges are those of the output, which is the input of the next pass. */
+/* A feature function without features and state. A pass whose features have no state (or with full intersection) builds
+ * its output node by node in topological order and shows each edge once, in the order of its numbers. Nodes and edges
+ * are those of the output, which is the input of the next pass. */
 class Recorder : public FeatureFunction {
  public:
   struct Edge {
@@ -29,7 +29,7 @@ class Recorder : public FeatureFunction {
   explicit Recorder(const std::string &folder);
   ~Recorder() override;
 
-  /* The recorder of this process that was made last, null if there is none. */
+  /* The last recorder of this process, null if there is none. */
   static const Recorder *Last() { return last_; }
 
   void PrepareForInput(const SentenceMetadata &sentence) override;
@@ -37,7 +37,7 @@ class Recorder : public FeatureFunction {
   /* Ends the sentence. Whether what was seen is a forest; if not, the pass was pruned while it was built. */
   bool Finish() const;
   const std::vector<Edge> &edges() const { return edges_; }
-  /* The nodes below cdec's own goal node, and below that of a forest that was read from a file. */
+  /* The nodes below cdec's own goal node, and below that of a forest from a file. */
   const std::vector<Root> &roots() const { return roots_; }
 
   void FinalTraversalFeatures(const void *context, SparseVector<double> *features) const override;
@@ -64,7 +64,7 @@ class Recorder : public FeatureFunction {
 /* The rule above the root, [Goal] -> [S]. */
 bool IsGoal(const TRule &rule);
 
-/* Whether the input is one word behind the other. */
+/* Tells if the input is a sentence, not a lattice. */
 bool IsPlain(const SentenceMetadata &sentence);
 
 #endif

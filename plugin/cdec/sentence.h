@@ -7,7 +7,7 @@
 
 #include "lscfg/inference.h"
 
-/* (rule, span, labels of the two tails) -> application. A label is what a feature's state says of a node. */
+/* (rule, span, labels of the two tails) -> application. A label identifies a node in a feature's state. */
 class EdgeTable {
  public:
   struct Edge {

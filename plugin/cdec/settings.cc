@@ -71,7 +71,7 @@ class ConfigReader {
     return program.find("cdec", program.find_last_of('/') + 1) != string::npos;
   }
 
-  /* Of those programs' options only the one that names cdec's configuration is of interest. */
+  /* Of those programs' options, only the one that names cdec's configuration matters. */
   void ReadLearner(const vector<string> &arguments) {
     settings.changing_weights = true;
     for (size_t k = 1; k < arguments.size(); ++k) {
@@ -254,7 +254,7 @@ vector<string> OwnCommandLine() {
 DecoderSettings ReadDecoderSettings() {
   ConfigReader reader;
   reader.ReadCommandLine(OwnCommandLine());
-  /* What rules a forest was built with, only its edges tell. */
+  /* Only the edges of a forest show its rules. */
   if (reader.settings.formalism == "rescore") reader.settings.pass_through = true;
   return reader.settings;
 }

@@ -1,4 +1,4 @@
-/* What the plug-in is told: its own arguments, and how the cdec around it is configured. */
+/* Settings of the plug-in: its own arguments, and the configuration of the cdec around it. */
 #ifndef LSCFG_CDEC_SETTINGS_H
 #define LSCFG_CDEC_SETTINGS_H
 
@@ -12,12 +12,12 @@ using lscfg::ConfigError;
 
 /* The part of cdec's configuration that decides which forest a sentence has; the values are cdec's defaults. */
 struct DecoderSettings {
-  bool found = false; /* some configuration was read, so that an empty list of grammars means that there is none */
+  bool found = false; /* some configuration was read, so an empty list of grammars is final */
   std::string formalism, goal = "S", default_nt = "X", extra_glue, weights;
   std::vector<std::string> grammars;
   int max_span = 10;
   bool glue = true, pass_through = false, coarse_to_fine = false;
-  bool later_weights = false;    /* later passes have weights of their own */
+  bool later_weights = false;    /* later passes have separate weights */
   bool changing_weights = false; /* sentences bring changes to the weights, or the program is one that learns */
 };
 
@@ -26,11 +26,11 @@ struct DecoderSettings {
 DecoderSettings ReadDecoderSettings();
 
 enum class Mode {
-  kParse,  /* parse each sentence anew */
+  kParse,  /* parse each sentence again */
   kRecord, /* keep the forest of this pass */
   kForest, /* use the forest that was kept in an earlier pass */
   kPack,   /* pack what edges have by then, without a model */
-  kUnpack  /* give edges back what an earlier pass has packed */
+  kUnpack  /* restore the features that an earlier pass has packed */
 };
 
 enum class Pack { kNone, kLatent, kAll };
@@ -46,7 +46,7 @@ struct Settings {
 /* Settings of a line such as "model=FILE log=true"; throws ConfigError. */
 Settings ReadSettings(const std::string &arguments);
 
-/* A file of lines, .gz allowed; throws ConfigError where there is none. */
+/* A file of lines, .gz allowed; throws ConfigError if there is none. */
 ReadFile OpenText(const std::string &path);
 
 #endif

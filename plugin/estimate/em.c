@@ -1,9 +1,9 @@
 /* The E step of EM over derivation trees and forests, and the shrinkage of its counts (paper, section 4.2 and Fig. 2b).
  *
  * Numbers: the inside vector of a node is scaled to the sum 1 and its factor kept as a logarithm in the likelihood; the
- * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. What is left of both is
- * bounded (see SMALLEST_*), whatever the size of the tree. In a forest the factors below the edges of a node differ, so
- * each node keeps the logarithm of all factors below it; outside . inside is the probability that the node is used.
+ * outside vector is scaled so that outside . inside = 1, and is zero wherever inside is. The rest of both is bounded
+ * (see SMALLEST_*), whatever the size of the tree. In a forest the factors below the edges of a node differ, so each
+ * node keeps the logarithm of all factors below it; outside . inside is the probability of the node.
  *
  * Order: every sum is written as a sum over independent lanes, or as a tree of fixed shape, and no product and sum are
  * contracted. So the version for wide vectors gives the same bits as the other. */
@@ -17,13 +17,12 @@
 #define SMALLEST_INSIDE 1e-100
 #define SMALLEST_FACTOR 1e-100
 
-/* Tokens of one rule whose outer products are summed while the sum stays in registers. */
+/* Tokens of one rule whose outer products are summed in registers. */
 #define BATCH 16
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Four numbers; where the machine has registers for them and m is a multiple of 4, the loops of m^3 use these (wide).
- * */
+/* Four numbers; on machines with registers for them, and with m a multiple of 4, the loops of m^3 use these (wide). */
 typedef double four __attribute__((vector_size(32), aligned(8), may_alias));
 
 /* Sum of x[k] y[k]: four lanes, k mod 4, where m is a multiple of 4. */
@@ -107,7 +106,7 @@ INLINE void inside_of(int32_t m, int wide, int32_t arity, const double *restrict
   }
 }
 
-/* to_left[a] = sum over h (and b) of u[h] tensor[h, a (, b)] (right[b]), and to_right alike */
+/* to_left[a] = sum over h (and b) of u[h] tensor[h, a (, b)] (right[b]), and to_right likewise */
 INLINE void outside_of(int32_t m, int wide, int32_t arity, const double *restrict tensor, const double *restrict u,
                        const double *restrict left, const double *restrict right, double *restrict to_left,
                        double *restrict to_right) {
@@ -127,7 +126,7 @@ INLINE void outside_of(int32_t m, int wide, int32_t arity, const double *restric
   }
 }
 
-/* Scales a node's outside so that outside . inside = 1, nothing where inside is 0; 0 if that cannot be. */
+/* Scales a node's outside so that outside . inside = 1; clears it if inside is 0; returns 0 if that is impossible. */
 INLINE int settle_outside(int32_t m, int wide, const double *restrict inside, double *restrict outside) {
   double total;
   for (int32_t h = 0; h < m; h++) outside[h] = inside[h] > 0 ? outside[h] : 0;
@@ -196,8 +195,8 @@ INLINE double factors_below(const int32_t *child, const double *factor) {
   return (child[0] >= 0 ? factor[child[0]] : 0) + (child[1] >= 0 ? factor[child[1]] : 0);
 }
 
-/* The edge behind those from e on that have the rule of e. Only splits into two phrases come several at a node, most of
- * them of one rule: what its tensor costs is paid once. */
+/* The first edge after e with another rule. Only splits into two phrases share a node, and most of them share a rule:
+ * its tensor is read once. */
 INLINE int64_t behind_rule(const lscfg_em *em, int64_t e, int64_t last) {
   int64_t next = e + 1;
   while (next < last && em->arity[next] == 2 && em->arity[e] == 2 && em->row[next] == em->row[e]) next++;
@@ -225,7 +224,7 @@ INLINE void splits_inside(int32_t m, int wide, const lscfg_em *em, int64_t e, in
   for (int32_t h = 0; h < m; h++) out[h] += dot(m * m, wide, tensor + (int64_t)h * m * m, pair);
 }
 
-/* The outside vectors of the tails get those of the edges e .. next-1 of one rule of two nonterminals. */
+/* Adds the edges e .. next-1 of one rule of two nonterminals to the outside vectors of their tails. */
 INLINE void splits_outside(int32_t m, int wide, const lscfg_em *em, int64_t e, int64_t next, const double *u,
                            const double *ones, const double *inside, const double *share, double *outside) {
   double pair[LSCFG_EM_MAX_STATES * LSCFG_EM_MAX_STATES], unused[LSCFG_EM_MAX_STATES], line[LSCFG_EM_MAX_STATES];
@@ -402,7 +401,7 @@ INLINE void outer(int32_t m, int wide, const lscfg_em *em, int32_t arity, const 
   }
 }
 
-/* The compiler knows m in the usual sizes. */
+/* Gives the compiler constant values of m for the usual sizes. */
 #define BY_SIZE(call)         \
   switch (m) {                \
     case 4: return call(4);   \

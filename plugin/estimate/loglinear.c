@@ -1,8 +1,9 @@
-/* Weights of a log-linear model of target sides (see context.h) by stochastic gradient descent on the penalised
- * likelihood of rule tokens, with a step of its own for each weight (AdaGrad: Duchi, Hazan and Singer 2011).
+/* Weights of a log-linear context model (see context.h) by stochastic gradient descent on the penalised likelihood of
+ * rule tokens, with a separate step for each weight (AdaGrad: Duchi, Hazan and Singer 2011).
  *
- * Tokens come in batches. Gradients of a batch are made of the weights before it, by tokens; then the weights change
- * one gradient after the other, by outcomes. So threads share both, and the weights depend on the batches alone. */
+ * Tokens come in batches. Gradients of a batch are computed from the weights before it, by tokens; then the weights
+ * change one gradient after the other, by outcomes. So threads share both steps, and the weights depend on the batches
+ * alone. */
 #include "estimate/loglinear_weights.h"
 
 #include <math.h>
@@ -37,23 +38,23 @@ static inline uint32_t lowest_bit(uint64_t x) {
 #endif
 }
 
-/* A place with the mark of the item, if *found is 1: most likely that of the item. No branch depends on that. */
-static inline uint32_t guess_place(const lscfg_context_trainer *t, const weight_block *b, uint32_t hash,
-                                   uint32_t *found) {
+/* A slot with the mark of the item, if *found is 1: most likely that of the item. No branch depends on that. */
+static inline uint32_t guess_slot(const lscfg_context_trainer *t, const weight_block *b, uint32_t hash,
+                                  uint32_t *found) {
   uint64_t mark = mark_of(hash) * 0x0001000100010001u, zeros;
   uint32_t at = first_bucket(b, hash);
   for (;; at = next_bucket(b, at)) {
     const mark_bucket *bucket = &t->buckets[at];
     zeros = zeros_among(bucket->marks[0] ^ mark) >> 15 | zeros_among(bucket->marks[1] ^ mark) >> 14;
-    if (zeros || !is_full(bucket)) break; /* there always is an empty place */
+    if (zeros || !is_full(bucket)) break; /* there always is an empty slot */
   }
   *found = zeros != 0;
   uint32_t bit = lowest_bit(zeros | (uint64_t)1 << 63);
   return BUCKET * at + bit / 16 + 4 * (bit & 1);
 }
 
-/* The place of the item, or -1. */
-static int64_t find_place(const lscfg_context_trainer *t, const weight_block *b, int32_t item) {
+/* The slot of the item, or -1. */
+static int64_t find_slot(const lscfg_context_trainer *t, const weight_block *b, int32_t item) {
   for (uint32_t at = first_bucket(b, hash_item(item));; at = next_bucket(b, at)) {
     for (uint32_t k = BUCKET * at; k < BUCKET * (at + 1); k++)
       if (t->weights[k].item == item) return k;
@@ -61,27 +62,28 @@ static int64_t find_place(const lscfg_context_trainer *t, const weight_block *b,
   }
 }
 
-/* Guesses the places of the weights that a block has for the token's items; returns how many. */
-static int64_t guess_places(const lscfg_context_trainer *t, const weight_block *b, const token_items *token,
-                            uint32_t *places, int32_t *wanted) {
+/* Guesses the slots of a block's weights for the token's items; returns their number. */
+static int64_t guess_slots(const lscfg_context_trainer *t, const weight_block *b, const token_items *token,
+                           uint32_t *slots, int32_t *wanted) {
   int64_t n = n_items_of(token, b->wide), size = 0;
   for (int64_t k = 0; k < n; k++) {
     uint32_t found;
-    places[size] = guess_place(t, b, token->hashes.data[k], &found);
+    slots[size] = guess_slot(t, b, token->hashes.data[k], &found);
     wanted[size] = token->items.data[k];
     size += found;
   }
-  for (int64_t k = 0; k < size; k++) fetch(&t->weights[places[k]]);
+  for (int64_t k = 0; k < size; k++) fetch(&t->weights[slots[k]]);
   return size;
 }
 
-/* Writes the places of those of the n wanted weights that there are, over the guessed ones or not; returns how many. */
-static int64_t check_places(const lscfg_context_trainer *t, const weight_block *b, const uint32_t *guessed,
-                            const int32_t *wanted, int64_t n, uint32_t *places) {
+/* Writes the slots of the existing weights among the n wanted ones, possibly over the guessed ones; returns their
+ * number. */
+static int64_t check_slots(const lscfg_context_trainer *t, const weight_block *b, const uint32_t *guessed,
+                           const int32_t *wanted, int64_t n, uint32_t *slots) {
   int64_t size = 0;
   for (int64_t k = 0; k < n; k++) {
-    int64_t place = t->weights[guessed[k]].item == wanted[k] ? (int64_t)guessed[k] : find_place(t, b, wanted[k]);
-    if (place >= 0) places[size++] = (uint32_t)place;
+    int64_t slot = t->weights[guessed[k]].item == wanted[k] ? (int64_t)guessed[k] : find_slot(t, b, wanted[k]);
+    if (slot >= 0) slots[size++] = (uint32_t)slot;
   }
   return size;
 }
@@ -92,25 +94,25 @@ int lscfg_context_visit(lscfg_context_trainer *t, int32_t part, lscfg_error *err
   const lscfg_context_problem *p = &t->problem;
   int64_t first = p->choice_begin[p->n_sides * part / PARTS], end = p->choice_begin[p->n_sides * (part + 1) / PARTS];
   token_items token = {0};
-  ARRAY(uint32_t) places = {0};
+  ARRAY(uint32_t) slots = {0};
   ARRAY(int32_t) wanted = {0};
   int code = LSCFG_OK;
   for (int64_t c = first; c < end; c++) {
     int32_t side = p->side[p->choices[c]];
     for (int64_t k = t->token_begin[p->choices[c]]; k < t->token_begin[p->choices[c] + 1] && !code; k++) {
-      if (find_items(t, &p->tokens[k], &token) || ARRAY_RESERVE(places, token.items.size + 1) ||
+      if (find_items(t, &p->tokens[k], &token) || ARRAY_RESERVE(slots, token.items.size + 1) ||
           ARRAY_RESERVE(wanted, token.items.size + 1))
         code = LSCFG_ENOMEM;
       for (int64_t i = t->met_begin[side]; i < t->met_begin[side + 1] && !code; i++) {
         const weight_block *b = &t->met.data[i];
-        int64_t n = guess_places(t, b, &token, places.data, wanted.data);
-        n = check_places(t, b, places.data, wanted.data, n, places.data);
-        for (int64_t j = 0; j < n; j++) atomic_fetch_add_explicit(&t->visits[places.data[j]], 1, memory_order_relaxed);
+        int64_t n = guess_slots(t, b, &token, slots.data, wanted.data);
+        n = check_slots(t, b, slots.data, wanted.data, n, slots.data);
+        for (int64_t j = 0; j < n; j++) atomic_fetch_add_explicit(&t->visits[slots.data[j]], 1, memory_order_relaxed);
       }
     }
   }
   release_items(&token);
-  free(places.data);
+  free(slots.data);
   free(wanted.data);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
@@ -125,7 +127,7 @@ void lscfg_context_count_visits(lscfg_context_trainer *t) {
 
 /* ---- gradients ---- */
 
-/* Leaves exp(scores - their most) in place and returns their sum. */
+/* Replaces scores by exp(scores - maximum) and returns their sum. */
 static double exponentials(double *scores, int64_t n, double *most) {
   double sum = 0;
   *most = scores[0];
@@ -140,9 +142,9 @@ static void dense_rows(const lscfg_context_trainer *t, const lscfg_context_token
   for (int k = 0; k < 2; k++) rows[k] = (uint32_t)(first + token->span[k]);
 }
 
-/* Hands a gradient and the places that it is for to the shard of their outcome. */
+/* Passes a gradient and the slots of its weights to the shard of their outcome. */
 static int hand_over(token_work *w, const weight_block *of, float gradient, const uint32_t rows[2],
-                     const uint32_t *places, int64_t n) {
+                     const uint32_t *slots, int64_t n) {
   if (ARRAY_RESERVE(w->found[of->shard], n + HEAD)) return LSCFG_ENOMEM;
   uint32_t *to = w->found[of->shard].data + w->found[of->shard].size;
   memcpy(to + GRADIENT, &gradient, sizeof *to);
@@ -150,12 +152,12 @@ static int hand_over(token_work *w, const weight_block *of, float gradient, cons
   to[OUTCOME] = (uint32_t)of->outcome;
   to[ROW_LEFT] = rows[0];
   to[ROW_RIGHT] = rows[1];
-  memcpy(to + HEAD, places, (size_t)n * sizeof *places);
+  memcpy(to + HEAD, slots, (size_t)n * sizeof *slots);
   w->found[of->shard].size += n + HEAD;
   return LSCFG_OK;
 }
 
-/* What an outcome's weights make of the dense values of a token. */
+/* The score of an outcome for the dense values of a token. */
 static double dense_sum(const lscfg_context_trainer *t, int64_t outcome, const uint32_t rows[2]) {
   int64_t dims = t->problem.dims;
   const float *weights = t->dense + outcome * 2 * dims;
@@ -179,29 +181,29 @@ static int meet(const lscfg_context_trainer *t, const lscfg_context_token *token
   const weight_block *met = t->met.data + t->met_begin[side];
   int64_t n_met = t->met_begin[side + 1] - t->met_begin[side];
   int64_t room = n_met * (items->items.size + 2) + 1;
-  if (ARRAY_RESERVE(w->scores, n + 2 * n_met) || ARRAY_RESERVE(w->places, room) || ARRAY_RESERVE(w->wanted, room))
+  if (ARRAY_RESERVE(w->scores, n + 2 * n_met) || ARRAY_RESERVE(w->slots, room) || ARRAY_RESERVE(w->wanted, room))
     return LSCFG_ENOMEM;
   double *here = w->scores.data, *sums = here + n, *gradients = sums + n_met, most;
   uint32_t rows[2];
   dense_rows(t, token, rows);
-  uint32_t *guessed = w->places.data, *places = guessed;
+  uint32_t *guessed = w->slots.data, *slots = guessed;
   int32_t *wanted = w->wanted.data;
   for (int64_t i = 0; i < n_met; i++) {
-    *guessed = (uint32_t)guess_places(t, &met[i], items, guessed + 1, wanted);
+    *guessed = (uint32_t)guess_slots(t, &met[i], items, guessed + 1, wanted);
     wanted += *guessed;
     guessed += *guessed + 1;
   }
-  guessed = places;
+  guessed = slots;
   wanted = w->wanted.data;
   for (int64_t i = 0; i < n_met; i++) {
     uint32_t n_guessed = *guessed;
-    *places = (uint32_t)check_places(t, &met[i], guessed + 1, wanted, n_guessed, places + 1);
+    *slots = (uint32_t)check_slots(t, &met[i], guessed + 1, wanted, n_guessed, slots + 1);
     sums[i] = gradients[i] = 0;
-    for (uint32_t k = 1; k <= *places; k++) sums[i] += t->weights[places[k]].weight;
+    for (uint32_t k = 1; k <= *slots; k++) sums[i] += t->weights[slots[k]].weight;
     if (p->dims) sums[i] += dense_sum(t, met[i].outcome, rows);
     wanted += n_guessed;
     guessed += n_guessed + 1;
-    places += *places + 1;
+    slots += *slots + 1;
   }
   for (int64_t c = 0; c < n; c++) {
     if (p->choices[first + c] == token->rule) own = c;
@@ -215,10 +217,10 @@ static int meet(const lscfg_context_trainer *t, const lscfg_context_token *token
   for (int64_t c = 0; c < n; c++)
     for (int64_t k = t->number_begin[first + c]; k < t->number_begin[first + c + 1]; k++)
       gradients[t->numbers.data[k]] += here[c] / total - (c == own);
-  places = w->places.data;
-  for (int64_t i = 0; i < n_met; places += *places + 1, i++)
-    if ((*places || p->dims) && fabs(gradients[i]) > 1e-4 &&
-        hand_over(w, &met[i], (float)gradients[i], rows, places + 1, *places))
+  slots = w->slots.data;
+  for (int64_t i = 0; i < n_met; slots += *slots + 1, i++)
+    if ((*slots || p->dims) && fabs(gradients[i]) > 1e-4 &&
+        hand_over(w, &met[i], (float)gradients[i], rows, slots + 1, *slots))
       return LSCFG_ENOMEM;
   return LSCFG_OK;
 }
@@ -228,7 +230,7 @@ int lscfg_context_meet(lscfg_context_trainer *t, int32_t piece, const lscfg_cont
   token_work *w = &t->work[piece];
   loss[0] = loss[1] = 0;
   for (int k = 0; k < SHARDS; k++) w->found[k].size = 0;
-  for (int64_t k = 0; k <= n; k++) { /* looks at each token before the one before it is done */
+  for (int64_t k = 0; k <= n; k++) { /* fetches each token before the previous one is finished */
     token_items *items = &w->token[k & 1];
     if (k < n && find_items(t, &tokens[k], items)) return out_of_memory(error);
     if (k < n) fetch_buckets(t, t->problem.side[tokens[k].rule], items);

@@ -1,4 +1,4 @@
-/* Which weights a log-linear model of target sides has (see loglinear.c), and where they are. */
+/* The set of weights of a log-linear context model (see loglinear.c), and their slots. */
 #include "estimate/loglinear_weights.h"
 #include "inference/context.h"
 
@@ -16,17 +16,17 @@ int find_items(const lscfg_context_trainer *t, const lscfg_context_token *token,
   if (ARRAY_RESERVE(found->items, n + BAG + 2) || ARRAY_RESERVE(found->hashes, n + BAG + 2)) return LSCFG_ENOMEM;
   int32_t *items = found->items.data, base = (int32_t)t->base, size = 0;
   for (int k = 0; k < BAG; k++) {
-    int32_t place = s.place[k];
-    if (place < -1) continue;
-    int32_t word = place < 0 ? base - 2 : place >= n ? base - 1 : words[place];
+    int32_t position = s.position[k];
+    if (position < -1) continue;
+    int32_t word = position < 0 ? base - 2 : position >= n ? base - 1 : words[position];
     if (word >= 0) items[size++] = k * base + word;
   }
   for (int k = 0; k < 2; k++)
     if (s.length[k] >= 0) items[size++] = WORD_KINDS * base + k * N_LENGTHS + s.length[k];
   found->n_near = size;
-  for (int32_t place = 0; place < n; place++)
-    if ((place < token->span[0] - 2 || place >= token->span[1] + 2) && words[place] >= 0)
-      items[size++] = BAG * base + words[place];
+  for (int32_t position = 0; position < n; position++)
+    if ((position < token->span[0] - 2 || position >= token->span[1] + 2) && words[position] >= 0)
+      items[size++] = BAG * base + words[position];
   for (int32_t k = 0; k < size; k++) found->hashes.data[k] = hash_item(items[k]);
   found->items.size = found->hashes.size = size;
   return LSCFG_OK;
@@ -125,7 +125,7 @@ void lscfg_context_trainer_free(lscfg_context_trainer *t) {
   for (int k = 0; k < PIECES; k++) {
     token_work *w = &t->work[k];
     for (int i = 0; i < 2; i++) release_items(&w->token[i]);
-    free(w->places.data);
+    free(w->slots.data);
     free(w->wanted.data);
     free(w->scores.data);
     for (int i = 0; i < SHARDS; i++) free(w->found[i].data);
@@ -135,7 +135,7 @@ void lscfg_context_trainer_free(lscfg_context_trainer *t) {
 
 /* ---- which weights there are ---- */
 
-/* Counts of items, all 0 but for those that were met. */
+/* Counts of items; only those of the last outcome are not 0. */
 typedef struct {
   int32_t *counts; /* [items] */
   ARRAY(int32_t) met;
@@ -193,7 +193,7 @@ int lscfg_context_find(lscfg_context_trainer *t, int32_t part, lscfg_error *erro
 static int lay_out_blocks(lscfg_context_trainer *t, lscfg_error *error) {
   int64_t begin = 0;
   for (int64_t o = 0; o < t->n_outcomes; o++) {
-    int64_t size = (t->n_weights[o] + 4) / 5; /* five items for the eight places of a bucket */
+    int64_t size = (t->n_weights[o] + 4) / 5; /* five items for the eight slots of a bucket */
     if (begin + size > UINT32_MAX / BUCKET)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "there are too many weights of context");
     t->blocks[o] = (weight_block){(uint32_t)begin, (uint32_t)size, (int32_t)(hash_item((int32_t)o) % SHARDS), 0,

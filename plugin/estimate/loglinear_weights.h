@@ -1,4 +1,4 @@
-/* A log-linear model of target sides while it is learned; see loglinear.c. */
+/* A log-linear context model during learning; see loglinear.c. */
 #ifndef LSCFG_LOGLINEAR_WEIGHTS_H
 #define LSCFG_LOGLINEAR_WEIGHTS_H
 
@@ -16,39 +16,39 @@ typedef struct {
   float shrinkage; /* penalty / visits of a pass */
 } learned_weight;
 
-/* What is looked up together lies together: a bucket has 16 bits of the hashes of eight items, 0 where there is none,
- * so that few of the larger weights are looked at for nothing. */
+/* Slots that are looked up together are adjacent: a bucket has 16 bits of the hashes of eight items, 0 for an empty
+ * slot, so that few of the larger weights are read in vain. */
 enum { BUCKET = 8 };
 typedef struct {
   uint64_t marks[BUCKET / 4]; /* four in each */
 } mark_bucket;
 
-/* The weights of an outcome. An item is in the bucket that its hash says, or behind it if that is full. */
+/* The weights of an outcome. An item is in the bucket of its hash, or in the next one if that is full. */
 typedef struct {
   uint32_t begin, size; /* buckets */
   int32_t shard;
-  int32_t wide;   /* whether words far away are items, too */
+  int32_t wide; /* non-zero: words far away are items too */
   int32_t outcome;
 } weight_block;
 
-/* What a token has around it. */
+/* The items around a token. */
 typedef struct {
-  ARRAY(int32_t) items; /* those of the bag last */
+  ARRAY(int32_t) items; /* the bag's items last */
   ARRAY(uint32_t) hashes;
-  int64_t n_near; /* those before */
+  int64_t n_near; /* the other items */
 } token_items;
 
-/* What a thread needs for its tokens, and what it found: for each shard gradients, each followed by what there is at
- * NUMBER and so on, and the places of the weights that it is for. */
+/* The workspace of a thread, and its results: for each shard gradients, each followed by the values of the enum below,
+ * and the slots of the weights that it changes. */
 typedef struct {
   token_items token[2];   /* the one in hand and the next one */
-  ARRAY(uint32_t) places; /* of the weights that were met */
+  ARRAY(uint32_t) slots;  /* of the weights that were met */
   ARRAY(int32_t) wanted;  /* their items */
   ARRAY(double) scores;   /* of the choices; of the outcomes that were met; gradients of the latter */
   ARRAY(uint32_t) found[SHARDS];
 } token_work;
 
-/* Of a gradient that was handed over: itself, how many places follow, the outcome, rows of the token's dense values. */
+/* The parts of a gradient: the gradient itself, the number of slots, the outcome, rows of the token's dense values. */
 enum { GRADIENT, NUMBER, OUTCOME, ROW_LEFT, ROW_RIGHT, HEAD };
 
 struct lscfg_context_trainer {
@@ -57,15 +57,15 @@ struct lscfg_context_trainer {
   int64_t *token_begin;        /* [rules + 1] in the problem's tokens */
   int64_t *outcome_begin;      /* [rules + 1] of each rule in outcomes */
   ARRAY(int64_t) outcomes;     /* a rule's own, its target words, its shape */
-  uint8_t *wordy;              /* [rules] whether there are words on the source side: then there are items of the bag */
+  uint8_t *wordy;              /* [rules] non-zero: the source side contains words, so the bag has items */
   int64_t *rule_begin;         /* [outcomes + 1] of each outcome in rules */
   int32_t *rules;              /* that have the outcome */
-  ARRAY(int32_t) found[PARTS]; /* items of weights, outcome by outcome; until there are blocks */
+  ARRAY(int32_t) found[PARTS]; /* items of weights, outcome by outcome; until the blocks exist */
   int64_t *n_weights;          /* [outcomes] */
   weight_block *blocks;        /* [outcomes] */
   mark_bucket *buckets;
-  learned_weight *weights;     /* [places], BUCKET for each bucket */
-  _Atomic int32_t *visits;     /* [places] how often a pass comes by each weight; until they are counted */
+  learned_weight *weights; /* [slots], BUCKET for each bucket */
+  _Atomic int32_t *visits; /* [slots] visits of each weight in a pass; until they are counted */
   int64_t n_buckets;
   int64_t *met_begin;          /* [sides + 1] of each side in met */
   ARRAY(weight_block) met;     /* of the outcomes of a side's choices that have weights, each once */
@@ -82,7 +82,7 @@ struct lscfg_context_trainer {
 int find_items(const lscfg_context_trainer *, const lscfg_context_token *, token_items *);
 void release_items(token_items *);
 
-/* How many of them the outcome can have weights for. */
+/* The number of items for which the outcome can have weights. */
 static inline int64_t n_items_of(const token_items *found, int wide) {
   return wide ? found->items.size : found->n_near;
 }

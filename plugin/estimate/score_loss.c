@@ -1,9 +1,9 @@
-/* Losses that scorers are learned by, as sums over the options of a token. */
+/* Losses of context scores, as sums over the options of a token. */
 #include "estimate/score_loss.h"
 
 #include <math.h>
 
-/* Leaves shares of exp(scores) in place and returns the loss of the right one. */
+/* Replaces scores by shares of exp(scores) and returns the loss of the right one. */
 static double to_shares(double *scores, int64_t n, int64_t right) {
   double most = scores[0], sum = 0;
   for (int64_t k = 1; k < n; k++) most = scores[k] > most ? scores[k] : most;

@@ -1,5 +1,5 @@
-/* Scorers of target sides, learned token by token with a step of its own for each parameter (AdaGrad: Duchi, Hazan and
- * Singer 2011); and skip-grams of rules with the words around them (Mikolov et al. 2013). */
+/* Context scores, learned token by token with a separate step for each parameter (AdaGrad: Duchi, Hazan and Singer
+ * 2011); and skip-grams of rules with the words around them (Mikolov et al. 2013). */
 #include "estimate/score_loss.h"
 #include "base/random.h"
 
@@ -8,7 +8,7 @@
 /* Tokens of LSCFG_LOSS_MATCH that make one step: it has few parameters, and each token moves all of them. */
 enum { TOGETHER = 16 };
 
-/* Where the parts of the parameters begin. */
+/* Offsets of the parts of the parameters. */
 typedef struct {
   int64_t rules, bias, hidden, other, hidden_bias, out, total;
   int64_t width; /* of a rule's own parameters, 0: it has none */
@@ -38,7 +38,7 @@ typedef struct {
   ARRAY(double) scores, targets; /* of the options of a token */
 } trainer;
 
-/* Along the gradient of one parameter: a step against it, or no step but the sum. */
+/* A step against the gradient of one parameter, or only its sum. */
 static void move_with(const trainer *t, int64_t parameter, double along, double penalty) {
   const lscfg_score_problem *p = t->problem;
   if (t->gradient) {
@@ -98,8 +98,8 @@ static double learn_scores(trainer *t, const double *context, int64_t first, int
 
 /* ---- whether a context and a rule match ---- */
 
-/* The loss of one option, and into sums what the parameters have to move, but for the context's half of the layer: that
- * is below, added up over the options. */
+/* The loss of one option; adds the gradients of the parameters to sums, except those of the context's half of the
+ * layer, which are summed over the options below. */
 static double add_match(trainer *t, const double *rule, int right, double weight) {
   const lscfg_score_problem *p = t->problem;
   const layout *at = &t->at;

@@ -1,9 +1,10 @@
-/* Scorers with a weight of each rule for each word around (thesis, section 4.2.4), learned token by token (AdaGrad). */
+/* Context scores with a weight of each rule for each word around (thesis, section 4.2.4), learned token by token
+ * (AdaGrad). */
 #include "estimate/score_loss.h"
 
 #include <math.h>
 
-/* A step along a gradient, and the penalty's: that of absolute values stops at 0. */
+/* A step along a gradient, and one for the penalty: that of absolute values stops at 0. */
 static void step(const lscfg_weights_problem *p, double *weight, double *squares, double along) {
   if (!p->absolute) along += p->penalty * *weight;
   *squares += along * along;

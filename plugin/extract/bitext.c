@@ -17,12 +17,12 @@ void sentence_pair_release(sentence_pair *p) {
 
 /* ---- words ---- */
 
-/* Words that stand for something else in grammars; |||, and anything like [X]. */
+/* Words with a meaning in grammars: |||, and anything like [X]. */
 static int is_reserved(const char *word, int64_t length) {
   return (length == 3 && !memcmp(word, "|||", 3)) || (length > 2 && word[0] == '[' && word[length - 1] == ']');
 }
 
-/* Finds the next word of a line, of length 0 at its end, and moves behind it; the reason to refuse it, if any. */
+/* Finds the next word of a line, of length 0 at its end, and moves past it; returns the reason to refuse it, if any. */
 static inline int next_word(const char **at, const char *end, token *word, lscfg_error *error) {
   const char *p = *at;
   while (p < end && *p == ' ') p++;

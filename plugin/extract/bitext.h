@@ -23,8 +23,9 @@ typedef struct {
 
 void sentence_pair_release(sentence_pair *);
 /* Reads source, target and links: words separated by blanks (new ones are added), links "i-j" counted from 0. Returns
- * the reason to refuse the pair, LSCFG_PAIR_GOOD where there is none, or LSCFG_ENOMEM; the error tells the reason,
- * *stream which of the lines has it. No word of a refused pair is added. max_words: of a side, 0 for any number. */
+ * the reason to refuse the pair, LSCFG_PAIR_GOOD if there is none, or LSCFG_ENOMEM; the error explains the reason, and
+ * *stream is the number of the bad line. No word of a refused pair is added. max_words: limit for each side, 0 for no
+ * limit. */
 int sentence_pair_read(sentence_pair *, lscfg_vocab *, const char *const line[3], const size_t length[3],
                        int32_t max_words, int32_t *stream, lscfg_error *);
 
@@ -36,7 +37,7 @@ typedef struct {
 void link_counts_release(link_counts *);
 /* Counts that two words are linked, -1 for none. */
 int link_counts_add(link_counts *, int32_t src, int32_t tgt, int64_t count);
-/* How often two words are linked. */
+/* The number of links between two words. */
 int64_t link_counts_find(const link_counts *, int32_t src, int32_t tgt);
 /* Every link counts once; every word without a link once with -1. */
 int link_counts_add_pair(link_counts *, const sentence_pair *);

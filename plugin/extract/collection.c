@@ -1,4 +1,4 @@
-/* What a corpus is derived into, as a whole: creating, joining and flushing it. */
+/* The result of deriving a corpus, as a whole: creating, joining and flushing it. */
 #include "extract/derive_forests.h"
 
 lscfg_derivations *lscfg_derivations_new(const lscfg_derive_options *options) {

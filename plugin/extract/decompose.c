@@ -16,7 +16,7 @@ static int32_t add_forest_node(decomposer *p, int32_t category, const span_pair 
   return node < 0 || forest_set_target(p->forest, span[TGT][0], span[TGT][1]) ? LSCFG_ENOMEM : node;
 }
 
-/* A node for tails first .. arity - 1 of an edge, made of the last two and then one more at a time. */
+/* A node for tails first .. arity - 1 of an edge, built from the last two and then one more at a time. */
 static int32_t add_rest(decomposer *p, const int32_t *tails, int32_t first, int32_t arity) {
   const int32_t rule = NO_RULE;
   int32_t rest = p->node.data[tails[arity - 1]];
@@ -34,8 +34,8 @@ static int32_t add_rest(decomposer *p, const int32_t *tails, int32_t first, int3
   return rest;
 }
 
-/* A node with its edges. Only the edge of a node with one edge can have more than two tails, and what is made for the
- * rest of these comes before the node itself. */
+/* A node with its edges. Only the edge of a node with one edge can have more than two tails, and the nodes for their
+ * rest come before the node itself. */
 static int convert_node(decomposer *p, int64_t number) {
   const phrase_node *from = &p->phrases.nodes.data[number];
   const int32_t (*span)[2] = (const int32_t (*)[2])from->span, *tails;

@@ -10,7 +10,7 @@ typedef struct {
   decomposition *out;
   const linked_words *c;
   int32_t n, n_tgt; /* linked source words; all target words */
-  int32_t *node;    /* [n][n]: the node over linked source words i .. j, or why there is none (yet) */
+  int32_t *node;    /* [n][n]: the node over linked source words i .. j, or a negative reason for its absence */
   int32_t *hull;    /* [n][n][2]: linked target words of i .. j */
   int whole_is_tight; /* the root is a tight phrase but for unlinked target words, which are given to it */
 } builder;
@@ -30,7 +30,7 @@ static void find_phrases(builder *b) {
   }
 }
 
-/* A node with these spans and no edge yet. */
+/* Adds a node with these spans and no edge yet. */
 static int add_node(builder *b, const span_pair span) {
   if (ARRAY_RESERVE(b->out->nodes, 1)) return LSCFG_ENOMEM;
   phrase_node *node = &b->out->nodes.data[b->out->nodes.size++];
@@ -39,7 +39,7 @@ static int add_node(builder *b, const span_pair span) {
   return LSCFG_OK;
 }
 
-/* An edge of the last node with room for so many tails. */
+/* Adds an edge to the last node, with room for this number of tails. */
 static int add_edge(builder *b, int32_t room) {
   if (ARRAY_RESERVE(b->out->first_tail, 1) || ARRAY_RESERVE(b->out->tails, room + 1)) return LSCFG_ENOMEM;
   b->out->first_tail.data[b->out->first_tail.size++] = (int32_t)b->out->tails.size;

@@ -20,9 +20,9 @@ typedef struct decomposition {
 } decomposition;
 
 void decomposition_release(decomposition *);
-/* The number of an edge's tails, whose spans are in d->child_spans then; LSCFG_ENOMEM when memory is out. */
+/* The number of an edge's tails, whose spans go to d->child_spans; LSCFG_ENOMEM when memory is out. */
 int32_t decomposition_tails(const decomposition *, lscfg_derivations *d, int64_t edge, const int32_t **tails);
-/* Replaces what is there by the forest of the pair that d has read and c tells of: LSCFG_OK or LSCFG_ENOMEM. */
+/* Replaces the contents by the forest of the pair that d has read and c describes: LSCFG_OK or LSCFG_ENOMEM. */
 int decomposition_build(decomposition *, const lscfg_derivations *d, const linked_words *c);
 
 static inline int32_t decomposition_last_edge(const decomposition *f, int64_t node) {

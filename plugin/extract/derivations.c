@@ -1,4 +1,4 @@
-/* What a corpus is derived into: its rules and their counts, and a view of all. */
+/* The result of deriving a corpus: its rules and their counts, and a view of all. */
 #include "extract/derivations.h"
 
 int32_t derivations_rule(lscfg_derivations *d, const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {

@@ -1,4 +1,4 @@
-/* What a corpus is derived into, and the work space of one sentence pair. */
+/* The result of deriving a corpus, and the workspace of one sentence pair. */
 #ifndef LSCFG_DERIVATIONS_H
 #define LSCFG_DERIVATIONS_H
 

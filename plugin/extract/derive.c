@@ -10,7 +10,7 @@
 typedef struct {
   int32_t *up;   /* [n] parent in the run's tree, -1 while the word is open */
   int32_t *size; /* [n] of the run, at its root */
-  int32_t *next; /* [n] the word behind the run, at its root */
+  int32_t *next; /* [n] the word after the run, at its root */
   int32_t *due;  /* [source words] first target word that closes there; the next one in due_next */
   int32_t *due_next;
 } closed_words;
@@ -43,7 +43,7 @@ static void close_words(closed_words *w, int32_t source, int32_t n_tgt) {
 
 /* ---- the tree ---- */
 
-/* The list of b's phrases behind that of a's; a then is the item of both. */
+/* Appends b's list of phrases to a's; a is then the item of both. */
 static void join_items(phrase *phrases, stack_item *a, const stack_item *b) {
   if (b->tgt[0] < a->tgt[0]) a->tgt[0] = b->tgt[0];
   if (b->tgt[1] > a->tgt[1]) a->tgt[1] = b->tgt[1];
@@ -53,14 +53,14 @@ static void join_items(phrase *phrases, stack_item *a, const stack_item *b) {
   a->is_phrase = 0;
 }
 
-/* Replaces the top items of the stack by the smallest phrase pair that they end and that is not the top item itself;
- * 0 if there is none.
+/* Replaces the top items of the stack by the smallest phrase pair that they end and that is not the top item itself; 0
+ * if there is none.
  *
- * This is where time could be lost, for the scan may walk down the whole stack for nothing. Let the items from b to the
- * top span the target words T. If a word of T is open, so it is for every b below, and the scan ends. If all are closed
- * but have links to the left of b, no phrase will ever begin at b, whatever is shifted still, since T only grows: b is
- * joined to the item below for good. Otherwise the items are a phrase pair. So a step is the scan's last one or removes
- * an item, but for the step over a top item that is a phrase already. */
+ * The scan may walk down the whole stack in vain, so it must end early. Let the items from b to the top span the target
+ * words T. If a word of T is open, so it is for every b below, and the scan ends. If all are closed but have links to
+ * the left of b, no phrase will ever begin at b, since T only grows: b is joined to the item below for good. Otherwise
+ * the items are a phrase pair. So a step is the scan's last one or removes an item, except the step over a top item
+ * that is a phrase already. */
 static int reduce(lscfg_derivations *d, const linked_words *c, const closed_words *closed, int32_t end) {
   stack_item *items = d->stack.data, top = items[d->stack.size - 1];
   int32_t b = (int32_t)d->stack.size - 1 - (top.is_phrase != 0);
@@ -70,7 +70,7 @@ static int reduce(lscfg_derivations *d, const linked_words *c, const closed_word
     if (items[b].tgt[1] > tgt[1]) tgt[1] = items[b].tgt[1];
     if (next_open(closed, tgt[0]) <= tgt[1]) return 0;
     if (pair_closed(c, items[b].begin, end, tgt)) break;
-    join_items(d->phrases.data, &items[b - 1], &items[b]); /* b > 0: nothing is to the left of the first item */
+    join_items(d->phrases.data, &items[b - 1], &items[b]); /* b > 0: the first item has no left neighbour */
     if (top.is_phrase) items[b] = top;
     d->stack.size--;
   }
@@ -89,7 +89,7 @@ static int shift_and_reduce(lscfg_derivations *d, const linked_words *c) {
   int32_t n = c->n[SRC], m = c->n[TGT];
   d->phrases.size = d->stack.size = d->children.size = 0;
   if (!n) return LSCFG_OK;
-  /* every phrase but those of one word has a boundary between two words that no phrase below it has */
+  /* every phrase except those of one word has a boundary between two words that no phrase below it has */
   if (ARRAY_RESERVE(d->phrases, 2 * (int64_t)n + 1) || ARRAY_RESERVE(d->stack, n + 1) ||
       ARRAY_RESERVE(d->children, (int64_t)n + 4 * (int64_t)m))
     return LSCFG_ENOMEM;
@@ -128,7 +128,7 @@ typedef struct {
   phrase *phrases;
   const int32_t *members; /* the sequence, last one first */
   int32_t n_members, balanced;
-  const int32_t *free; /* phrases to be used for its nodes, taken from the front */
+  const int32_t *free; /* phrases for its nodes, taken from the front */
 } rebracketing;
 
 /* Makes a node of members first .. first + n - 1, n > 1. Recursive for balanced trees only, which are low. */
@@ -154,7 +154,7 @@ static int32_t bracket(rebracketing *r, int32_t first, int32_t n) {
   }
 }
 
-/* Brackets all sequences of the tree anew. A sequence is a chain of first children of one orientation. */
+/* Rebrackets all sequences of the tree. A sequence is a chain of first children of one orientation. */
 static int rebracket(lscfg_derivations *d) {
   phrase *phrases = d->phrases.data;
   int64_t n = d->phrases.size;
@@ -184,8 +184,8 @@ static int rebracket(lscfg_derivations *d) {
 
 /* ---- from phrases to nodes and rules ---- */
 
-/* Source words before or behind all links: a node of the whole sentence has them, over the tight root. Target words
- * alone do not make one: its rule would be [X,1] on the source side, which no decoder could apply only once. */
+/* Source words before or after all links: a node of the whole sentence covers them, over the tight root. Target words
+ * alone do not create one: its rule would be [X,1] on the source side, which no decoder could apply only once. */
 static void cover_sentence(lscfg_derivations *d, const linked_words *c) {
   int32_t root = (int32_t)d->phrases.size - 1, last = (int32_t)d->pair.words[SRC].size - 1;
   if (c->position[SRC][0] == 0 && c->position[SRC][c->n[SRC] - 1] == last) return;
@@ -270,7 +270,7 @@ static int write_tree(lscfg_derivations *d, const linked_words *c) {
     int32_t rule = pair_rule(d, (const int32_t (*)[2])span, (const span_pair *)d->child_spans, arity);
     int32_t parent = node.parent < 0 ? -1 : (int32_t)(first + node.parent);
     if (rule < 0 || add_node(d, rule, parent, node.slot, (const int32_t (*)[2])span)) return LSCFG_ENOMEM;
-    for (int32_t k = arity - 1; k >= 0; k--) /* the first child is taken next */
+    for (int32_t k = arity - 1; k >= 0; k--) /* the first child is processed next */
       d->todo.data[d->todo.size++] = (pending_node){d->children.data[k], k, n_nodes};
     n_nodes++;
   }

@@ -1,5 +1,5 @@
-/* The phrase-decomposition forests of a corpus beside its derivation trees, roots first: all minimal derivations of
- * each pair, of which its tree is one. */
+/* The phrase-decomposition forests of a corpus, next to its derivation trees, roots first: all minimal derivations of
+ * each pair, including its tree. */
 #include "extract/derive_forests.h"
 #include "extract/decomposition.h"
 

@@ -4,16 +4,16 @@
 
 #include "extract/pair.h"
 
-/* LSCFG_OK or LSCFG_ENOMEM; what is there is to be released in either case. */
+/* LSCFG_OK or LSCFG_ENOMEM; forests_release releases the memory in either case. */
 int forests_init(lscfg_derivations *);
 void forests_release(lscfg_derivations *);
 /* Appends the forest of the pair that was read last: LSCFG_OK or LSCFG_ENOMEM. */
 int forests_append(lscfg_derivations *, const linked_words *);
 /* Most nodes that the forest of a pair of n source words has. */
 static inline int64_t forests_most_nodes(int64_t n) { return n * (n + 1) / 2 + 1; }
-/* Appends those of another one, whose rules have these numbers here. */
+/* Appends the forests of another object; number: of its rules here. */
 int forests_merge(lscfg_derivations *, const lscfg_derivations *other, const int32_t *number);
-/* Forgets all but the numbers that go on. */
+/* Clears the forests; numbers continue. */
 void forests_flush(lscfg_derivations *);
 
 #endif

@@ -6,8 +6,8 @@
 #include "extract/tables.h"
 #include "extract/wanted.h"
 
-/* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 where there is none, with their
- * target spans, and the target span of the whole. */
+/* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 for none, with their target
+ * spans, and the target span of the whole. */
 typedef struct {
   int32_t gap[2][2], tgt_gap[2][2], tgt[2];
 } rule_token;
@@ -28,8 +28,8 @@ struct lscfg_hiero {
   /* work space of one sentence pair, kept from pair to pair */
   sentence_pair pair;
   ARRAY(int32_t) hull;   /* lowest and highest link of each word, source words first */
-  ARRAY(int32_t) target; /* [i][length - 1][2]: tight half-open target span, -1 where there is no phrase pair */
-  ARRAY(int32_t) spans;  /* [][2] target spans of all source spans, one list behind the other */
+  ARRAY(int32_t) target; /* [i][length - 1][2]: tight half-open target span, -1 for no phrase pair */
+  ARRAY(int32_t) spans;  /* [][2] target spans of all source spans, concatenated lists */
   ARRAY(int64_t) spans_of; /* [i][length - 1]: where the list of a source span begins; the next one's is its end */
   ARRAY(int32_t) before; /* linked source words before each position */
   ARRAY(rule_token) found;
@@ -190,7 +190,7 @@ static rule_token with_gap(rule_token token, int which, int32_t begin, int32_t e
   return token;
 }
 
-/* Lists the choices of a second inner phrase pair behind the first one, which is in the token. */
+/* Lists the choices of a second inner phrase pair after the first one, which is in the token. */
 static int list_second(lscfg_hiero *h, int32_t longest, int32_t i, int32_t j, int32_t left, const rule_token *token) {
   int32_t most = h->options.max_symbols, a = token->gap[0][0], b = token->gap[0][1];
   const int32_t *before = h->before.data, *first = token->tgt_gap[0];

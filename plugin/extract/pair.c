@@ -1,4 +1,4 @@
-/* One word-aligned sentence pair: words without links set aside, and the rule of a pair of spans spelt out. */
+/* One word-aligned sentence pair: renumbering without unaligned words, and the rule of a pair of spans. */
 #include "extract/pair.h"
 
 int pair_condense(lscfg_derivations *d, linked_words *c) {

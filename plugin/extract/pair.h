@@ -20,13 +20,13 @@ static inline void pair_span(const linked_words *c, int side, int32_t first, int
   span[0] = c->position[side][first];
   span[1] = c->position[side][last] + 1;
 }
-/* Whether the target words first .. last have no links but those of the source words begin .. end. */
+/* Tells if the target words first .. last are linked only to the source words begin .. end. */
 static inline int pair_closed(const linked_words *c, int32_t begin, int32_t end, const int32_t tgt[2]) {
   return c->links_to[TGT][tgt[1] + 1] - c->links_to[TGT][tgt[0]] == c->links_to[SRC][end + 1] - c->links_to[SRC][begin];
 }
-/* The symbols of the rule that rewrites a node of these spans into its children (in source order) and the words between
- * them, into out, which has room for as many as the spans have words; returns their number. child_at: of each target
- * word, all 0 before and after. */
+/* Writes the symbols of the rule that rewrites a node of these spans into its children (in source order) and the words
+ * between them to out, which has room for the number of words; returns their number. child_at: of each target word, all
+ * 0 before and after. */
 int32_t pair_spell(const int32_t *const words[2], const span_pair span, const span_pair *children, int32_t arity,
                    int32_t *child_at, int32_t *out, int32_t *n_src);
 /* The number of the rule that rewrites a node of these spans into its children (in source order) and the words between

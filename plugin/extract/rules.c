@@ -109,7 +109,7 @@ int lscfg_rules_lexical(const lscfg_rules *r, int64_t n_pairs, const int32_t *pa
 
 /* ---- text ---- */
 
-/* Printed numbers by value: the features of a grammar take few values beside its number of rules. */
+/* Printed numbers by value: the features of a grammar take few different values. */
 typedef struct {
   double value;
   int32_t length; /* 0 where the slot is empty */
@@ -170,7 +170,7 @@ static int put_features(char_array *out, int32_t n, const char *const *names, co
     put(out, " ", 1);
   }
   if (out->data[out->size - 1] == ' ') out->size--;
-  out->data[out->size++] = '\n'; /* in place of the blank that put_side or the last feature left */
+  out->data[out->size++] = '\n'; /* instead of the blank after put_side or the last feature */
   return LSCFG_OK;
 }
 
@@ -214,7 +214,7 @@ struct lscfg_matcher {
   trie sources;
   ARRAY(int32_t) side; /* node -> number of the source side that ends there, -1 */
   int32_t n_sides;
-  /* work space: by stamps, so that a sentence costs nothing for the nodes that it does not reach */
+  /* workspace with stamps, so that a sentence costs no time for nodes that it does not reach */
   matcher_visit *visits; /* by node */
   int32_t *matched;      /* side -> stamp of the last sentence that matched it */
   int32_t stamp;
@@ -265,9 +265,8 @@ void lscfg_matcher_free(lscfg_matcher *m) {
   free(m);
 }
 
-/* A nonterminal at this position: the node behind it takes the words from position + 1 on, for as far as they were not
- * taken on an earlier visit. An earlier start finds all that a later one does, so that only the first position counts.
- * */
+/* A nonterminal at this position: the node after it takes the words from position + 1 on, up to those taken on an
+ * earlier visit. An earlier start finds everything that a later one does, so only the first position counts. */
 static int open_gap(lscfg_matcher *m, int32_t node, int32_t position, int32_t n) {
   int32_t child = trie_child(&m->sources, node, -1);
   if (child < 0 || position + 1 > n) return LSCFG_OK;
@@ -294,7 +293,7 @@ static int follow(lscfg_matcher *m, const matcher_state *s, const int32_t *words
 
 int32_t lscfg_match(lscfg_matcher *m, const int32_t *words, int32_t n, int32_t *found, lscfg_error *error) {
   int32_t count = 0;
-  if (m->stamp == INT32_MAX) { /* stamps begin anew */
+  if (m->stamp == INT32_MAX) { /* stamps start again */
     memset(m->visits, 0, (size_t)m->side.size * sizeof *m->visits);
     memset(m->matched, 0, (size_t)m->n_sides * sizeof *m->matched);
     m->stamp = 0;

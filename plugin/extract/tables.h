@@ -1,4 +1,4 @@
-/* What is collected from a corpus, pair by pair: its words, the rules made of them, and which words are linked. */
+/* Tables collected from a corpus, pair by pair: words, rules and linked words. */
 #ifndef LSCFG_TABLES_H
 #define LSCFG_TABLES_H
 
@@ -14,7 +14,7 @@ typedef struct {
 /* After a failure there is nothing to release. */
 int corpus_tables_init(corpus_tables *);
 void corpus_tables_release(corpus_tables *);
-/* What they hold, valid until they change. */
+/* A view of the tables, valid until they change. */
 lscfg_tables corpus_tables_view(const corpus_tables *);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/common.h"
 
 /* Nodes whose parent is still to come, in a walk from the last node of a tree to the first. In preorder the last one is
- * the first child of the next node that has any. */
+ * the first child of the next node with children. */
 typedef struct {
   int32_t *nodes;
   int64_t size;

@@ -1,7 +1,7 @@
 /* Word sequences of a text. */
 #include "extract/wanted.h"
 
-/* Longer sequences are looked up in pieces of so many words. */
+/* Longer sequences are looked up in pieces of this number of words. */
 enum { WANTED_WORDS = 5 };
 
 int wanted_init(wanted_text *w) {
@@ -33,7 +33,7 @@ int wanted_add_words(wanted_text *w, const int32_t *words, int64_t n) {
 
 int wanted_add(wanted_text *w, lscfg_vocab *vocab, const char *line, size_t length) {
   w->line.size = 0;
-  if (ARRAY_RESERVE(w->line, length / 2 + 1)) return LSCFG_ENOMEM; /* a word has a blank behind it */
+  if (ARRAY_RESERVE(w->line, length / 2 + 1)) return LSCFG_ENOMEM; /* a blank follows each word */
   int64_t n = lscfg_vocab_line(vocab, line, length, w->line.data, w->line.capacity);
   return n < 0 ? LSCFG_ENOMEM : wanted_add_words(w, w->line.data, n);
 }

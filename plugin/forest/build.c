@@ -26,8 +26,8 @@ int32_t lscfg_forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int3
 int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail0, int32_t tail1, lscfg_error *error) {
   int32_t head = (int32_t)f->draft_nodes.size - 1;
   if (check_draft(f, error)) return LSCFG_EINPUT;
-  if (head < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no node to apply a rule to");
-  if (rule < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no rule %ld", (long)rule);
+  if (head < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "add a node before its applications");
+  if (rule < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "no rule %ld", (long)rule);
   if (tail0 < -1 || tail1 < -1 || tail0 >= head || tail1 >= head || (tail0 < 0 && tail1 >= 0))
     return lscfg_fail(error, LSCFG_EINPUT, 0,
                       "the tails of node %ld are %ld and %ld: they must be nodes added before it", (long)head,
@@ -39,7 +39,7 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* ---- checks ---- */
 
-/* Categories of head and nonterminals that the rule asks for; returns the number of nonterminals, -1: any. */
+/* Categories of the rule's head and nonterminals; returns the number of nonterminals, -1: any. */
 static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[MAX_ARITY]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
   if (rule >= n) {
@@ -77,7 +77,7 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
                         (long long)a, t, (long)tail->category, (long)tails[t]);
     if (tail->i < begin || tail->j > head->j)
       return lscfg_fail(error, LSCFG_EINPUT, 0,
-                        "application %lld: the tails do not lie one behind the other inside [%ld, %ld)", (long long)a,
+                        "application %lld: the tails are not adjacent and in order inside [%ld, %ld)", (long long)a,
                         (long)head->i, (long)head->j);
     begin = tail->j;
   }
@@ -99,8 +99,7 @@ static int check_drafts(const lscfg_forest *f, const lscfg_grammar *g, lscfg_err
 
 /* ---- edges ---- */
 
-/* An application that stays. Equal source sides and tails: one edge; unit is the rules' group, or a number of its own.
- * */
+/* A kept application. Equal source sides and tails form one edge; unit is the rules' group, or a unique number. */
 typedef struct {
   int64_t unit;
   int32_t tail[2], rule, draft;
@@ -119,7 +118,7 @@ static int same_edge(const kept_app *a, const kept_app *b) {
   return a->unit == b->unit && a->tail[0] == b->tail[0] && a->tail[1] == b->tail[1];
 }
 
-/* number[q]: 0 for nodes of some derivation of the root, else -1. Returns whether there is a derivation. */
+/* number[q]: 0 for nodes of some derivation of the root, else -1. Returns 0 if the root has no derivation. */
 static int find_used(const lscfg_forest *f, int32_t *number) {
   int32_t root = (int32_t)f->draft_nodes.size - 1;
   enum { NONE = -1, USED = 0, DERIVED = 1 };

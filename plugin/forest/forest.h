@@ -4,7 +4,7 @@
 #include "lscfg/forest.h"
 #include "base/common.h"
 
-/* What a decoder adds, before lscfg_forest_finish. */
+/* Additions of a decoder, before lscfg_forest_finish. */
 typedef struct {
   int32_t category, i, j;
 } draft_node;
@@ -45,7 +45,7 @@ int32_t forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j);
 int forest_set_target(lscfg_forest *, int32_t i, int32_t j);
 /* An edge into the last node with one application for each of the rules. Returns its number or a negative code. */
 int32_t forest_add_edge(lscfg_forest *, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules);
-/* Tails of an edge, those of its chain for the rest too. */
+/* Tails of an edge, including those of its chain for the rest. */
 int32_t forest_n_tails(const lscfg_forest *, int32_t edge);
 /* The word that a pass-through rule passes in this edge. */
 const int32_t *forest_passed_word(const lscfg_forest_view *, int32_t edge);

@@ -157,7 +157,7 @@ static slice trim(slice s) {
   return s;
 }
 
-/* Cuts the next field off the line, up to " ||| " or the end; 0 when nothing is left. */
+/* Splits the next field off the line, up to " ||| " or the end; 0 at the end of the line. */
 static int next_field(slice *line, slice *field) {
   if (!line->p) return 0;
   field->p = line->p;
@@ -357,7 +357,7 @@ static int32_t unary_child(const lscfg_grammar *g, const grammar_group *group) {
   return rule->n_src == 1 && symbol < 0 ? -1 - symbol : -1;
 }
 
-/* A category on a circle: every category without a place is built from another one without a place. */
+/* A category on a cycle: every category without a position is built from another one without a position. */
 static int32_t on_circle(const lscfg_grammar *g, const char *placed, int32_t n) {
   int32_t c = 0;
   while (placed[c]) c++;
@@ -373,7 +373,8 @@ static int32_t on_circle(const lscfg_grammar *g, const char *placed, int32_t n) 
   return c;
 }
 
-/* Lists the categories so that each comes after those that unary rules (the glue rule S -> X too) build it from. */
+/* Sorts the categories so that each comes after those from which unary rules (including the glue rule S -> X)
+ * build it. */
 static int order_categories(lscfg_grammar *g) {
   int32_t n = lscfg_vocab_size(&g->categories), done = 0;
   char *placed = calloc((size_t)n, 1);

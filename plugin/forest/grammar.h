@@ -40,7 +40,7 @@ struct lscfg_grammar {
   index_table rule_index;    /* first rules with their sides */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie sources;              /* the rules' source sides */
-  int32_t *unary_groups;     /* groups whose source side is one nonterminal */
+  int32_t *unary_groups;     /* groups with a source side of one nonterminal */
   int32_t n_unary;
   int32_t n_ordered;
   /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
@@ -56,7 +56,7 @@ static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
   return 0;
 }
 
-/* Whether the rule's source side is two nonterminals and nothing else; no rule behind those of the grammar is. */
+/* Tells if the rule's source side is exactly two nonterminals; false for the extra rules. */
 static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
   return rule < g->rules.size && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
 }

@@ -8,7 +8,7 @@ _Static_assert(LSCFG_EDGE_SIZE >= 64 + (MAX_ARITY + 1) * 12, "an edge has a numb
 
 /* ---- sides of rules ---- */
 
-/* Text that is written, or only measured where there is no place for it. */
+/* Text that is written, or only measured if there is no buffer. */
 typedef struct {
   char *text;
   int64_t length;

@@ -7,7 +7,7 @@
 enum { PASS_BEGIN = -1, PASS_END = -2, GLUE_BEGIN = -3, GLUE_MIDDLE = -4, GLUE_END = -5 };
 
 typedef struct {
-  int32_t node;    /* of the trie, or one of the places above */
+  int32_t node;    /* of the trie, or one of the values above */
   int32_t tail[2]; /* the second: -1 for none; below that, -2 - k for what ends with tail k of the longer list */
   int32_t path; /* last step through a lattice, -1 */
 } dotted;
@@ -54,8 +54,7 @@ static int32_t distance(const parser *p, int32_t i, int32_t j) {
   return p->distance ? p->distance[(int64_t)i * (p->n + 1) + j] : j - i;
 }
 
-/* Whether a rule whose dot is there may cover [i, j); words that are passed through have cdec's limit for empty arcs.
- * */
+/* Tells if a rule with its dot there may cover [i, j); passed-through words have cdec's limit for empty arcs. */
 static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
   enum { MAX_PASS = 3 };
   if (place <= GLUE_BEGIN) return 1;
@@ -68,7 +67,7 @@ static int add_item(parser *p, int32_t place, int32_t tail0, int32_t tail1, int3
   return LSCFG_OK;
 }
 
-/* The place behind a nonterminal, NOWHERE if the rule goes on with something else. */
+/* The trie node after a nonterminal, NOWHERE if the rule continues with another symbol. */
 enum { NOWHERE = INT32_MIN };
 
 static int32_t behind_category(const parser *p, int32_t place, int32_t category) {
@@ -90,7 +89,7 @@ static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
   return passes ? PASS_END : NOWHERE;
 }
 
-/* Puts a node behind the tails of a dotted rule. */
+/* Appends a node to the tails of a dotted rule. */
 static int add_tail(parser *p, int32_t tail[2], int32_t node) {
   if (tail[0] < 0) {
     tail[0] = node;
@@ -124,8 +123,8 @@ static int extend_by_nodes(parser *p, range from, range nodes, int32_t i, int32_
   return LSCFG_OK;
 }
 
-/* Moves the dot of the items over [i, k) across a word that leads from k to another state. cdec asks whether they may
- * cover [i, k + 1), wherever the arc ends. */
+/* Moves the dot of the items over [i, k) across a word that leads from k to another state. cdec checks the limit for
+ * [i, k + 1), wherever the arc ends. */
 static int extend_by_word(parser *p, int32_t i, int32_t k, int32_t word, int32_t arc) {
   range from = *cell(p, p->item_cells, i, k);
   for (int32_t a = from.begin; a < from.end; a++) {
@@ -145,7 +144,7 @@ static int extend_by_word(parser *p, int32_t i, int32_t k, int32_t word, int32_t
 
 /* The same for all arcs into j, those that begin in j - 1 or the others. */
 static int extend_by_arcs(parser *p, int32_t i, int32_t j, int near) {
-  if (!p->arcs) { /* nothing is empty there */
+  if (!p->arcs) { /* no empty arc */
     int32_t word = p->forest->words[j - 1];
     return near ? extend_by_word(p, i, j - 1, word < 0 ? -1 : word, -1) : LSCFG_OK;
   }
@@ -165,7 +164,7 @@ static int add_done(parser *p, completed c) {
 
 static int add_path(parser *p, int32_t path);
 
-/* The second tail of a finished rule: a new node for the rest of its tails where these are more than one. */
+/* The second tail of a finished rule: a new node for the rest of its tails if there is more than one. */
 static int32_t rest_of_tails(parser *p, int32_t tail) {
   const int32_t rule = lscfg_grammar_size(p->grammar) + LSCFG_RULE_REST, *span = NULL;
   int32_t rest = -1;
@@ -208,7 +207,7 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
     for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0;
          group = p->grammar->groups.data[group].next) {
       int32_t lhs = p->grammar->groups.data[group].lhs;
-      /* a nonterminal beside empty arcs: unary rules join nodes of one span only */
+      /* a nonterminal next to empty arcs: unary rules join nodes of one span only */
       if (p->arcs && is_unary(p->grammar, &p->grammar->groups.data[group])) continue;
       if (add_done(p, (completed){group, lhs, 0, {item.tail[0], item.tail[1]}, item.path})) return LSCFG_ENOMEM;
     }
@@ -234,7 +233,7 @@ static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
     int32_t child = node_of(p, i, j, -1 - symbol);
     if (child >= 0 && add_done(p, (completed){g->unary_groups[u], category, 0, {child, -1}, -1})) return LSCFG_ENOMEM;
   }
-  /* behind the beginning an S is of use only where empty arcs lead to it */
+  /* after the beginning, an S is useful only if empty arcs lead to it */
   if (category == CATEGORY_S && p->options->glue && (i == 0 || p->arcs)) {
     int32_t child = node_of(p, i, j, CATEGORY_X);
     if (child >= 0 && add_done(p, (completed){-1, category, LSCFG_RULE_GLUE_TOP, {child, -1}, -1})) return LSCFG_ENOMEM;
@@ -338,7 +337,7 @@ static int check_options(const lscfg_grammar *g, const lscfg_parse_options *opti
   return LSCFG_OK;
 }
 
-/* Parses p->forest, which it takes or frees. */
+/* Parses p->forest and takes ownership of it. */
 static int parse(parser *p, lscfg_forest **forest, lscfg_error *error) {
   int64_t cells = count_cells(p->n);
   int code = LSCFG_ENOMEM;
@@ -395,7 +394,7 @@ static void sort_arcs(const lscfg_arc *arcs, int32_t n, int32_t n_states, lscfg_
   }
 }
 
-/* Arcs of the shortest path; where there is none, that to the next state behind j that can be reached, as in cdec. */
+/* Arcs of the shortest path; if there is none, that to the next reachable state after j, as in cdec. */
 static void find_distances(parser *p) {
   enum { FAR = 99999999 };
   for (int32_t i = 0; i <= p->n; i++) {

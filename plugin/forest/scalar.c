@@ -19,7 +19,7 @@ static int check_forest(const lscfg_forest *f, lscfg_error *error) {
 
 static int check_semiring(int32_t semiring, lscfg_error *error) {
   if (semiring == LSCFG_SUM || semiring == LSCFG_MAX) return LSCFG_OK;
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "there is no semiring %ld", (long)semiring);
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "unknown semiring %ld", (long)semiring);
 }
 
 static int32_t root_of(const lscfg_forest *f) { return (int32_t)f->node_cat.size - 1; }
@@ -159,8 +159,8 @@ static void mean_below(const lscfg_forest *f, const double *share, const double 
   }
 }
 
-/* around[q]: the marginal of a node times the expectation, where the node is used, of the sum of value over what is not
- * below it, less the mean of all. So a covariance is never the difference of two products. */
+/* around[q]: the marginal of a node times the expectation, given the node, of the sum of value over all nodes not below
+ * it, minus the mean of all. So a covariance is never the difference of two products. */
 static void mean_around(const lscfg_forest *f, const double *share, const double *value, const double *below,
                         const double *node, double *around, double *covariance) {
   int32_t root = root_of(f);
@@ -198,13 +198,13 @@ int lscfg_forest_covariance(const lscfg_forest *f, const double *share, const do
 
 /* ---- down along one derivation: Viterbi and sampling ---- */
 
-/* The application to take at a node, -1 where there is none. */
+/* The application to choose at a node, -1 if there is none. */
 typedef int32_t choice(void *state, const lscfg_forest *, int32_t node);
 
 enum { NO_CHOICE = -1, TWICE = -2 };
 
-/* A derivation, depth first, tails in source order; returns its length. Nodes that are to come wait at the end of apps,
- * which has room for all nodes of the forest. No derivation has a node twice, since tails lie one behind the other. */
+/* A derivation, depth first, tails in source order; returns its length. Pending nodes wait at the end of apps, which
+ * has room for all nodes of the forest. No derivation contains a node twice, since tails are adjacent. */
 static int32_t derive(const lscfg_forest *f, choice *choose, void *state, int32_t *apps) {
   int32_t room = root_of(f) + 1, waiting = room, n = 0;
   apps[--waiting] = root_of(f);
@@ -255,7 +255,7 @@ typedef struct {
   random_stream random;
 } sampler;
 
-/* The first application whose sum is above a random part of the node's. */
+/* The first application whose cumulative sum exceeds a random part of the node's sum. */
 static int32_t random_app(void *state, const lscfg_forest *f, int32_t node) {
   sampler *s = state;
   int32_t low = first_app(f, node), high = first_app(f, node + 1) - 1;

@@ -43,7 +43,7 @@ static int32_t offer(neighbour *heap, int32_t size, int32_t k, neighbour one) {
   return size + 1;
 }
 
-/* In lanes whose sums are independent, so that a compiler can take several at once. */
+/* In lanes with independent sums, so that a compiler can compute several at once. */
 static float product(const float *a, const float *b, int32_t n) {
   float lane[LANES] = {0}, sum = 0;
   int32_t whole = n - n % LANES;
@@ -73,7 +73,7 @@ static int32_t meet(const lscfg_vectors *v, int32_t row, float *sum, uint8_t *se
   return n;
 }
 
-/* A sum that at least so many of those met reach, and few more. */
+/* A sum that at least this number of candidates reach, and few more. */
 static float promising(const float *sum, const int32_t *met, int32_t n, int32_t wanted) {
   int32_t count[BINS] = {0}, bin = BINS - 1;
   for (int32_t at = 0; at < n; at++) {

@@ -1,14 +1,14 @@
-/* The items of a scorer around the boundaries of a sentence and in gaps, and the sums of their vectors. */
+/* The items of context scores around the boundaries of a sentence and in gaps, and the sums of their vectors. */
 #include "inference/around.h"
 #include "inference/map_scores.h"
 
 #include <math.h>
 
-/* The word at a place by the model's numbers. */
-static int64_t word_at(const words_around *w, int32_t place) {
+/* The word at a position, as the model's number. */
+static int64_t word_at(const words_around *w, int32_t position) {
   const lscfg_binding *b = w->binding;
   int64_t n_words = w->model->base - CONTEXT_EXTRA_WORDS;
-  int32_t id = w->forest->words[place];
+  int32_t id = w->forest->words[position];
   int64_t word = id >= 0 && id < b->n_vocab ? b->word_in_context[id] : -1;
   return word < 0 ? n_words + CONTEXT_UNKNOWN : word;
 }
@@ -29,12 +29,12 @@ static void add_side(words_around *w, int side, int32_t at, int64_t boundary) {
   const context_scores *s = w->model;
   int64_t n_words = s->base - CONTEXT_EXTRA_WORDS;
   for (int32_t d = 1; d <= s->window; d++) {
-    int32_t place = side ? at + d - 1 : at - d, distance = s->bag ? 1 : d;
-    if (place < 0 || place >= w->n) {
+    int32_t position = side ? at + d - 1 : at - d, distance = s->bag ? 1 : d;
+    if (position < 0 || position >= w->n) {
       add_item(w, side, boundary, 1, n_words + (side ? CONTEXT_END : CONTEXT_BEGIN));
       return;
     }
-    if (!add_item(w, side, boundary, distance, word_at(w, place)))
+    if (!add_item(w, side, boundary, distance, word_at(w, position)))
       add_item(w, side, boundary, distance, n_words + CONTEXT_UNKNOWN);
   }
 }
@@ -45,8 +45,8 @@ static void add_sentence(words_around *w) {
   int64_t unknown = s->base - CONTEXT_EXTRA_WORDS + CONTEXT_UNKNOWN;
   for (int64_t k = 0; k < s->m; k++) w->sums[w->whole * s->m + k] = s->shift[k];
   if (!s->n_items || s->items[s->n_items - 1] < 2 * (int64_t)s->window * s->base) return;
-  for (int32_t place = 0; place < w->n; place++)
-    if (!add_item(w, 2, w->whole, 1, word_at(w, place))) add_item(w, 2, w->whole, 1, unknown);
+  for (int32_t position = 0; position < w->n; position++)
+    if (!add_item(w, 2, w->whole, 1, word_at(w, position))) add_item(w, 2, w->whole, 1, unknown);
 }
 
 /* Finds the items of all words in gaps, if the model has any such items. */
@@ -56,9 +56,9 @@ static int add_gaps(words_around *w) {
   if (!s->n_items || s->items[s->n_items - 1] < first) return LSCFG_OK;
   if (!(w->gap_items = malloc(((size_t)w->n * 4 + 1) * sizeof *w->gap_items))) return LSCFG_ENOMEM;
   for (int64_t k = 0; k < 4; k++)
-    for (int32_t place = 0; place < w->n; place++) {
-      int64_t item = find_item(s, first + k * s->base + word_at(w, place));
-      w->gap_items[k * w->n + place] = (int32_t)(item < 0 ? find_item(s, first + k * s->base + unknown) : item);
+    for (int32_t position = 0; position < w->n; position++) {
+      int64_t item = find_item(s, first + k * s->base + word_at(w, position));
+      w->gap_items[k * w->n + position] = (int32_t)(item < 0 ? find_item(s, first + k * s->base + unknown) : item);
     }
   return LSCFG_OK;
 }

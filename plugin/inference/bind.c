@@ -1,11 +1,11 @@
-/* Which tensor belongs to which rule of a grammar. */
+/* Binds the rules of a grammar to tensors of a model. */
 #include "inference/bind.h"
 #include "inference/compose.h"
 #include "inference/sums.h"
 #include "forest/forest.h"
 
-/* [vocabulary of the grammar] numbers of its words in that of other rules, -1: none; words that it lacks may be added.
- * */
+/* [vocabulary of the grammar] numbers of its words in the vocabulary of other rules, -1: none; missing words may be
+ * added to the grammar. */
 static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int add) {
   size_t n = (size_t)lscfg_vocab_size(g->vocab) + (add ? (size_t)rules->n_words : 0);
   int32_t *ids = malloc((n + 1) * sizeof *ids);
@@ -25,7 +25,7 @@ static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int a
   return ids;
 }
 
-/* The rule's symbols in the model's numbers; 0 if the model cannot know the rule. */
+/* The rule's symbols in the model's numbers; 0 if the model cannot contain the rule. */
 static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int32_t *ids, int32_t *symbols) {
   if (rule->lhs != CATEGORY_X) return 0;
   for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {

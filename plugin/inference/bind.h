@@ -4,7 +4,7 @@
 
 #include "inference/binding.h"
 
-/* Refuses a forest of another rule table, such as one that lscfg_decompose made of rules that the grammar has not. */
+/* Refuses a forest of another rule table, for example from lscfg_decompose with rules outside the grammar. */
 int binding_check_forest(const lscfg_binding *, const lscfg_forest *, lscfg_error *);
 
 #endif

@@ -1,4 +1,4 @@
-/* How the rules of a grammar are found in a model. */
+/* The mapping from the rules of a grammar to a model. */
 #ifndef LSCFG_BINDING_H
 #define LSCFG_BINDING_H
 
@@ -8,16 +8,15 @@
 typedef struct group_sums group_sums;   /* see sums.h */
 typedef struct composition composition; /* see compose.h */
 
-/* How the rules of a grammar stand in a model. */
+/* The mapping from the rules of a grammar to a model. */
 struct lscfg_binding {
   const lscfg_model *model;
   const lscfg_grammar *grammar;
   const contraction *loops;
   int32_t n_rules; /* the grammar's, without the extra ones */
-  int32_t n_known; /* those that have a tensor of their own */
-  int32_t
-      *rule_row; /* [n_rules] place among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; of a rule that is
-                      * to be composed, it is known after binding_compose */
+  int32_t n_known; /* those with their own tensor */
+  int32_t *rule_row; /* [n_rules] row among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; for a composed
+                  * rule, set by binding_compose */
   const int32_t *rule_group; /* the grammar's */
   int32_t *context_rule; /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
   int32_t *word_in_context; /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
@@ -28,14 +27,13 @@ struct lscfg_binding {
   int32_t *rule_target; /* equal numbers: equal target sides */
   int32_t n_targets;
   lscfg_binding_options options;
-  composition *composition; /* NULL where no rule is to be composed */
-  /* What forests that are expanded are bound to: the grammar's rules, the OOV rule, the model's rules. NULL in itself.
-   * */
+  composition *composition; /* NULL if no rule is composed */
+  /* The binding of expanded forests: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */
   lscfg_binding *inner;
-  lscfg_binding *one_state; /* the same of the model with one state; NULL where there is none, and in itself */
+  lscfg_binding *one_state; /* the same for the model with one state; NULL if the file lacks it, and in itself */
 };
 
-enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; that of the OOV rule */
+enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; the tensor of the OOV rule */
 
 static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {
   return rule < b->n_rules ? b->rule_row[rule] : NO_ROW;

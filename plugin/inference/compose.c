@@ -1,10 +1,10 @@
-/* Composed rules: the tensor of a rule that the model does not know is the sum, over all its derivations by rules of
- * the model, of their tensors contracted along the derivation. It is never made. A forest is expanded instead into one
- * of the model's rules, where equal parts over the same tails are one node.
+/* Composed rules: the tensor of a rule outside the model is the sum, over all its derivations by rules of the model, of
+ * their tensors contracted along the derivation. The tensor itself is never computed. Instead, a forest is expanded
+ * into one of the model's rules, with one node for equal parts over the same tails.
  *
- * The derivations are found by a synchronous parse of the rule's sides, nonterminals being atoms, when a forest first
- * has the rule: a grammar has many that no sentence needs. Rules of the model whose source side is a single nonterminal
- * take no part in it. */
+ * The derivations are found by a synchronous parse of the rule's sides, with nonterminals as atoms, when a forest first
+ * contains the rule: a grammar contains many rules that no sentence needs. Rules of the model whose source side is a
+ * single nonterminal do not take part. */
 #include "inference/compose.h"
 
 #include "forest/forest.h"
@@ -28,7 +28,7 @@ typedef struct {
   int32_t begin, end;
 } pattern_range;
 
-/* What is known so far, and what the work on the next rule needs; shared by all threads. */
+/* Results so far, and the workspace for the next rule; shared by all threads. */
 struct composition {
   pthread_mutex_t lock;
   int32_t *of_rule; /* grammar rule -> composite, FAILED, TO_COME */
@@ -106,7 +106,7 @@ static int patterns_over(composition *w, int32_t i, int32_t j, pattern_range *ra
         gap[0][1] = b;
         if (b - a < j - i && j - i - (b - a) < most && add_pattern(w, i, j, 1, gap)) return LSCFG_ENOMEM;
         for (int32_t c = b; c < j; c++) {
-          int32_t behind = most - 2 - (a - i) - (c - b); /* words that there may be behind the second gap */
+          int32_t behind = most - 2 - (a - i) - (c - b); /* words that may follow the second gap */
           if (behind < 0) break;
           for (int32_t d = j - behind > c ? j - behind : c + 1; d <= j; d++) {
             gap[1][0] = c;
@@ -127,14 +127,14 @@ static int32_t cost_of(const composition *w, int32_t child) {
   return child < 0 ? 0 : w->composites.data[child].oov_parts;
 }
 
-/* What stands in a gap: a nonterminal alone or a part of its own; FAILED where it has no derivation. */
+/* The content of a gap: a nonterminal alone or a separate part; FAILED if it has no derivation. */
 static int32_t derive_gap(composition *w, const pattern *p, int32_t g, const int32_t span[2]) {
   int32_t i = p->gap[g][0], j = p->gap[g][1];
   if (j == i + 1 && w->src[i] < 0) return OWN_TAIL;
   return derive_part(w, i, j, span[0], span[1]);
 }
 
-/* Whether the gap may stand over the target span; a nonterminal alone stands for itself only. */
+/* Tells if the gap may cover the target span; a nonterminal alone covers only itself. */
 static int fits(const composition *w, const pattern *p, int32_t g, int32_t s, int32_t t) {
   if (target_nonterminals(w, s, t) != p->inside[g]) return 0;
   return t == s + 1 || p->gap[g][1] > p->gap[g][0] + 1 || !p->inside[g];
@@ -167,7 +167,7 @@ static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const i
   return LSCFG_OK;
 }
 
-/* All places of the pattern's gaps on the target side. */
+/* All positions of the pattern's gaps on the target side. */
 static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int64_t base, int32_t *best) {
   const pattern p = w->patterns.data[which];
   int32_t span[2][2] = {{0}};
@@ -193,7 +193,7 @@ static int try_pattern(composition *w, int32_t which, int32_t s, int32_t t, int6
   return LSCFG_OK;
 }
 
-/* The sides of a part as of a rule of its own; returns their length, the source side's in *n_src. */
+/* The sides of a part as a separate rule; returns their length, the source side's in *n_src. */
 static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int32_t *symbols,
                           int32_t *arity) {
   int32_t n = 0, before = 0;
@@ -207,7 +207,7 @@ static int32_t part_sides(const composition *w, int32_t i, int32_t j, int32_t s,
   return n;
 }
 
-/* Makes a composite of the productions behind base. */
+/* Creates a composite from the productions after base. */
 static int32_t make_composite(composition *w, int32_t i, int32_t j, int32_t s, int32_t t, int64_t base,
                               int32_t oov_parts) {
   int64_t count = w->found.size - base;

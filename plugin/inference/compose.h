@@ -1,4 +1,4 @@
-/* Rules that a model does not know, as derivations by rules that it knows; see compose.c. */
+/* Rules outside a model, as derivations by rules of the model; see compose.c. */
 #ifndef LSCFG_COMPOSE_H
 #define LSCFG_COMPOSE_H
 
@@ -23,13 +23,13 @@ typedef struct {
  * which belong to the composition from then on. NULL: memory is out. */
 composition *composition_new(const lscfg_binding *, int32_t *words);
 void composition_free(composition *);
-/* The kind of a rule if it is composed; else *kind stays. */
+/* Sets *kind if the rule is composed. */
 int composition_kind(const lscfg_binding *, int32_t rule, uint8_t *kind);
-/* Finds out which of these rules are composed, if the binding has a composition: before it is asked for their rows.
- * *composed: whether there is any. */
+/* Composes these rules where possible, if the binding has a composition; to be called before their rows are read.
+ * *composed: non-zero if any is. */
 int binding_compose(const lscfg_binding *, const int32_t *rules, int64_t n, int *composed);
 
-/* What is composed may be read between these two; other threads compose no more meanwhile. */
+/* Composed rules may be read between these two calls; other threads wait before they compose more. */
 void composition_lock(composition *);
 void composition_unlock(composition *);
 /* The composite of a rule of the grammar, negative: none. */

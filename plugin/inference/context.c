@@ -9,52 +9,54 @@
 
 enum { NO_ROW_HERE = -1 };
 
-/* Of an outcome with so many times as many weights as there can be items of a sentence, the items are looked up. */
+/* For an outcome with at least this many times more weights than possible items of a sentence, the items are
+ * looked up. */
 enum { LOOKED_UP = 8 };
 
-/* The row of an outcome of a rule, and whether its bag counts, too. */
+/* The row of an outcome of a rule; bag: its bag counts too. */
 typedef struct {
   int64_t begin; /* in arena */
   int bag;
 } outcome_row;
 
-/* What a rule has in all its applications in the sentence: its rows, and the logarithm of its count, 0 of one that the
- * context does not have. */
+/* Values of a rule that hold in all its applications in the sentence: its rows, and the logarithm of its count, 0 for a
+ * rule outside the context. */
 typedef struct {
   int64_t begin, end; /* in of_rules */
   double plain;
 } known_rule;
 
-/* What the rules of an edge have in all edges with the same ones. */
+/* Values of an edge's rules that hold in all edges with the same ones. */
 typedef struct {
   int64_t begin; /* of as many numbers as there are rules, in rules_of_sides and known_of_sides */
   int32_t n;
   int32_t n_known;  /* rules that the context has */
-  int32_t n_composed; /* those that it has not, if they are scored, too */
+  int32_t n_composed; /* rules outside the context, if they are scored too */
   double plain_sum; /* log of the sum of the known ones' counts */
 } known_side;
 
-/* The places in a row of what is around an edge, and the borders of its bag. */
+/* Positions in a row of the words around an edge, and the borders of its bag. */
 typedef struct {
   int64_t at[BAG + 2];
   int32_t n, left, right;
-} edge_places;
+} edge_positions;
 
-/* One row for each outcome that was met: for each kind of words, the weight of the word at each place -1 .. n of the
- * sentence; of the bag's kind the sums of the weights of all words before a place; then those of the lengths. */
+/* One row for each outcome so far: for each kind of words, the weight of the word at each position -1 .. n of the
+ * sentence; for the bag's kind, the sums of the weights of all words before a position; then the weights of the
+ * lengths. */
 typedef struct {
   const lscfg_binding *binding;
   const context_model *model;
   const lscfg_forest *forest;
   int32_t n;             /* words of the sentence */
   int64_t base;          /* words of the model, and the two ends of a sentence */
-  int32_t *first, *next; /* model word -> first place + 1 in the sentence; place -> the next one; 0 at the end */
+  int32_t *first, *next; /* model word -> first position + 1 in the sentence; position -> the next one; 0 at the end */
   int32_t *present;      /* the model's words that are in the sentence, ascending, its two ends last */
   int32_t n_present;
-  uint64_t *is_present;  /* a bit for each model word: few bytes to look at for each weight */
+  uint64_t *is_present;  /* a bit for each model word: few bytes to read for each weight */
   int_map rows;          /* outcome -> begin of its row in arena, NO_ROW_HERE: no item of it is in the sentence */
   ARRAY(float) arena;
-  int_map met;           /* rule, or behind them all the grammar's -> 1 + its number in known */
+  int_map met; /* rule, or after all of the grammar's -> 1 + its number in known */
   ARRAY(known_rule) known;
   ARRAY(outcome_row) of_rules; /* the rows of the known rules */
   int_map met_sides;           /* first rule of an edge -> 1 + the number in sides of the last such edge's */
@@ -63,14 +65,14 @@ typedef struct {
   ARRAY(int32_t) known_of_sides; /* numbers in known; -2 - number of a rule that the context does not have, -1: none */
   ARRAY(double) scores;          /* of an edge's applications */
   ARRAY(int64_t) outcomes;       /* of the rule in hand */
-  int joint;                     /* whether the scorer of the file has a part in scores */
-  int compose;                   /* whether rules that the context does not have are scored, too */
+  int joint;                     /* the file's context scores are a part of scores */
+  int compose;                   /* rules outside the context are scored too */
   ARRAY(int32_t) symbols;        /* of such a rule */
   words_around words;            /* as it sees them */
 } contexts;
 
-/* Where words stand beside the nonterminals, on both sides, and whether two of these change places: 0 .. N_SHAPES-1;
- * -1: a rule without nonterminals. */
+/* Positions of words next to the nonterminals, on both sides, and a swap of two nonterminals: 0 .. N_SHAPES-1; -1: a
+ * rule without nonterminals. */
 static int32_t rule_shape(const int32_t *symbols, int32_t n_src, int32_t n) {
   int32_t words[2] = {0, 0}, arity = 0, swapped = 0;
   for (int32_t side = 0; side < 2; side++) {
@@ -117,13 +119,13 @@ int has_source_words(const lscfg_rules *rules, int64_t rule) {
 
 surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32_t n) {
   surroundings s = {.span = span};
-  s.place[0] = span[0] - 1;
-  s.place[1] = span[0] < 2 ? -1 : span[0] - 2;
-  s.place[2] = span[1];
-  s.place[3] = span[1] + 1 < n ? span[1] + 1 : n;
+  s.position[0] = span[0] - 1;
+  s.position[1] = span[0] < 2 ? -1 : span[0] - 2;
+  s.position[2] = span[1];
+  s.position[3] = span[1] + 1 < n ? span[1] + 1 : n;
   for (int k = 0; k < 2; k++) {
-    s.place[4 + 2 * k] = gap[k] ? gap[k][0] : -2;
-    s.place[5 + 2 * k] = gap[k] ? gap[k][1] - 1 : -2;
+    s.position[4 + 2 * k] = gap[k] ? gap[k][0] : -2;
+    s.position[5 + 2 * k] = gap[k] ? gap[k][1] - 1 : -2;
     s.length[k] = gap[k] ? length_class(gap[k][1] - gap[k][0]) : -1;
   }
   return s;
@@ -144,15 +146,16 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
   c->is_present = calloc((size_t)c->base / 64 + 1, sizeof *c->is_present);
   if (!c->first || !c->next || !c->present || !c->is_present) return LSCFG_ENOMEM;
   *known = 0;
-  for (int32_t place = c->n; place >= -1; place--) {
-    int64_t word = place < 0 ? model->rules.n_words : place == c->n ? model->rules.n_words + 1 : -1;
-    if (word < 0 && f->words[place] >= 0 && f->words[place] < b->n_vocab) word = b->word_in_context[f->words[place]];
+  for (int32_t position = c->n; position >= -1; position--) {
+    int64_t word = position < 0 ? model->rules.n_words : position == c->n ? model->rules.n_words + 1 : -1;
+    if (word < 0 && f->words[position] >= 0 && f->words[position] < b->n_vocab)
+      word = b->word_in_context[f->words[position]];
     if (word < 0) continue;
     *known += word < model->rules.n_words;
     if (!c->first[word]) c->present[c->n_present++] = (int32_t)word;
     c->is_present[word / 64] |= (uint64_t)1 << word % 64;
-    c->next[place + 1] = c->first[word];
-    c->first[word] = place + 2;
+    c->next[position + 1] = c->first[word];
+    c->first[word] = position + 2;
   }
   qsort(c->present, (size_t)c->n_present, sizeof *c->present, compare_words);
   c->joint = model->scores.kind == &joint_score;
@@ -204,17 +207,17 @@ static int64_t seek_item(const int32_t *items, int64_t from, int64_t end, int64_
   return from;
 }
 
-/* Puts the weights begin .. end-1 of an outcome into its row; returns whether any item of it is in the sentence. */
+/* Writes the weights begin .. end-1 of an outcome to its row; returns 0 if no item of it is in the sentence. */
 static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values) {
   const int32_t *items = c->model->items;
   const float *weights = c->model->weights;
   int64_t width = c->n + 2, lengths = WORD_KINDS * c->base, k = begin, base = 0, found = 0;
-  if (end - begin < LOOKED_UP * WORD_KINDS * c->n_present) { /* looks at all weights, */
+  if (end - begin < LOOKED_UP * WORD_KINDS * c->n_present) { /* reads all weights, */
     for (int64_t kind = 0; k < end && items[k] < lengths; k++) {
-      for (; items[k] >= base + c->base; kind++) base += c->base; /* no division: there are many weights */
+      for (; items[k] >= base + c->base; kind++) base += c->base; /* without a division, since there are many weights */
       found |= put_word(c, values + kind * width, items[k] - base, weights[k]);
     }
-  } else { /* or looks up what is in the sentence */
+  } else { /* or looks up the items of the sentence */
     for (int64_t kind = 0; kind < WORD_KINDS; kind++, base += c->base)
       for (int32_t w = 0; w < c->n_present; w++) {
         k = seek_item(items, k, end, base + c->present[w]);
@@ -231,7 +234,7 @@ static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values
 /* Makes the row of an outcome; *begin: as in rows. */
 static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS;
-  if (!c->arena.size) c->arena.size = 1; /* 0 stands for an outcome that was not met before */
+  if (!c->arena.size) c->arena.size = 1; /* 0: an outcome that was not met before */
   if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
   float *values = c->arena.data + c->arena.size;
   memset(values, 0, (size_t)size * sizeof *values);
@@ -239,17 +242,18 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   *begin = found ? c->arena.size : NO_ROW_HERE;
   if (!found) return LSCFG_OK;
   float *bag = values + BAG * width, sum = 0;
-  for (int64_t place = 0; place < width; place++) { /* place + 1, of them all the ends are no items of the bag */
-    float value = place == 0 || place == width - 1 ? 0 : bag[place];
-    bag[place] = sum;
+  for (int64_t position = 0; position < width;
+       position++) { /* position + 1; the ends of a sentence are no items of the bag */
+    float value = position == 0 || position == width - 1 ? 0 : bag[position];
+    bag[position] = sum;
     sum += value;
   }
   c->arena.size += size;
   return LSCFG_OK;
 }
 
-/* Makes what a rule has in all its applications, of n outcomes; those without a weight for a word of the sentence are
- * left out. bag: whether words far away are items, too. */
+/* Computes the values of a rule in all its applications, from n outcomes; outcomes without a weight for a word of the
+ * sentence are skipped. bag: words far away are items too. */
 static int make_known(contexts *c, int32_t n, int bag, double plain) {
   const lscfg_rules *rules = &c->model->rules;
   if (ARRAY_RESERVE(c->of_rules, n) || ARRAY_RESERVE(c->known, 1)) return LSCFG_ENOMEM;
@@ -272,7 +276,7 @@ static int make_context_rule(contexts *c, int64_t rule) {
   return make_known(c, n, has_source_words(rules, rule), log(c->model->counts[rule]));
 }
 
-/* The same of a rule of the grammar that the context does not have, by its target words and its shape. */
+/* The same for a rule of the grammar outside the context, by its target words and its shape. */
 static int make_composed(contexts *c, int32_t number) {
   const lscfg_rules *rules = &c->model->rules;
   const grammar_rule *rule = &c->binding->grammar->rules.data[number];
@@ -299,8 +303,8 @@ static int32_t context_rule(const lscfg_binding *b, int32_t rule) {
   return rule < lscfg_grammar_size(b->grammar) ? b->context_rule[rule] : -1;
 }
 
-/* Finds the number of a rule of the grammar in known, where it is made when it is first met; by that of the context,
- * -1: it has none. */
+/* Finds the number of a rule of the grammar in known, and creates it at first use, by its number in the context, -1:
+ * none. */
 static int find_known(contexts *c, int32_t rule, int32_t in_context, int32_t *found) {
   int64_t *number = int_map_at(&c->met, in_context < 0 ? c->model->rules.n + rule : in_context);
   if (!number) return LSCFG_ENOMEM;
@@ -317,7 +321,7 @@ static int is_composed(const contexts *c, int32_t rule) {
          g->rules.data[rule].arity <= MAX_TENSOR_ARITY;
 }
 
-/* Makes what edges with these rules have in common. */
+/* Computes the common values of edges with these rules. */
 static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   if (ARRAY_RESERVE(c->sides, 1) || ARRAY_RESERVE(c->rules_of_sides, n) || ARRAY_RESERVE(c->known_of_sides, n) ||
       ARRAY_RESERVE(c->scores, n))
@@ -344,7 +348,7 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   return LSCFG_OK;
 }
 
-/* Finds what the edges with these rules have in common: as a rule those that begin with the same one. */
+/* Finds the common values of the edges with these rules, usually by their first rule. */
 static int find_side(contexts *c, const int32_t *rules, int32_t n, known_side *found) {
   int64_t *number = int_map_at(&c->met_sides, rules[0]);
   if (!number) return LSCFG_ENOMEM;
@@ -357,23 +361,24 @@ static int find_side(contexts *c, const int32_t *rules, int32_t n, known_side *f
   return LSCFG_OK;
 }
 
-static edge_places look_around_edge(const contexts *c, int32_t edge) {
+static edge_positions look_around_edge(const contexts *c, int32_t edge) {
   const int32_t *tail = c->forest->edge_tail.data + 2 * (int64_t)edge, *spans = c->forest->node_span.data;
   const int32_t *gap[2];
   for (int k = 0; k < 2; k++) gap[k] = tail[k] < 0 ? NULL : spans + 2 * (int64_t)tail[k];
   surroundings s = look_around(spans + 2 * (int64_t)c->forest->edge_head.data[edge], gap, c->n);
   int64_t width = c->n + 2;
-  edge_places found = {.left = s.span[0] > 2 ? s.span[0] - 2 : 0, .right = s.span[1] + 2 < c->n ? s.span[1] + 2 : c->n};
+  edge_positions found = {.left = s.span[0] > 2 ? s.span[0] - 2 : 0,
+                          .right = s.span[1] + 2 < c->n ? s.span[1] + 2 : c->n};
   for (int k = 0; k < BAG; k++)
-    if (s.place[k] > -2) found.at[found.n++] = k * width + s.place[k] + 1;
+    if (s.position[k] > -2) found.at[found.n++] = k * width + s.position[k] + 1;
   for (int k = 0; k < 2; k++)
     if (s.length[k] >= 0) found.at[found.n++] = WORD_KINDS * width + k * N_LENGTHS + s.length[k];
   return found;
 }
 
 /* The score of a rule in the surroundings of an edge. */
-static double score_rule(const contexts *c, const known_rule *rule, const edge_places *around) {
-  const float *words = c->arena.data + BAG * (c->n + 2) + 1; /* [p] of a row: the sum of the words before place p */
+static double score_rule(const contexts *c, const known_rule *rule, const edge_positions *around) {
+  const float *words = c->arena.data + BAG * (c->n + 2) + 1; /* [p] of a row: the sum of the words before position p */
   double score = 0;
   for (int64_t k = rule->begin; k < rule->end; k++) {
     const outcome_row *of = &c->of_rules.data[k];
@@ -384,7 +389,7 @@ static double score_rule(const contexts *c, const known_rule *rule, const edge_p
   return score;
 }
 
-/* Adds to the scores of an edge's known rules what the scorer says of them. */
+/* Adds the context scores of an edge's known rules. */
 static void add_scores(contexts *c, int32_t edge, const known_side *side, double *here) {
   if (!take_edge(&c->words, edge)) return;
   for (int32_t k = 0; k < side->n; k++) {
@@ -399,8 +404,8 @@ static double within(double value, double limit) {
   return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/* column: of the forest's first application, for rules that the context has; that of the next one is n_columns further.
- * composed: the same for those that it does not have, which count as seen once. NULL: not wanted. */
+/* column: of the forest's first application, for rules of the context; the next application is n_columns further.
+ * composed: the same for rules outside the context, which count as seen once. NULL: not wanted. */
 static int edge_features(contexts *c, int32_t edge, double limit, double *column, double *composed, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], n = 0;
@@ -414,7 +419,7 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   const int32_t *known = c->known_of_sides.data + side.begin;
   const known_rule *rules = c->known.data;
   double *here = c->scores.data;
-  edge_places around = look_around_edge(c, edge);
+  edge_positions around = look_around_edge(c, edge);
   for (int32_t k = 0; k < side.n; k++)
     if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
   if (c->joint) add_scores(c, edge, &side, here);

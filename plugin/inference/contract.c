@@ -5,7 +5,7 @@
 
 enum { LANES = 8 };
 
-/* The rest of the kernel is compiled without contraction of a * b + c; here it is what makes the loops fast. */
+/* The rest of the kernel is compiled without contraction of a * b + c; here contraction makes the loops fast. */
 #if defined(__clang__)
 #pragma clang fp contract(fast)
 #define FUSED

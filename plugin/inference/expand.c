@@ -1,5 +1,5 @@
-/* Forests of composed rules, expanded into forests of the model's rules. Each derivation of a composed rule becomes
- * edges of its own; equal parts over the same tails are one node. */
+/* Expands forests of composed rules into forests of the model's rules. Each derivation of a composed rule becomes
+ * separate edges; equal parts over the same tails share one node. */
 #include "inference/expand.h"
 
 #include "base/index.h"
@@ -45,7 +45,7 @@ static int add_expanded(expander *x, int32_t rule, const int32_t tail[2], int32_
 
 static int32_t instantiate(expander *x, int32_t c, const int32_t tail[2]);
 
-/* The nodes below a production of a composite over these tails; new ones are made. */
+/* The nodes below a production of a composite over these tails, created at first use. */
 static int production_tails(expander *x, const production *p, const int32_t tail[2], int32_t made[2]) {
   int32_t next = 0;
   made[0] = made[1] = -1;
@@ -101,7 +101,7 @@ static int32_t composite_of(const expander *x, int32_t rule) {
   return b->composition && rule < lscfg_grammar_size(b->grammar) ? composition_of(b->composition, rule) : -1;
 }
 
-/* An edge of the rules that are not composed, those that the model does not know apart. */
+/* An edge of the rules that are not composed, except those outside the model. */
 static int expand_plain(expander *x, int32_t edge, const int32_t tail[2]) {
   const lscfg_forest *f = x->from;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], stateless;

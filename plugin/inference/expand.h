@@ -4,15 +4,14 @@
 #include "forest/forest.h"
 #include "inference/binding.h"
 
-/* A forest that has what inference needs: edges of whole groups or of one rule. Its rules are those of binding->inner.
- * */
+/* A forest for inference: edges of whole groups or of one rule. Its rules are those of binding->inner. */
 typedef struct {
   lscfg_forest *forest;
   int32_t *node;      /* node of the first forest -> node */
   ARRAY(int32_t) app; /* application -> that of the first forest, -1: inside a composed rule */
 } expansion;
 
-/* LSCFG_OK or LSCFG_ENOMEM; what was made is to be released. */
+/* LSCFG_OK or LSCFG_ENOMEM; to be released in either case. */
 int expansion_make(const lscfg_binding *, const lscfg_forest *, expansion *);
 void expansion_release(expansion *);
 

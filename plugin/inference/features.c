@@ -102,7 +102,7 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
   return LSCFG_OK;
 }
 
-/* Rules of more nonterminals than a tensor can have say nothing. */
+/* Clears the features of rules with more nonterminals than a tensor can have. */
 static void clear_long_rules(const feature_work *w) {
   const lscfg_forest *f = w->forest;
   for (int32_t e = 0; e < f->edge_head.size; e++) {
@@ -118,7 +118,7 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
                    double *features, lscfg_error *error) {
   if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
   memset(features, 0, (size_t)f->app_rule.size * (size_t)options->n_columns * sizeof *features);
-  int known = lscfg_needs_inference(options) && inference->sign > 0; /* else marginals say nothing */
+  int known = lscfg_needs_inference(options) && inference->sign > 0; /* else marginals mean nothing */
   uint64_t wanted = wanted_features(options);
   feature_work work = {b, f, app_marginals, node_marginals, options, {0}, features};
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;

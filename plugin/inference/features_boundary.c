@@ -1,18 +1,18 @@
-/* What the words at the borders of an application's source span say of such spans (Xiao et al. 2012, section 4). */
+/* The probability of a source span as a constituent, by the words at its boundaries (Xiao et al. 2012, section 4). */
 #include "inference/families.h"
 
-/* The words of a sentence with one more before and behind it: numbers of the model, NONE beyond the sentence. */
+/* The words of a sentence, and one position before and after it: numbers of the model, NONE outside the sentence. */
 enum { NONE = -1, UNKNOWN = -2 };
 
-static int32_t word_at(const feature_work *w, int32_t place) {
+static int32_t word_at(const feature_work *w, int32_t position) {
   const lscfg_binding *b = w->binding;
-  if (place < 0 || place >= w->forest->n_words) return NONE;
-  int32_t word = w->forest->words[place];
+  if (position < 0 || position >= w->forest->n_words) return NONE;
+  int32_t word = w->forest->words[position];
   int32_t known = word >= 0 && word < b->n_boundary_vocab ? b->word_in_boundary[word] : -1;
   return known < 0 ? UNKNOWN : known;
 }
 
-/* By bisection: a sentence asks for few. */
+/* Bisection suffices for the few pairs of a sentence. */
 static double weight_of(const boundary_model *boundary, int kind, int32_t left, int32_t right) {
   int64_t first = 0, last = boundary->n[kind];
   while (first < last) {

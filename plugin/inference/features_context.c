@@ -1,4 +1,4 @@
-/* What the words around an application say of its target side; see context.c. */
+/* Gains of the words around an application for its target side; see context.c. */
 #include "inference/context.h"
 #include "inference/families.h"
 

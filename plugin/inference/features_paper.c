@@ -12,7 +12,7 @@ static void edge_features(const feature_work *w, int32_t edge, const double *by_
   for (int32_t a = begin; a < end; a++) by_source += marginal_policy(w->app_marginals[a], w->options->negative);
   for (int32_t a = begin; a < end; a++) {
     double marginal = marginal_policy(w->app_marginals[a], w->options->negative);
-    /* a word passed through, or a rule that only the decoder has, has a target side of its own */
+    /* a word passed through, or a rule outside the grammar, has its own target side */
     double target = rule[a] < n ? by_target[b->rule_target[rule[a]]] : marginal;
     if (w->column[LSCFG_MARGINAL] >= 0) put_feature(w, a, LSCFG_MARGINAL, feature_value(marginal, w->options));
     if (w->column[LSCFG_E_GIVEN_F] >= 0)
@@ -29,7 +29,7 @@ static int compute(const feature_work *w, lscfg_error *error) {
   double *by_target = calloc((size_t)b->n_targets + 1, sizeof *by_target);
   if (!by_target) return out_of_memory(error);
   for (int32_t q = 0; q < f->node_cat.size; q++) {
-    if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, nothing to say of it */
+    if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, hence no features */
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
     for (int32_t a = begin; a < end; a++)
       if (rule[a] < n) by_target[b->rule_target[rule[a]]] += marginal_policy(w->app_marginals[a], w->options->negative);

@@ -12,14 +12,14 @@ static void add(both *sum, both term) {
   sum->of[1] += term.of[1];
 }
 
-/* What the states add to the logarithm of a share. */
+/* The gain of the states for the logarithm of a share. */
 static double gain(both part, both whole, double floor) {
   double share[2];
   for (int k = 0; k < 2; k++) {
     share[k] = whole.of[k] > 0 ? part.of[k] / whole.of[k] : 1;
     if (!(share[k] > floor)) share[k] = floor;
   }
-  if (share[0] == share[1]) return 0; /* often 1: there is one target side */
+  if (share[0] == share[1]) return 0; /* often 1: a single target side */
   double found = log(share[0] / share[1]);
   return found > largest_log_ratio ? largest_log_ratio : found < -largest_log_ratio ? -largest_log_ratio : found;
 }

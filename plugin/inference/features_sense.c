@@ -1,5 +1,5 @@
-/* What the source words around an application say of its target side, by the scorer of the model file (scores.h): what
- * its scores add to frequencies, and their ranks (thesis, section 4.2). */
+/* Gains of the source words around an application for its target side, by the context scores of the model file
+ * (scores.h): the gain over frequencies, and ranks (thesis, section 4.2). */
 #include "inference/families.h"
 #include "inference/around.h"
 
@@ -10,7 +10,7 @@ typedef struct {
   ARRAY(int32_t) scored; /* these applications */
 } score_work;
 
-/* Leaves log-shares of exp(scores) in place. */
+/* Replaces scores by log-shares of exp(scores). */
 static void to_shares(double *scores, int64_t n) {
   double most = scores[0], sum = 0;
   for (int64_t k = 1; k < n; k++) most = scores[k] > most ? scores[k] : most;
@@ -18,7 +18,7 @@ static void to_shares(double *scores, int64_t n) {
   for (int64_t k = 0; k < n; k++) scores[k] -= most + log(sum);
 }
 
-/* The row of an application's rule in the scorer, -1: none. */
+/* The row of an application's rule in the scores, -1: none. */
 static int64_t row_of(const score_work *w, int32_t application) {
   const lscfg_binding *b = w->work->binding;
   int32_t rule = w->work->forest->app_rule.data[application];
@@ -76,7 +76,7 @@ static int edge_features(score_work *w, int32_t edge) {
   return LSCFG_OK;
 }
 
-/* All features of the scorer at once, whichever families they are of. */
+/* All features of context scores at once, of all families. */
 static int compute(const feature_work *work, lscfg_error *error) {
   const lscfg_forest *f = work->forest;
   /* of a lattice, or a forest that a decoder has built of one: no words around */

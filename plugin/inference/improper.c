@@ -1,4 +1,4 @@
-/* What the user is told of sums that are no probabilities. */
+/* The warning about sums that are not probabilities. */
 #include "base/number.h"
 #include "lscfg/inference.h"
 

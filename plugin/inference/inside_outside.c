@@ -1,15 +1,15 @@
 /* Tensor inside-outside over a forest (paper, Fig. 1).
  *
- * An inside or outside vector of [X] has one value per hidden state. Any other category, the goal S above all, has no
- * states: its vectors have one value, and a rule [S] -> ... multiplies, for each [X] below it, C^S . inside(X). So a
+ * An inside or outside vector of [X] has one value per hidden state. Any other category, in particular the goal S, has
+ * no states: its vectors have one value, and a rule [S] -> ... multiplies, for each [X] below it, C^S . inside(X). So a
  * glued derivation is a sequence of independent trees.
  *
  * Vectors are kept as value * 2^exponent with the largest value near 1, so that products of hundreds of parameters
  * neither vanish nor overflow. Parameters may be negative; no logarithm is taken before the end.
  *
- * The work is laid out in runs: the edges of one node with the same rules, such as [X,1] [X,2] over all places where a
- * span can be split. What depends on head and rules alone is done once for a run, and runs of one level of the forest
- * with the same rules are taken together, so that a tensor is read once for many of them. */
+ * The work is laid out in runs: the edges of one node with the same rules, such as [X,1] [X,2] over all positions at
+ * which a span can be split. Work that depends on head and rules alone is done once for a run, and runs of one level of
+ * the forest with the same rules are processed together, so that a tensor is read once for many of them. */
 #include "inference/inside_outside.h"
 
 #include "inference/layout.h"
@@ -224,11 +224,11 @@ static int infer(pass *p, double *node_marginals, double *states, lscfg_inferenc
   inside_pass(p);
   begin_outside(p);
   int shift;
-  p->g = frexp(node_value(p, n - 1, &p->g_exponent), &shift); /* nothing that is divided by it overflows */
+  p->g = frexp(node_value(p, n - 1, &p->g_exponent), &shift); /* no quotient by it overflows */
   p->g_exponent += shift;
   *result = (lscfg_inference){p->g < 0 ? -1 : p->g > 0, 0,
                               p->g == 0 ? -INFINITY : log(fabs(p->g)) + p->g_exponent * log(2.0), 0};
-  if (p->g == 0) { /* no derivation has a probability: nothing can be said of any edge */
+  if (p->g == 0) { /* no derivation has a probability, so no edge has a marginal */
     memset(p->marginals, 0, (size_t)f->app_rule.size * sizeof *p->marginals);
     if (node_marginals) memset(node_marginals, 0, (size_t)n * sizeof *node_marginals);
     if (states) memset(states, 0, (size_t)n * (size_t)p->rank * sizeof *states);

@@ -90,7 +90,7 @@ static int sort_levels(pass *p) {
 
 /* ---- tensors of rules ---- */
 
-/* A pass-through rule stands for an unknown word only where no rule translates the word alone. */
+/* A pass-through rule is an unknown word only if no rule translates the word alone. */
 static int is_unknown_word(const pass *p, int32_t node) {
   const lscfg_forest *f = p->forest;
   for (int32_t e = f->node_edges.data[node]; e < f->node_edges.data[node + 1]; e++)
@@ -105,7 +105,7 @@ const double *leaf_tensor(const pass *p, const rule_set *set, int32_t head) {
   return set->sum;
 }
 
-/* Looks up the sums of tensors, or makes those that the binding does not keep, and the factors of those of low rank. */
+/* Looks up the sums of tensors, computes those that the binding does not keep, and finds the factors of low rank. */
 static int find_tensors(pass *p, lscfg_error *error) {
   for (int64_t s = 0; s < p->sets.size; s++) {
     rule_set *set = &p->sets.data[s];

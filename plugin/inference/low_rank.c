@@ -4,11 +4,11 @@
  *
  * so that with l_k = v_k . inside(left) and r_k = w_k . inside(right) an edge adds the sum over k of l_k r_k u_k to the
  * inside of its head; with q_k = u_k . outside(head) it adds the sum of q_k r_k v_k to the outside of its left tail and
- * that of q_k l_k w_k to the right one's; and the marginal of a rule is the sum of q_k l_k r_k over its own components.
+ * that of q_k l_k w_k to the right one's; and the marginal of a rule is the sum of q_k l_k r_k over its components.
  *
- * The components of all rules of an edge are worked on together. What is linear in the number of states, l, r and q and
- * the ways back from them, is done once for each node and set of rules, whatever the number of edges, which cost only
- * as much as there are components. */
+ * The components of all rules of an edge are processed together. The part that is linear in the number of states, l, r
+ * and q and the ways back from them, is computed once for each node and set of rules, whatever the number of edges; the
+ * cost of an edge is proportional to the number of components. */
 #include "inference/low_rank.h"
 
 enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together */
@@ -16,14 +16,14 @@ enum { ROWS = 64 }; /* vectors that are multiplied with a set's factors together
 /* A node as left (side 0) or right tail (side 1) of edges with the same rules. */
 typedef struct {
   int32_t node, set, side;
-  int32_t known;    /* whether projected is filled in */
+  int32_t known;    /* non-zero: projected is filled in */
   int64_t offset;   /* of its components in projected and back */
   int64_t exponent; /* of back */
 } slot;
 
 struct low_rank {
   ARRAY(slot) slots;
-  int32_t *slot_of;  /* [edges][2], by place in pass.edges; only of sets with factors */
+  int32_t *slot_of;  /* [edges][2], by index in pass.edges; only of sets with factors */
   int32_t *by_level; /* slots by the level of their nodes, in order */
   int32_t *first;    /* [n_levels + 1] */
   double *projected; /* l or r */
@@ -248,7 +248,7 @@ void low_rank_finish_outside(pass *p, int32_t level) {
   }
 }
 
-/* What an edge gives to its tails, and its marginals; q: the projected outside of its head. */
+/* Contributions of an edge to its tails, and its marginals; q: the projected outside of its head. */
 static void outside_edge(pass *p, const rule_set *set, int32_t place, int32_t head, const double *q) {
   struct low_rank *l = p->low_rank;
   int32_t edge = p->edges[place], components = components_of(set);
@@ -264,7 +264,7 @@ static void outside_edge(pass *p, const rule_set *set, int32_t place, int32_t he
   }
   int64_t exponent = tails_exponent(p, edge);
   const double *right = projected(p, place, 1);
-  for (int32_t r = 0; r < set->n; r++) { /* part is that of the right side now: q l */
+  for (int32_t r = 0; r < set->n; r++) { /* part is now that of the right side: q l */
     double value = 0;
     for (int32_t k = set->first[r]; k < set->first[r + 1]; k++) value += part[k] * right[k];
     marginal[r] = exponent == NONE ? 0 : scaled(value / p->g, exponent + p->outside_exponent[head] - p->g_exponent);

@@ -1,4 +1,4 @@
-/* Scorers of target sides: their kinds, and their arrays in a model file. */
+/* Score functions, and the arrays of scores in a model file. */
 #include "inference/map_scores.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ static int wrong(const char *name, const char *what, lscfg_error *error) {
   return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' %s", name, what);
 }
 
-/* An array whose first dimensions are as given, -1: any. */
+/* An array with the given first dimensions, -1: any. */
 static int get(const tensor_file *file, const char *name, const char *type, int64_t first, int64_t second, int32_t dims,
                tensor_view *view, lscfg_error *error) {
   int code = tensor_file_get(file, name, type, dims, view, error);

@@ -4,10 +4,10 @@
 
 #include "inference/scores.h"
 
-/* The kind of that name, NULL if there is none. */
+/* The score function of that name, NULL if it is unknown. */
 const score_function *find_score_function(const char *name, size_t length);
 
-/* Maps and checks the arrays, of so many rules and words; all 0 where the file has none. */
+/* Maps and checks the arrays, for these numbers of rules and words; all 0 if the file has none. */
 int map_scores(const tensor_file *, int64_t n_rules, int64_t n_words, context_scores *, lscfg_error *);
 
 /* The number of an item, -1: none. */

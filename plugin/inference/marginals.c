@@ -1,10 +1,10 @@
 /* Marginals of applications: for each edge and each of its rules o^T T (a x b), the rule's tensor with the outside of
  * the head and the insides of both tails.
  *
- * The tensor meets one of the three first, in m^3 steps, and then the other two, in m^2 for each edge. Edges with the
- * same rules share the m^3 where they share that node. In X -> [X,1] w [X,2] the heads are all spans around the word,
- * but the first tails only those that end before it. So such edges are grouped by their heads or by their first tails,
- * whichever are fewer, and a tensor is read once for many groups. */
+ * The tensor is first multiplied by one of the three, in m^3 steps, and then by the other two, in m^2 for each edge.
+ * Edges with the same rules share the m^3 steps if they share that node. In X -> [X,1] w [X,2] the heads are all spans
+ * around the word, but the first tails only those that end before the word. So such edges are grouped by their heads or
+ * by their first tails, whichever are fewer, and a tensor is read once for many groups. */
 #include "inference/marginals.h"
 
 #include "inference/layout.h"
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
   const rule_set *set;
-  int by_tail; /* whether the groups are those of first tails */
+  int by_tail; /* non-zero: the groups are those of first tails */
   const int32_t *edges;
   const group *groups;
   int32_t n;
@@ -60,7 +60,7 @@ static grouping group_edges(const pass *p, const run *first, const run *end, roo
 }
 
 /* out[i] = rows[i] x tensor of the rule over the states of its left-hand side, or of its first tail; 0 if the model
- * does not know the rule. */
+ * lacks the rule. */
 static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const grouping *g, int32_t n) {
   const lscfg_model *model = p->binding->model;
   int32_t row = binding_row(p->binding, rule), m = p->rank;
@@ -159,7 +159,7 @@ int application_marginals(pass *p) {
   const run *runs = p->runs.data, *all = runs + p->runs.size;
   for (const run *first = runs, *end = runs; !code && first < all; first = end) {
     while (end < all && end->set == first->set) end++;
-    if (p->sets.data[first->set].first) continue; /* of low rank: they are there already */
+    if (p->sets.data[first->set].first) continue; /* low rank: already computed */
     grouping g = group_edges(p, first, end, &space);
     if (is_pass(p, g.set))
       pass_through_marginals(p, &g);

@@ -3,7 +3,7 @@
 
 #include "inference/pass.h"
 
-/* The marginals of all applications, once inside and outside are there; those of low rank are there already. */
+/* The marginals of all applications, after inside and outside, except those of low rank, which the passes compute. */
 int application_marginals(pass *);
 
 #endif

@@ -21,7 +21,7 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
-/* Of files that do not say, the first. */
+/* The first, for files without a version. */
 static int check_format(const lscfg_model *model, lscfg_error *error) {
   size_t length;
   const char *format = tensor_file_metadata(&model->file, "format", &length);

@@ -7,20 +7,20 @@
 #include "forest/grammar.h"
 #include "inference/scores.h"
 
-/* A log-linear model of a rule's target side among the words around it; see context.c. Its rules need not be those that
- * there are tensors of. All of it but the index is in the mapped file. */
+/* A context model of a rule's target side; see context.c. Its rules may differ from those with tensors. All of it
+ * except the index is in the mapped file. */
 typedef struct {
   lscfg_rules rules;
   const double *counts;   /* [rules] in the corpus, above 0 */
   const int64_t *offsets; /* items and weights of outcome k are offsets[k] .. offsets[k+1]-1 */
   const int32_t *items;
   const float *weights;
-  context_scores scores; /* its kind is NULL where there is none */
-  rule_table index; /* the rules by what they say, under their numbers */
+  context_scores scores; /* its function is NULL if there are none */
+  rule_table index;      /* the rules by their symbols, under their numbers */
 } context_model;
 
-/* What the words at both ends of a source span, and those before and behind it, say of spans as such: learned weights,
- * all in the mapped file. */
+/* Learned weights of source spans, by the words at both ends of the span and those before and after it; all in the
+ * mapped file. */
 typedef struct {
   lscfg_rules vocabulary;  /* words alone */
   int64_t n[2];            /* ends; sides */
@@ -28,9 +28,9 @@ typedef struct {
   const float *weights[2];
 } boundary_model;
 
-/* Context items. Kinds of words: item = kind * (words + 2) + word; behind the words of the vocabulary come the ends of
- * the sentence. Behind all of those, the lengths of the first and the second nonterminal.
- * */
+/* Context items. Kinds of words: item = kind * (words + 2) + word; the ends of the sentence follow the words of the
+ * vocabulary. After all of those come the lengths of the first and the second nonterminal. docs/reference/formats.md
+ * lists them. */
 enum { WORD_KINDS = LSCFG_CONTEXT_WORD_KINDS, BAG = WORD_KINDS - 1, N_LENGTHS = LSCFG_CONTEXT_LENGTHS };
 
 static inline int64_t context_items(int64_t n_words) { return WORD_KINDS * (n_words + 2) + 2 * N_LENGTHS; }
@@ -44,10 +44,13 @@ enum { N_SHAPES = LSCFG_CONTEXT_SHAPES };
 static inline int64_t first_shape(const lscfg_rules *rules) { return rules->n + rules->n_words; }
 static inline int64_t context_outcomes(const lscfg_rules *rules) { return first_shape(rules) + N_SHAPES; }
 
-enum { MAX_TENSOR_ARITY = 2 }; /* nonterminals of a rule with a tensor; those of more have no probability */
+enum {
+  MAX_TENSOR_ARITY = 2
+}; /* maximum number of nonterminals of a rule with a tensor; rules with more have no
+                                * probability */
 
-/* The parameters of an L-SCFG, all in the mapped file but those that one_state points to, a view of it, and the index
- * of the rules. Rules are numbered by arity: those without nonterminals first. */
+/* The parameters of an L-SCFG, all in the mapped file except one_state, a view of it, and the index of the rules. Rules
+ * are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
   tensor_file file;
   int32_t rank; /* m */
@@ -55,16 +58,16 @@ struct lscfg_model {
   int64_t first_of_arity[MAX_TENSOR_ARITY + 2];
   const double *root;                /* C^S [m] */
   const double *unk;                 /* tensor of the OOV rule [m] */
-  int32_t single;                    /* whether tensors are stored in single precision, else in double */
+  int32_t single;                    /* non-zero: tensors are stored in single precision, else in double */
   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
   const void *tensor[MAX_TENSOR_ARITY + 1];
-  const int64_t *components;         /* where tensors of two nonterminals are of low rank, else NULL: tensor k has */
+  const int64_t *components;         /* for tensors of two nonterminals of low rank, else NULL: tensor k has */
   const float *factors;              /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
   lscfg_rules rules;                 /* by arity */
   context_model *context;            /* NULL: none */
   boundary_model boundary;
   int has_boundary;
-  rule_table index, sources;         /* the rules by what they say, under their numbers; their source sides */
+  rule_table index, sources;         /* the rules by their symbols, under their numbers; their source sides */
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };

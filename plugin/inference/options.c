@@ -25,7 +25,7 @@ static int no_feature(slice name, lscfg_error *error) {
   return lscfg_fail(error, LSCFG_EINPUT, 0, "%s", text);
 }
 
-/* Names with commas between them; there may be a comma behind the last, too. */
+/* Names separated by commas; the last name may have a comma too. */
 static int set_columns(lscfg_feature_options *o, slice list, lscfg_error *error) {
   const char *p = list.text, *end = list.text + list.length;
   uint64_t wanted = 0;

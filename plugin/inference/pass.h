@@ -1,4 +1,4 @@
-/* What one pass of tensor inside-outside works on. */
+/* The workspace of one pass of tensor inside-outside. */
 #ifndef LSCFG_PASS_H
 #define LSCFG_PASS_H
 
@@ -7,7 +7,7 @@
 #include "inference/contract.h"
 #include "inference/scaled.h"
 
-enum { BATCH = 96 }; /* runs that are taken together at most */
+enum { BATCH = 96 }; /* maximum number of runs processed together */
 
 /* The rules of some edges' applications. */
 typedef struct {
@@ -29,11 +29,11 @@ typedef struct {
   const lscfg_binding *binding;
   const lscfg_forest *forest;
   const contraction *loops;
-  int32_t rank, batch;      /* runs that are taken together here: what they make stays in the second-level cache */
+  int32_t rank, batch;      /* runs processed together: their results stay in the second-level cache */
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
   int32_t *level; /* [node] longest way down to a node without tails */
-  int32_t *edges; /* those with a head in X, by rules, then in order */
+  int32_t *edges; /* runs with a head in X, by rules, then in order */
   ARRAY(rule_set) sets;
   ARRAY(run) runs; /* in the order of edges */
   int32_t n_levels;

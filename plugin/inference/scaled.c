@@ -1,4 +1,4 @@
-/* Vectors that carry a power of two of their own. */
+/* Vectors with an exponent of two. */
 #include "inference/scaled.h"
 
 static int is_zero(const double *vector, int32_t n) {

@@ -19,7 +19,7 @@ static inline double scaled(double value, int64_t exponent) {
   return ldexp(value, exponent > 4000 ? 4000 : exponent < -4000 ? -4000 : (int)exponent);
 }
 
-/* into += term * 2^exponent, where into carries an exponent of its own. */
+/* into += term * 2^exponent, where into has its own exponent. */
 void accumulate(double *into, int64_t *into_exponent, const double *term, int64_t exponent, int32_t n);
 
 /* Moves a common power of two into the exponent. */

@@ -1,5 +1,5 @@
-/* Linear scores: LS and what else is a product of the words around with a vector of the rule. Where the context model
- * of the file has them as a part of its own scores, they are of the kind joint. */
+/* Linear scores: LS and other products of the words around with a vector of the rule. Scores that are a part of those
+ * of the file's log-linear context model are called joint. */
 #include "inference/scores.h"
 
 static int64_t width(const context_scores *s) { return s->m; }

@@ -1,5 +1,5 @@
-/* A perceptron that says whether words around and a rule match (CCA+MM): its hidden layer adds up what comes of either,
- * of which the file has the rule's half. */
+/* A perceptron that decides if context and rule match (CCA+MM): its hidden layer adds a projection of each; the file
+ * holds the projected rules. */
 #include "inference/scores.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* A weight of each rule for each word around: as many dimensions as there are words (thesis, section 4.2.4). */
+/* A weight of each rule for each word around: as many dimensions as words (thesis, section 4.2.4). */
 #include "inference/scores.h"
 
 static double score_items(const context_scores *s, const int32_t *items, int32_t n, int64_t row) {

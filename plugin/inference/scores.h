@@ -1,8 +1,8 @@
-/* Scores of target sides from the source words around a rule, in few dimensions (thesis, section 4.1).
+/* Context scores of target sides, in few dimensions (thesis, section 4.1).
  *
- * Words around a span have vectors, by side and distance, whose sum stands for all of them. Each kind of scorer
- * compares it with what the model has of a rule; a sparse kind has a weight of each rule for each word instead. A kind
- * is a file that defines it, and a row in map_scores.c. */
+ * Words around a span have vectors, by side and distance; the context is their sum. A score function compares the
+ * context with the parameters of a rule; a sparse function has a weight of each rule for each word instead. A score
+ * function is one file, and a row in map_scores.c. */
 #ifndef LSCFG_SCORES_H
 #define LSCFG_SCORES_H
 
@@ -34,8 +34,8 @@ typedef struct {
 } context_scores;
 
 /* Item = ((side * window) + distance - 1) * base + word; the ends of a sentence have distance 1. Side 2, at distance 1,
- * is the whole sentence, wherever a word stands. Behind it are four of base items each, for the first and the last word
- * of the first gap, and those of the second one; and then the classes of length of either gap. */
+ * is the whole sentence, at any position. Four times base items follow, for the first and the last word of the first
+ * gap, and those of the second one; and then the classes of length of either gap. */
 enum {
   CONTEXT_BEGIN = LSCFG_CONTEXT_BEGIN,
   CONTEXT_END = LSCFG_CONTEXT_END,
@@ -45,17 +45,17 @@ enum {
 
 struct score_function {
   const char *name; /* as the file's metadata has it */
-  int hidden;       /* whether there is a hidden layer */
+  int hidden;       /* non-zero: there is a hidden layer */
   /* numbers that the words around a span are reduced to: width of prepared */
   int64_t (*width)(const context_scores *);
   void (*prepare)(const context_scores *, const float *around, float *prepared);
   double (*score)(const context_scores *, const float *prepared, int64_t row);
-  /* of sparse kinds, in place of these three: what some items, by their numbers, add to the bias of a row */
+  /* of sparse functions, instead of these three: the sum of the weights of items, by their numbers, for a row */
   double (*score_items)(const context_scores *, const int32_t *items, int32_t n, int64_t row);
 };
 
 extern const score_function dot_score, cosine_score, mlp_score, match_score, sparse_score;
-extern const score_function joint_score; /* its scores are a part of those of the context model, too */
+extern const score_function joint_score; /* its scores are a part of those of the log-linear context model */
 
 /* The first item of the gaps' words, that of their lengths, and the end of all. */
 static inline int64_t first_gap_item(const context_scores *s) { return (2 * (int64_t)s->window + 1) * s->base; }

@@ -1,7 +1,7 @@
 /* Sums of the tensors of all rules with one source side.
  *
- * The inside and outside passes need nothing else of those rules. A sum is made when a sentence first needs it and kept
- * for all threads, up to a limit; beyond it, it is made anew for each sentence. */
+ * The inside and outside passes need only these sums. A sum is computed when a sentence first needs it and kept for all
+ * threads, up to a limit; beyond the limit, each sentence computes it again. */
 #include "inference/sums.h"
 
 #include <math.h>
@@ -63,8 +63,8 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
   return LSCFG_OK;
 }
 
-/* Whether the rules are all of their group, in its order. Those of no probability, which expanded forests leave out, do
- * not count, but for rules of words, which may get one later. */
+/* Tells if the rules are all of their group, in its order. Rules of no probability, which expanded forests omit, are
+ * ignored, except for rules of words, which may get a probability later. */
 static int is_group(const lscfg_binding *b, const grammar_group *group, const int32_t *rules, int32_t n,
                     int32_t arity) {
   const int32_t *all = b->grammar->by_source + group->rules_begin;

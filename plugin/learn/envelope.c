@@ -14,8 +14,8 @@ typedef struct {
 } segment;
 
 /* The lines that are the highest somewhere, by ascending slope; segments and alive have room for n. Of equal lines the
- * first one counts. Lines are taken off one's list once their slope is no more than that of the envelope so far: what
- * is left are few, so that no sorting is needed. */
+ * first one counts. Lines leave the list once their slope is no more than that of the envelope so far: the few lines
+ * that remain need no sorting. */
 static int64_t upper_envelope(const double *score, const double *slope, int64_t n, int64_t *alive, segment *segments) {
   int64_t count = 0, left = n, now = 0;
   for (int64_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static int64_t upper_envelope(const double *score, const double *slope, int64_t 
 
 /* ---- line search ---- */
 
-/* As lscfg.tuning.bleu.bleu, which says what is smoothed how. */
+/* As lscfg.tuning.bleu.bleu, which documents the smoothing. */
 static double corpus_bleu(const int64_t *stats) {
   double correct = 1, total = 1, missed = 1;
   int any = 0;
@@ -67,9 +67,9 @@ static double corpus_bleu(const int64_t *stats) {
 }
 
 typedef struct {
-  ARRAY(segment) segments; /* of all sentences, one behind the other */
+  ARRAY(segment) segments; /* of all sentences, concatenated */
   int64_t *next;           /* [n_sentences] the segment that comes next */
-  int64_t *last;           /* [n_sentences] behind the last one */
+  int64_t *last;           /* [n_sentences] after the last one */
   heap_entry *heap;        /* sentences by the x of their next segment */
   int64_t *alive;
 } sweep;
@@ -80,7 +80,7 @@ static void exchange(int64_t *sum, const int32_t *stats, int64_t out, int64_t in
 
 /* Keeps the better one of the best interval and (left, right). */
 static void compare(const int64_t *sum, double left, double right, double *step, double *best) {
-  /* No number between them could be told from its neighbours. */
+  /* No number lies between them. */
   if (isfinite(left) && !(right - left > 1e-9 * (1 + fabs(left)))) return;
   double middle = (left + right) / 2;
   if (left == -INFINITY)
@@ -162,7 +162,7 @@ typedef struct {
   int32_t part[2];
 } back_line;
 
-/* Where the words of a line are being listed. */
+/* State of listing the words of a line. */
 typedef struct {
   int64_t line;
   int64_t symbol;

@@ -64,7 +64,7 @@ static void mira_step(const lscfg_lists *lists, lscfg_mira *mira, int64_t s, dou
     double difference = (double)values[c * n + hope] - values[c * n + fear];
     length += difference * difference;
   }
-  /* Hypotheses with equal features cannot be told apart by any weights. */
+  /* No weights distinguish hypotheses with equal features. */
   if (loss > 0 && length > 0) {
     double step = loss / length < mira->step_cap ? loss / length : mira->step_cap;
     for (int64_t c = 0; c < n_columns; c++) {
@@ -73,8 +73,8 @@ static void mira_step(const lscfg_lists *lists, lscfg_mira *mira, int64_t s, dou
       late[feature[c]] += (double)mira->steps * change;
     }
   }
-  /* In every step, even if hope is fear: the background would else lack the sentences that are right already. The floor
-   * matters only where nothing matches for long: without it the products of counts would underflow. */
+  /* In every step, even if hope is fear: otherwise the background would lack the sentences that are correct already.
+   * The floor matters only after long stretches without matches: without it the products of counts would underflow. */
   for (int i = 0; i < WIDTH; i++) {
     double count = mira->decay * mira->background[i] + stats[hope * WIDTH + i];
     mira->background[i] = count > 1e-6 ? count : 1e-6;

@@ -8,12 +8,12 @@
 
 namespace lscfg {
 
-/* (span, spans of the two tails) -> a number. With the sentence these tell the source side of a rule; what is passed
- * through has an edge of its own. */
+/* (span, spans of the two tails) -> a number. Within a sentence these identify the source side of a rule; a
+ * passed-through word has a separate edge. */
 class EdgeTable {
  public:
   enum : uint32_t { kNoTail = 0xffffffff, kNode = 0xfffffffe, kPass = 0xfffffffd };
-  enum : int32_t { kLongest = 0xfffe }; /* the last place that a span may have */
+  enum : int32_t { kLongest = 0xfffe }; /* the last position of a span */
 
   static uint32_t Pack(int32_t i, int32_t j) { return static_cast<uint32_t>(i) << 16 | static_cast<uint32_t>(j); }
 

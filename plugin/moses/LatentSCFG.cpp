@@ -36,7 +36,7 @@ string SentenceName(long id) { return "sentence " + std::to_string(id + 1); }
 
 } // namespace
 
-/* What a thread knows of the sentence that it is decoding. */
+/* State of the sentence that a thread is decoding. */
 struct LatentSCFG::Sentence {
   Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
 
@@ -69,7 +69,7 @@ LatentSCFG::LatentSCFG(const string &line)
     if (pair[0] != "tuneable-components") SetParameter(pair[0], pair[1]);
   m_numScoreComponents = m_numTuneableComponents = columns_.size();
   for (const vector<string> &pair : m_args)
-    if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* it asks for the number of features */
+    if (pair[0] == "tuneable-components") SetParameter(pair[0], pair[1]); /* Moses asks for the number of features */
   m_args.clear();
   if (!*latent_.model) throw ConfigError(GetScoreProducerDescription() + " names no model; add model=FILE");
   made_ = true;
@@ -119,7 +119,7 @@ void LatentSCFG::Load(AllOptions::ptr const &options) {
   if (!trace_) throw ConfigError("cannot write trace=" + trace_path_);
 }
 
-/* Moses loads its rule tables last, so that they are there with the first sentence only. */
+/* Moses loads its rule tables last, so they exist only with the first sentence. */
 void LatentSCFG::Prepare() const {
   std::call_once(prepared_, [this] {
     std::unique_ptr<lscfg::RuleTables> rules(new lscfg::RuleTables(tables_));
@@ -225,7 +225,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
 int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
                              const uint32_t *tails) const {
   int32_t rule = rules_->FindRule(phrase);
-  /* A rule of a table says where it is from; a word passed through may read like one. */
+  /* A rule of a table names its table; a passed-through word may look like one. */
   if (rule < 0 && n_tails == 0 && j - i == 1 && !phrase.GetContainer()) return rules_->pass();
   if (rule < 0 && rules_->from_files()) {
     vector<int32_t> src;
@@ -267,7 +267,7 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
     dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
     if (rule >= 0 && e >= 0) {
       const lscfg_forest_view &f = sentence.view;
-      /* The rules of one source side have numbers one behind the other, unless they come of several tables. */
+      /* The rules of one source side have consecutive numbers, unless they come from several tables. */
       int32_t a = f.edge_apps[e] + (rule - f.app_rule[f.edge_apps[e]]);
       if (a < f.edge_apps[e] || a >= f.edge_apps[e + 1] || f.app_rule[a] != rule)
         a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) -

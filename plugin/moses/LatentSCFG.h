@@ -18,9 +18,9 @@ namespace Moses {
 /* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
  * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
  *
- * A sentence is parsed by the kernel before Moses looks up its rules, in the same thread; from then on each application
- * of a rule finds its features by rule and spans. Whatever is wrong with a sentence leaves its features 0. A sentence
- * without a derivation gets an empty line: Moses alone writes none, and waits for it with all lines behind it. */
+ * The kernel parses a sentence before Moses looks up its rules, in the same thread; from then on each application of a
+ * rule finds its features by rule and spans. Any error in a sentence leaves its features 0. A sentence without a
+ * derivation gets an empty line: Moses alone writes none, and delays all lines after it. */
 class LatentSCFG : public StatelessFeatureFunction {
  public:
   explicit LatentSCFG(const std::string &line);

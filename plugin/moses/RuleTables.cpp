@@ -28,7 +28,7 @@ enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every 
 /* Rules of a glue grammar. */
 enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8, kEmpty = 16 };
 
-/* What Moses' escape-special-chars.perl would make of it, the other way round, and only of what lscfg escapes. */
+/* The inverse of Moses' escape-special-chars.perl, for the characters that lscfg escapes. */
 string Unescape(const StringPiece &text) {
   static const char *const kEscapes[] = {"&#124;", "|", "&#91;", "[", "&#93;", "]"};
   string word(text.data(), text.size());

@@ -27,8 +27,8 @@ void Check(int code, const lscfg_error &error, const std::string &where = "");
  * on. */
 class RuleTables {
  public:
-  /* From the decoder's tables, which must be loaded. Tables in memory have the rules that table-limit has left; those
-   * of other tables are read from the files. Throws ConfigError. */
+  /* From the decoder's tables, which must be loaded. Tables in memory have the rules that table-limit has left; other
+   * tables are read from their files. Throws ConfigError. */
   explicit RuleTables(const std::vector<std::string> &files);
 
   const lscfg_grammar *grammar() const { return grammar_.get(); }

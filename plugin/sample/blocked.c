@@ -1,8 +1,9 @@
 /* A whole tree at once, by inside sums over all its rules: fragments of the forest between a head and its frontier.
  *
- * The rules of the pair are taken out, and the probabilities of all others stay fixed while a tree is drawn from the
- * top. Rules of one tree are not independent, so it is accepted by the rule of Metropolis and Hastings: the probability
- * of its rules one after the other, by that of the same rules apart, against this ratio of the current tree. */
+ * The rules of the pair are removed, and the probabilities of all others stay fixed while a tree is sampled from the
+ * top. Rules of one tree are not independent, so a Metropolis-Hastings step accepts or rejects the tree: the
+ * probability of its rules one after the other, over that of the same rules independently, against this ratio of the
+ * current tree. */
 #include <math.h>
 
 #include "sample/blocked.h"
@@ -76,7 +77,7 @@ static int add_part(fragment_table *t, int64_t part, const int32_t *more, int32_
   return LSCFG_OK;
 }
 
-/* All parts with one more tail: those from begin on, in place of which the new ones are at the end. */
+/* All parts with one more tail: the new ones at the end replace those from begin on. */
 static int extend_parts(const lscfg_sampler *s, fragment_table *t, int64_t begin, int32_t tail, int64_t most) {
   int64_t end = t->parts.size;
   for (int64_t part = begin; part < end; part++) {
@@ -118,12 +119,12 @@ static int list_of_node(const lscfg_sampler *s, fragment_table *t, int32_t node,
   return LSCFG_OK;
 }
 
-/* All fragments of the pair; LSCFG_EINPUT: there are more than so many. */
+/* All fragments of the pair; LSCFG_EINPUT: more than the limit. */
 static int list_fragments(lscfg_sampler *s, int64_t most) {
   fragment_table *t = &s->fragments;
   t->all.size = t->frontiers.size = t->first.size = 0;
   if (ARRAY_RESERVE(t->first, s->n_nodes + 1)) return LSCFG_ENOMEM;
-  /* Fragments without a frontier have offsets into these, too. */
+  /* Fragments without a frontier have offsets into these too. */
   if (ARRAY_RESERVE(t->frontiers, 1) || ARRAY_RESERVE(t->part_frontiers, 1)) return LSCFG_ENOMEM;
   t->first.data[t->first.size++] = 0;
   for (int32_t node = 0; node < s->n_nodes; node++) {
@@ -195,7 +196,7 @@ static const fragment *draw_fragment(lscfg_sampler *s, int32_t head) {
   return f;
 }
 
-/* The part of a frontier below a node: from *frontier on, which moves behind it; its length. */
+/* The part of a frontier below a node: from *frontier on, which moves past it; returns its length. */
 static int32_t part_below(const lscfg_sampler *s, int32_t node, const int32_t **frontier, const int32_t *end) {
   int32_t n = 0, stop = s->nodes[node].span[SRC][1];
   while (*frontier < end && s->nodes[**frontier].span[SRC][0] < stop) {
@@ -269,15 +270,15 @@ static void draw_from_top(lscfg_sampler *s) {
   }
 }
 
-/* Log probability of the rules of an option, one after the other, by that of the same rules apart. */
+/* Log probability of the rules of an option, one after the other, minus that of the same rules independently. */
 static double log_dependence(const lscfg_sampler *s, int32_t option) {
   return s->log_rules[option] - sampler_log_apart(s, s->first_form[option], s->first_form[option + 1]);
 }
 
-int sampler_draw_blocked(lscfg_sampler *s) {
+int sampler_move_blocked(lscfg_sampler *s) {
   int32_t root = s->n_nodes - 1;
   int code = list_fragments(s, MAX_FRAGMENTS);
-  if (code) return code == LSCFG_EINPUT ? sampler_draw_nodes(s) : code;
+  if (code) return code == LSCFG_EINPUT ? sampler_move_nodes(s) : code;
   int32_t n = sampler_mark_tree(s, root);
   sampler_begin_options(s);
   if (sampler_leave_tree(s, n) || sum_inside(s)) return LSCFG_ENOMEM;

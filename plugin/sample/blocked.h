@@ -4,7 +4,7 @@
 
 #include "sample/chain.h"
 
-int sampler_draw_blocked(lscfg_sampler *);
+int sampler_move_blocked(lscfg_sampler *);
 void fragments_release(fragment_table *);
 
 #endif

@@ -1,8 +1,9 @@
-/* A chain of samples at work on one pair: its tree, the rules of some options for a part of it, and the choice.
+/* A chain of samples and its workspace for one pair: its tree, the rules of the options for a part of it, and the
+ * choice.
  *
  * Each node has three variables: its edge, whether it is cut, and a hidden state, which is one of a rule's symbols if
- * the node is cut and else as if it were outside the tree. An option is the rules that it makes. Variables outside
- * the tree are independent of all else; they are drawn when a node is first looked at, and need not be stored. */
+ * the node is cut and otherwise independent of the tree. An option is the set of its rules. Variables outside the tree
+ * are independent of all others; they are sampled at first use, and need not be stored. */
 #ifndef LSCFG_SAMPLE_CHAIN_H
 #define LSCFG_SAMPLE_CHAIN_H
 
@@ -16,7 +17,7 @@ typedef struct {
   int32_t node, above;
 } visit;
 
-/* A token that was taken out, to be put back if need be. */
+/* A removed token, which may return. */
 typedef struct {
   int32_t head; /* node of all pairs */
   int32_t rule, seat;
@@ -29,7 +30,8 @@ struct lscfg_sampler {
   restaurant rules;
   int32_t *edge, *rule; /* [nodes] of all pairs */
   uint8_t *cut, *node_state;
-  double *log_ways; /* [nodes] of cut nodes: log of the derivations that their rules stand for, where these divide */
+  double *log_ways; /* [nodes] of cut nodes: log of the derivations that their rules merge, if rules are divided by
+                     * these */
   double sum_of_ways;
   ARRAY(int64_t) kept;
   ARRAY(int64_t) kept_short;
@@ -37,12 +39,12 @@ struct lscfg_sampler {
   ARRAY(int32_t) seat_list;
   lscfg_sample_state state;
   /* variables outside trees, where they are not uniform */
-  double *edge_cost;    /* as first_tail: less the log of their probability */
+  double *edge_cost;    /* as first_tail: minus the log of their probability */
   double *cut_rate;     /* [n_rates] by source words of the span */
   int64_t *cuts_seen;   /* [n_rates][2] in trees: not cut, cut */
   int32_t n_rates;
   const double *cost_of; /* of the pair at hand */
-  site_index sites_of; /* where cuts are drawn by type */
+  site_index sites_of;   /* for cuts by type */
   visit *search;         /* [nodes] */
   /* of the pair at hand */
   int64_t number;
@@ -71,7 +73,7 @@ struct lscfg_sampler {
   double *weight;      /* [options] */
   double *log_rules;   /* [options] log probability of the rules of an option alone */
   ARRAY(left_token) left;
-  double log_left; /* probability of those that were taken out, one after the other */
+  double log_left;   /* probability of the removed tokens, one after the other */
   int32_t *old_edge; /* [nodes] of a tree that may come back */
   uint8_t *old_cut, *old_state;
   fragment_table fragments;
@@ -91,7 +93,7 @@ static inline int32_t push_tails(const lscfg_sampler *s, int32_t node, int32_t *
   return height;
 }
 
-/* Whether a node begins with a cut, where nothing is known of it. */
+/* The cut of a node without other information. */
 static inline uint8_t first_cut(const forest_node *at, int is_cut) {
   return (uint8_t)(at->must_cut ? !at->is_choice : is_cut);
 }

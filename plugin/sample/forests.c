@@ -8,7 +8,7 @@ lscfg_phrase_forests *lscfg_phrase_forests_new(int32_t max_cut, int32_t max_word
   lscfg_phrase_forests *f = calloc(1, sizeof *f);
   if (!f) return NULL;
   f->max_cut = max_cut;
-  /* Arrays are there from the beginning: a sampler takes offsets into them also where a pair has nothing in them. */
+  /* Arrays are never NULL: a sampler takes offsets into them even for an empty pair. */
   if (!(f->text = lscfg_derivations_new(&options)) || ARRAY_RESERVE(f->pairs, 1) || ARRAY_RESERVE(f->nodes, 1) ||
       ARRAY_RESERVE(f->first_tail, 1) || ARRAY_RESERVE(f->tails, 1) || ARRAY_RESERVE(f->words[SRC], 1) ||
       ARRAY_RESERVE(f->words[TGT], 1) || ARRAY_RESERVE(f->linked, 1)) {
@@ -72,7 +72,7 @@ static void copy_links(lscfg_phrase_forests *f, int32_t k) {
   for (int64_t i = 0; i < pair->words[SRC].size; i++) linked[i] |= (uint8_t)((pair->n_links[SRC].data[i] > 0) << k);
 }
 
-/* Node number of the decomposition; those before it are converted. Its numbers begin with the given ones. */
+/* Converts a node of the decomposition after those before it. Its numbers begin with the given ones. */
 static forest_node convert_node(const lscfg_phrase_forests *f, int64_t number, const forest_node *before,
                                 int32_t edge) {
   const decomposition *w = &f->work;
@@ -173,7 +173,7 @@ static int build(lscfg_phrase_forests *f) {
          link_counts_add_pair(&f->text->tables.lexicon, &f->text->pair);
 }
 
-/* The pair that was read, or none in its place. */
+/* Appends the pair that was read, or an empty one. */
 static int add_pair(lscfg_phrase_forests *f, int is_good) {
   pair_begin at = f->pairs.data[f->pairs.size - 1];
   if (!is_good) return close_pair(f, at);

@@ -18,7 +18,7 @@ typedef struct {
   ARRAY(double) inside;  /* [nodes] log of the sum over all that may be below a head */
   ARRAY(fragment) parts; /* of an edge, tail by tail */
   ARRAY(int32_t) part_frontiers;
-  index_table index; /* those of the head at hand */
+  index_table index; /* fragments of the current head */
 } fragment_table;
 
 #endif

@@ -1,4 +1,4 @@
-/* Beginning with given trees: those of a file of samples, or of any other derivations of the same pairs. */
+/* Initial trees from a file of samples, or from any other derivations of the same pairs. */
 #include "sample/options.h"
 #include "sample/tree.h"
 
@@ -67,7 +67,7 @@ static int fit_tree(lscfg_sampler *s, const int32_t (*heads)[4], int32_t n, int3
   return 1;
 }
 
-/* The same of the first alignment of the pair at hand that has the tree. */
+/* The same for the first alignment of the current pair that has the tree. */
 static int fit_alignment(lscfg_sampler *s, const int32_t (*heads)[4], int32_t n) {
   int32_t root = s->n_nodes - 1;
   if (!s->nodes[root].is_choice) return fit_tree(s, heads, n, 0, root);

@@ -1,4 +1,4 @@
-/* What is kept of a sample: how often each rule is in the trees, and where. */
+/* Kept samples: counts of the rules in the trees, and their positions. */
 #include "sample/tree.h"
 
 /* Whether a source word with a link is in the rule at head; a word of the tight spans that is linked to it is, too. */

@@ -1,4 +1,4 @@
-/* How well the words of a rule translate each other: the lexical weights of IBM model 1 (Brown et al. 1993) in both
+/* Translation probabilities of a rule's words: the lexical weights of IBM model 1 (Brown et al. 1993) in both
  * directions, with relative frequencies of links. */
 #ifndef LSCFG_SAMPLE_LEXICAL_H
 #define LSCFG_SAMPLE_LEXICAL_H
@@ -11,7 +11,7 @@ typedef struct {
   double n_links;
 } lexical_weights;
 
-/* After a failure there is nothing to release. links stay where they are. */
+/* links must outlive the weights. After a failure nothing is allocated. */
 int lexical_init(lexical_weights *, const link_counts *links, int32_t n_words);
 void lexical_release(lexical_weights *);
 /* The log of the geometric mean of P(source) P(target | source) and P(target) P(source | target), of words alone. */

@@ -1,6 +1,6 @@
-/* Node by node down the tree (Chung, Fang, Gildea & Stefankovic 2014, algorithm 4). An option of an edge is weighed by
- * the rules that it makes, and by how improbable all variables in its tree below the node are as values outside of it:
- * the density factor. */
+/* Node by node down the tree (Chung, Fang, Gildea & Stefankovic 2014, algorithm 4). An option of an edge is weighted by
+ * its rules, and by the inverse probability of all variables in its tree below the node as values outside of it: the
+ * density factor. */
 #include "sample/local.h"
 #include "sample/options.h"
 #include "sample/tree.h"
@@ -67,8 +67,8 @@ static int draw_cut(lscfg_sampler *s, int32_t node, int32_t above) {
   return taken < 0 ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-/* Parents first; a node's edge is drawn before its tails are looked at. */
-int sampler_draw_nodes(lscfg_sampler *s) {
+/* Parents first; a node's edge is sampled before its tails are visited. */
+int sampler_move_nodes(lscfg_sampler *s) {
   int32_t height = 0, root = s->n_nodes - 1;
   s->way[height++] = (visit){root, root};
   while (height) {
@@ -77,7 +77,7 @@ int sampler_draw_nodes(lscfg_sampler *s) {
     if (at->level <= s->max_level) {
       if (at->n_edges > 1 && draw_edge(s, v.node, s->cut_of[v.node] ? v.node : v.above)) return LSCFG_ENOMEM;
       int done = at->is_choice || (at->must_cut && s->rules.options.states == 1);
-      if (!done && s->sites_of.next && sampler_draw_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
+      if (!done && s->sites_of.next && sampler_move_type(s, v.node, v.above, &done)) return LSCFG_ENOMEM;
       if (!done && draw_cut(s, v.node, v.above)) return LSCFG_ENOMEM;
     }
     int32_t n, above = s->cut_of[v.node] ? v.node : v.above;

@@ -4,6 +4,6 @@
 
 #include "sample/chain.h"
 
-int sampler_draw_nodes(lscfg_sampler *);
+int sampler_move_nodes(lscfg_sampler *);
 
 #endif

@@ -1,4 +1,4 @@
-/* What may be chosen: rules in place of others, their probability, and how they join the restaurants. */
+/* The options of a choice: rules that replace others, their probability, and their entry into the restaurants. */
 #include <math.h>
 
 #include "sample/options.h"
@@ -43,7 +43,7 @@ double sampler_log_derivations(lscfg_sampler *s, int32_t head, int32_t n_childre
   return s->nodes[head].is_plain ? 0 : log(sampler_count_derivations(s, head, n_children));
 }
 
-/* Puts states into the symbols of the last form, whose children are listed. */
+/* Writes states to the symbols of the last form, whose children are listed. */
 static void spell_states(lscfg_sampler *s, int32_t head, rule_form *f) {
   int32_t *symbols = s->symbols.data + f->symbols, child = 0;
   for (int32_t i = 0; i < f->n_src; i++)
@@ -153,8 +153,8 @@ int sampler_accepts(lscfg_sampler *s, double log_ratio) {
   return log_ratio >= 0 || log(random_uniform(&s->random)) < log_ratio;
 }
 
-/* Where tokens sit at tables, an option was chosen as if known rules opened none. The seats that its rules have drawn
- * may make it less probable than that; then by the rule of Metropolis and Hastings the ones that left return. */
+/* With tables, an option was chosen as if known rules opened none. The sampled seats of its rules may make it less
+ * probable; a Metropolis-Hastings step then restores the removed rules. */
 static int seats_accepted(lscfg_sampler *s, int32_t option, int32_t current, double log_joined) {
   double ratio = log_joined - s->log_rules[option] - (s->log_left - s->log_rules[current]);
   return sampler_accepts(s, ratio * s->inverse_temperature);

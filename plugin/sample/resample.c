@@ -1,4 +1,4 @@
-/* Concentrations, discounts and the mean length, drawn anew between sweeps: slice sampling (Neal 2003) from their
+/* Concentrations, discounts and the mean length, resampled between sweeps: slice sampling (Neal 2003) from their
  * distribution given all tokens with their seats. Priors: Gamma(1, 1) of each concentration, uniform of each discount,
  * Gamma(2, 1) of the mean length. */
 #include <math.h>
@@ -8,13 +8,13 @@
 #define LEAST_DISCOUNT 1e-4 /* below, and as near to 1, is not looked at */
 #define MOST_LOG 14.0       /* nor are others beyond e^14 and e^-14 */
 
-/* What the densities depend on: a restaurant with its tables by size, and the lengths of all rules. */
+/* Parameters of the densities: a restaurant with its tables by size, and the lengths of all rules. */
 typedef struct {
   const lscfg_length_counts *group;
   lscfg_process process;
   const int64_t *of_size; /* [largest + 1] */
   int64_t largest;
-  double n_lengths, sum_of_lengths; /* of tokens, and of tables where rules begin with their length */
+  double n_lengths, sum_of_lengths; /* of tokens, and of tables where the base includes the length */
   int32_t is_geometric;
 } evidence;
 
@@ -41,7 +41,7 @@ static double log_mean(const evidence *e, double x) {
   return 2 * x - mean + of_one * e->sum_of_lengths - of_none * e->n_lengths;
 }
 
-/* A new value in place of x, between the limits; the interval about it grows by steps, and shrinks at each miss. */
+/* A new value for x, between the limits; the interval about it grows by steps, and shrinks at each miss. */
 static double draw_slice(random_stream *random, log_density f, const evidence *e, double x, double low, double high,
                          double step) {
   double level = f(e, x) + log(random_uniform(random) + 0x1p-54), left = x - step * random_uniform(random);

@@ -1,5 +1,5 @@
-/* How probable rules are, given the others. Where tables are not seated, a rule of n tokens has n^discount of them
- * (Huang & Renals 2010), as in the paper; such rules are not exchangeable. */
+/* Probabilities of rules, given the others. Without seating, a rule of n tokens has n^discount tables (Huang & Renals
+ * 2010), as in the paper; such rules are not exchangeable. */
 #include <math.h>
 
 #include "sample/restaurant.h"
@@ -111,7 +111,7 @@ static double tables_of(const restaurant *r, int32_t rule) {
   return r->seated ? r->seats.tables.data[rule] : power_tables(r, r->count.data[rule]);
 }
 
-/* Of a form whose rule and length are known; of a new rule, the symbols are looked at. */
+/* For a form with known rule and length; for a new rule, the symbols are read. */
 static double log_base(const restaurant *r, const int32_t *symbols, const rule_form *f) {
   double log_states = f->arity * r->log_states;
   switch (r->options.base) {
@@ -127,7 +127,7 @@ static double log_base(const restaurant *r, const int32_t *symbols, const rule_f
   }
 }
 
-/* Log probability of a form of which there are n tokens at so many tables, beside the others of its restaurant. */
+/* Log probability of a form with n tokens at this number of tables, given the others of its restaurant. */
 static double log_probability(const restaurant *r, const rule_form *f, int32_t n, double tables,
                               lscfg_length_counts others) {
   const lscfg_process *p = &r->processes[f->group];
@@ -337,7 +337,7 @@ double restaurant_log_joint(const restaurant *r) {
 
 /* ---- going on ---- */
 
-/* Whether symbols are a rule: words of the vocabulary, and on each side as many nonterminals as there are. */
+/* Tells if symbols are a rule: words of the vocabulary, and equal numbers of nonterminals on both sides. */
 static int is_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity,
                    int32_t n_words) {
   int32_t states = r->options.states;

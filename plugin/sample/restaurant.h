@@ -1,4 +1,4 @@
-/* How probable rules are, given the others: the Chinese restaurants of the two models (Chung, Fang, Gildea &
+/* Probabilities of rules, given the others: the Chinese restaurants of the two models (Chung, Fang, Gildea &
  * Stefankovic 2014, sections 4 and 5). */
 #ifndef LSCFG_SAMPLE_RESTAURANT_H
 #define LSCFG_SAMPLE_RESTAURANT_H
@@ -17,16 +17,16 @@ typedef struct {
   int32_t group;    /* its restaurant */
   int32_t rule;     /* -1: it was never in a tree */
   int32_t n_rule;   /* tokens of it in the restaurants */
-  int32_t head;     /* node at which it is, of all pairs */
+  int32_t head;     /* its node, counted over all pairs */
   double tables;    /* of these tokens */
   double new_table; /* change of the tables of its restaurant, if it joins */
   double log_base;  /* log of its base probability */
-  double log_ways;  /* log of the derivations that it stands for at its head, where these divide; else 0 */
+  double log_ways;  /* log of the derivations that the rule merges at its head, if rules are divided by these; else 0 */
 } rule_form;
 
-/* A restaurant of its own for each length of rules, or one for all, number 0: no rule is as short. With hidden states
+/* A separate restaurant for each length of rules, or one for all, number 0: no rule is as short. With hidden states
  * there are as many for each state of the head. Then the symbols of a rule carry states: a nonterminal of the source
- * side is -1 - its state, and behind the target side comes a mark, -1 - the state of the head. */
+ * side is -1 - its state, and a mark, -1 - the state of the head, follows the target side. */
 typedef struct restaurant restaurant;
 
 struct restaurant {
@@ -39,10 +39,10 @@ struct restaurant {
   ARRAY(int32_t) count;
   ARRAY(int32_t) length;
   ARRAY(int32_t) group;
-  lexical_weights lexical; /* where rules begin with lexical weights */
-  ARRAY(double) weight;    /* these of each rule, in logs */
+  lexical_weights lexical; /* if the base distribution has lexical weights */
+  ARRAY(double) weight;    /* of each rule, in logs */
   seat_table seats;
-  int32_t n_marks;    /* of a rule: 1 if there are states */
+  int32_t n_marks;    /* of a rule: 1 with states */
   double log_states;  /* log of their number */
   int32_t n_groups;   /* max_length + 1 for each state */
   lscfg_length_counts *groups; /* [n_groups] */
@@ -51,10 +51,10 @@ struct restaurant {
   int32_t max_length;
   int64_t n_tokens, n_types;
   double powers[1024]; /* [n] n^discount */
-  double *log_listed;  /* [n_groups] of the rules that a restaurant may have, if these are listed */
+  double *log_listed;  /* [n_groups] of the possible rules of a restaurant, if these are listed */
 };
 
-/* For rules of these tables, which stay where they are. After a failure there is nothing to release. */
+/* For rules of these tables, which must outlive the restaurant. After a failure nothing is allocated. */
 int restaurant_init(restaurant *, const lscfg_sample_options *, const corpus_tables *, const int64_t n_types[2],
                     int32_t max_length);
 void restaurant_release(restaurant *);
@@ -67,22 +67,22 @@ int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t ar
 void restaurant_find(const restaurant *, const int32_t *symbols, rule_form *);
 /* The form of a rule in the table. */
 rule_form restaurant_form(const restaurant *, int32_t rule, int32_t head);
-/* Log probability of a form beside all tokens. */
+/* Log probability of a form given all tokens. */
 double restaurant_log_probability(const restaurant *, const rule_form *);
-/* Log probability of rules one after the other, each given the ones before it, too; sets their new_table. Where tokens
- * sit at tables, those of a new rule are thought to open one, all others none. */
+/* Log probability of rules one after the other, each given the ones before it; sets their new_table. With tables, a new
+ * rule is assumed to open one, all others none. */
 double restaurant_score(const restaurant *, const int32_t *symbols, rule_form *forms, int64_t n);
-/* Whether two forms are the same rule: those of no known rule are compared. */
+/* Tells if two forms are the same rule; compares the symbols of new rules. */
 int restaurant_same(const int32_t *symbols, const rule_form *, const rule_form *);
 /* sums[k]: log probability of k tokens of the form one after the other, k = 0 .. n, without the number of tokens of its
  * restaurant by which each is divided. */
 void restaurant_log_run(const restaurant *, const rule_form *, int32_t n, double *sums);
-/* The number of a form's rule, new or known, and room for a token of it; LSCFG_ENOMEM: no memory. */
+/* The number of a form's rule, new or known, with room for a token of it; LSCFG_ENOMEM: no memory. */
 int32_t restaurant_intern(restaurant *, const int32_t *symbols, const rule_form *);
 
 /* ---- a token comes or goes; its seat is the size of its table with it, 0 where there are no tables ---- */
 
-/* That of a token that is to come; that of a token of the rule, each as likely as another. */
+/* The table of a new token; the table of a token of the rule, sampled uniformly. */
 int32_t restaurant_new_seat(const restaurant *, int32_t rule, random_stream *);
 int32_t restaurant_any_seat(const restaurant *, int32_t rule, random_stream *);
 void restaurant_add(restaurant *, int32_t rule, int32_t seat);

@@ -4,7 +4,7 @@
 #include "sample/options.h"
 #include "sample/tree.h"
 
-/* The tree of the pair at hand as it was, and its rules, which must be those that it had. */
+/* Restores the tree of the current pair, and its rules, which must be those of the checkpoint. */
 static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
   int32_t root = s->n_nodes - 1;
   int64_t first = s->pair->node;
@@ -28,7 +28,7 @@ static int restore_pair(lscfg_sampler *s, const lscfg_sampler_view *v) {
   return sampler_take(s, 0, 0) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-/* The seats that the tokens had, in place of those that they were just given. */
+/* Restores the seats of the tokens over those that were just sampled. */
 static int restore_seats(lscfg_sampler *s, const lscfg_sampler_view *v) {
   restaurant *r = &s->rules;
   if (!r->seated) return v->n_seats ? LSCFG_EINPUT : LSCFG_OK;
@@ -65,7 +65,7 @@ static int restore_settings(lscfg_sampler *s, const lscfg_sampler_view *v) {
   return LSCFG_OK;
 }
 
-/* Sums differ in rounding from those that were added up token by token, which are the ones to go on with. */
+/* Sums differ in rounding from those that were added up token by token, which the chain continues with. */
 static int is_near(double a, double b) { return fabs(a - b) <= 1e-6 * (1 + fabs(b)); }
 
 static int restore_sums(lscfg_sampler *s, const lscfg_sampler_view *v) {

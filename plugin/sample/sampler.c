@@ -7,7 +7,7 @@
 #include "sample/types.h"
 #include "sample/whole.h"
 
-/* What the trees of all pairs are. */
+/* Reserves the variables of the trees of all pairs. */
 static int reserve_trees(lscfg_sampler *s) {
   size_t all = (size_t)s->forests->nodes.size + 1;
   s->edge = calloc(all, sizeof *s->edge);
@@ -98,8 +98,8 @@ static int begin_pair(lscfg_sampler *s) {
     if (start == LSCFG_START_MINIMAL)
       s->edge_of[k] = at->is_choice ? 0 : at->n_edges - 1; /* ((A B) C) D */
     else
-      s->edge_of[k] = at->n_edges > 1 ? sampler_draw_below(s, at->n_edges) : 0;
-    s->state_of[k] = sampler_draw_state(s);
+      s->edge_of[k] = at->n_edges > 1 ? sampler_sample_below(s, at->n_edges) : 0;
+    s->state_of[k] = sampler_sample_state(s);
   }
   if (!s->n_nodes) return LSCFG_OK;
   sampler_begin_options(s);
@@ -130,10 +130,10 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
 }
 
 static int (*const MOVES[])(lscfg_sampler *) = {
-    [LSCFG_MOVES_LOCAL] = sampler_draw_nodes,
-    [LSCFG_MOVES_TREE] = sampler_draw_tree,
-    [LSCFG_MOVES_BLOCKED] = sampler_draw_blocked,
-    [LSCFG_MOVES_TYPE] = sampler_draw_nodes,
+    [LSCFG_MOVES_LOCAL] = sampler_move_nodes,
+    [LSCFG_MOVES_TREE] = sampler_move_tree,
+    [LSCFG_MOVES_BLOCKED] = sampler_move_blocked,
+    [LSCFG_MOVES_TYPE] = sampler_move_nodes,
 };
 
 int lscfg_sampler_sweep(lscfg_sampler *s, int32_t sweep, int64_t first, int64_t last, int32_t max_level,

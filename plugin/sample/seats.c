@@ -23,7 +23,7 @@ int seats_reserve(seat_table *s, int64_t tokens) {
   return tokens > INT32_MAX || ARRAY_RESERVE(s->groups, tokens - s->groups.size) ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
-/* The place that holds the number of a rule's first group of at least this size, or of the end of its chain. */
+/* The slot that holds the number of a rule's first group of at least this size, or of the end of its chain. */
 static int32_t *place_of(seat_table *s, int32_t rule, int32_t size) {
   int32_t *place = &s->first.data[rule];
   while (*place >= 0 && s->groups.data[*place].size < size) place = &s->groups.data[*place].next;

@@ -1,5 +1,5 @@
-/* At which tables the tokens of rules sit: for each rule, how many tables of each size there are. Tables of a size are
- * alike, so their numbers are all that a Chinese restaurant process depends on. */
+/* Tables of the tokens of rules: for each rule, the number of tables of each size. Tables of a size are
+ * interchangeable, so these numbers are all that a Chinese restaurant process depends on. */
 #ifndef LSCFG_SAMPLE_SEATS_H
 #define LSCFG_SAMPLE_SEATS_H
 
@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
   ARRAY(seat_group) groups;
-  int32_t free; /* chain of those that are not in use */
+  int32_t free;          /* chain of unused groups */
   ARRAY(int32_t) first;  /* [rules] */
   ARRAY(int32_t) tables; /* [rules] */
 } seat_table;
@@ -22,10 +22,10 @@ void seats_init(seat_table *);
 void seats_release(seat_table *);
 /* One more rule, without tokens. */
 int seats_add_rule(seat_table *);
-/* Room for so many tokens in all; without it there may be none. Tokens that leave need it, too: a table that gets
- * smaller may be the only one of its size. */
+/* Reserves room for this number of tokens in all. Tokens that leave need it too: a table that gets smaller may be the
+ * only one of its size. */
 int seats_reserve(seat_table *, int64_t tokens);
-/* A table of a rule gets another size: from 0 for a new one, to 0 for one that is given up. */
+/* Changes the size of a rule's table: from 0 for a new one, to 0 for a removed one. */
 void seats_move(seat_table *, int32_t rule, int32_t from, int32_t to);
 /* The size of a rule's table at which a number in [0, sum over tables of (size - discount)) falls. */
 int32_t seats_at(const seat_table *, int32_t rule, double number, double discount);

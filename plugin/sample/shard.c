@@ -1,5 +1,6 @@
-/* A part of the pairs that is swept beside others: it begins with the rules of all pairs, and sees its own changes only
- * (Newman, Asuncion, Smyth & Welling 2009, approximate distributed sampling). All changes are added afterwards. */
+/* A part of the pairs that is swept in parallel to others: it begins with the rules of all pairs, and sees only its own
+ * changes (Newman, Asuncion, Smyth & Welling 2009, approximate distributed sampling). All changes are added
+ * afterwards. */
 #include "sample/sampler.h"
 
 typedef struct {

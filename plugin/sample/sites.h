@@ -1,4 +1,4 @@
-/* Where the rules of the trees are, to find all places at which the same two rules could be one. */
+/* Positions of the rules in the trees, to find all sites at which the same two rules could be one. */
 #ifndef LSCFG_SAMPLE_SITES_H
 #define LSCFG_SAMPLE_SITES_H
 
@@ -9,7 +9,7 @@ typedef struct {
   int64_t pair;
   int32_t above, node;
   uint8_t cut, was_cut;
-  double log_odds; /* of the cut, for what the rules do not say */
+  double log_odds; /* of the cut, beyond the rules */
 } site;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
 } site_index;
 
 void sites_release(site_index *);
-/* Memory for so many rules; the new ones are nowhere. */
+/* Reserves memory for this number of rules; new ones have no sites. */
 int sites_reserve(site_index *, int64_t n_rules);
 void sites_add(site_index *, int32_t rule, int32_t node);
 void sites_remove(site_index *, int32_t rule, int32_t node);

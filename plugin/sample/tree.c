@@ -31,7 +31,7 @@ random_stream sampler_stream(const lscfg_sampler *s, int32_t sweep, uint32_t num
   return random_begin(s->rules.options.seed, name);
 }
 
-int32_t sampler_draw_below(lscfg_sampler *s, int32_t n) {
+int32_t sampler_sample_below(lscfg_sampler *s, int32_t n) {
   int32_t drawn = (int32_t)(random_uniform(&s->random) * n);
   return drawn < n ? drawn : n - 1;
 }
@@ -44,24 +44,24 @@ static double *rate_of(const lscfg_sampler *s, const forest_node *at) {
 
 static int32_t draw_edge(lscfg_sampler *s, const forest_node *at) {
   if (at->n_edges == 1) return 0;
-  if (!s->cost_of) return sampler_draw_below(s, at->n_edges);
+  if (!s->cost_of) return sampler_sample_below(s, at->n_edges);
   double left = random_uniform(&s->random);
   for (int32_t e = 0; e + 1 < at->n_edges; e++)
     if ((left -= exp(-s->cost_of[at->first_edge + e])) < 0) return e;
   return at->n_edges - 1;
 }
 
-uint8_t sampler_draw_state(lscfg_sampler *s) {
+uint8_t sampler_sample_state(lscfg_sampler *s) {
   int32_t n = s->rules.options.states;
-  return n > 1 ? (uint8_t)sampler_draw_below(s, n) : 0;
+  return n > 1 ? (uint8_t)sampler_sample_below(s, n) : 0;
 }
 
-void sampler_draw_variables(lscfg_sampler *s, int32_t node) {
+void sampler_sample_variables(lscfg_sampler *s, int32_t node) {
   const forest_node *at = &s->nodes[node];
   s->edge_of[node] = draw_edge(s, at);
   s->cut_of[node] =
       first_cut(at, !at->must_cut && random_uniform(&s->random) < (s->cost_of ? *rate_of(s, at) : 0.5));
-  s->state_of[node] = sampler_draw_state(s);
+  s->state_of[node] = sampler_sample_state(s);
   s->seen[node] = s->stamp;
   s->fresh[node] = 1;
 }
@@ -136,7 +136,7 @@ int32_t sampler_list_below(lscfg_sampler *s, int32_t node) {
   int32_t n = 0, height = push_tails(s, node, s->stack, 0);
   while (height) {
     int32_t at = s->below[n++] = s->stack[--height];
-    if (s->seen[at] != s->stamp) sampler_draw_variables(s, at);
+    if (s->seen[at] != s->stamp) sampler_sample_variables(s, at);
     height = push_tails(s, at, s->stack, height);
   }
   return n;

@@ -10,19 +10,20 @@ void sampler_open_pair(lscfg_sampler *, int64_t number, int32_t sweep);
 /* The same, with the random numbers of another one. */
 void sampler_view_pair(lscfg_sampler *, int64_t number);
 /* A number below n, each as likely as another. */
-int32_t sampler_draw_below(lscfg_sampler *, int32_t n);
+int32_t sampler_sample_below(lscfg_sampler *, int32_t n);
 /* A hidden state, each as likely as another. */
-uint8_t sampler_draw_state(lscfg_sampler *);
+uint8_t sampler_sample_state(lscfg_sampler *);
 /* Gives a node values as if it were outside the tree. */
-void sampler_draw_variables(lscfg_sampler *, int32_t node);
+void sampler_sample_variables(lscfg_sampler *, int32_t node);
 /* Less the log of the probability of a node's values outside the tree. */
 double sampler_log_values(const lscfg_sampler *, int32_t node);
 /* Memory for variables outside trees that are not uniform. */
 int sampler_init_informed(lscfg_sampler *);
-/* The nodes of the current tree strictly below a node, into below; their number. Those without a value get one. */
+/* Lists the nodes of the current tree strictly below a node in below; returns their number. Nodes without values get
+ * some. */
 int32_t sampler_list_below(lscfg_sampler *, int32_t node);
 /* The same; all get the stamp of a new decision: they keep their values, and all other nodes below get new ones when
- * they are needed. */
+ * needed. */
 int32_t sampler_mark_tree(lscfg_sampler *, int32_t node);
 /* The spans of the nonterminals of the rule at a cut node, in source order, into child_spans, and their states into
  * child_states; their number. */

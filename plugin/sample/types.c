@@ -1,11 +1,10 @@
 /* Cuts by type (Liang, Jordan & Klein 2010; Peng & Gildea 2014): all nodes at which the same two rules could be one are
- * drawn together, in place of one after the other.
+ * sampled together, instead of one after the other.
  *
- * A type is three rules: that above a node and that below it, and the one that they are if it is not cut. First the
- * number of cuts is drawn, then which they are. What is drawn from is not quite the distribution of the rules where
- * they share a restaurant, so that the rule of Metropolis and Hastings decides. In each pair there is one node at most:
- * the first one of the type. A proposal is refused if it would make another node the first one, so that the way back is
- * as probable. */
+ * A type is three rules: those above and below a node, and their union if it is not cut. First the number of cuts is
+ * sampled, then their nodes. The proposal distribution differs slightly from that of the rules if these share a
+ * restaurant, so a Metropolis-Hastings step decides. Each pair contributes at most one node: the first one of the type.
+ * A proposal is rejected if it would make another node the first one, so that the way back is as probable. */
 #include <math.h>
 
 #include "sample/types.h"
@@ -13,7 +12,7 @@
 #include "sample/tree.h"
 
 enum { WHOLE, TOP, BOTTOM, N_RULES };
-enum { MOST = 64 }; /* places of the rules that a type may have; of others, nodes are cut one by one */
+enum { MOST = 64 }; /* limit of sites for the rules of a type; larger types are cut one by one */
 enum { N_SUMS = N_RULES * (2 * MOST + 1), N_TABLE = (MOST + 1) * (MOST + 1) };
 
 typedef struct {
@@ -36,9 +35,9 @@ int sampler_init_sites(lscfg_sampler *s) {
   return LSCFG_OK;
 }
 
-/* ---- the places of a type ---- */
+/* ---- the sites of a type ---- */
 
-/* Which nonterminal of the rule at head the cut node is. */
+/* The index of the cut node among the nonterminals of the rule at head. */
 static int32_t slot_of(lscfg_sampler *s, int32_t head, int32_t node) {
   int32_t n = sampler_list_children(s, head), slot = 0;
   while (slot < n && s->child_spans[slot][SRC][0] != s->nodes[node].span[SRC][0]) slot++;
@@ -133,7 +132,7 @@ static int list_candidates(lscfg_sampler *s, const cut_type *type, int64_t but) 
   return LSCFG_OK;
 }
 
-/* The places of the type, that of a node of the pair at hand first. */
+/* The sites of the type, that of a node of the current pair first. */
 static int list_sites(lscfg_sampler *s, int32_t above, int32_t node, const cut_type *type) {
   site_index *p = &s->sites_of;
   site first = {.pair = s->number, .above = above, .node = node, .cut = s->cut_of[node]};
@@ -151,7 +150,7 @@ static int list_sites(lscfg_sampler *s, int32_t above, int32_t node, const cut_t
 
 /* ---- how many cuts, and which ---- */
 
-/* The rules of all places into an option, as the nodes are cut. */
+/* Adds the rules of all sites to an option, with the current cuts. */
 static int add_sites(lscfg_sampler *s, int32_t option, int known) {
   int (*add)(lscfg_sampler *, int32_t) = known ? sampler_recall : sampler_spell;
   for (int64_t k = 0; k < s->sites_of.sites.size; k++) {
@@ -164,7 +163,7 @@ static int add_sites(lscfg_sampler *s, int32_t option, int known) {
   return LSCFG_OK;
 }
 
-/* Where a rule counts once for all its derivations, these say how probable a cut is at a place. */
+/* If a rule counts once for all its derivations, these determine the odds of a cut at a site. */
 static int find_odds(lscfg_sampler *s) {
   for (int64_t k = 0; k < s->sites_of.sites.size; k++) {
     site *at = &s->sites_of.sites.data[k];
@@ -184,8 +183,7 @@ static int find_odds(lscfg_sampler *s) {
   return LSCFG_OK;
 }
 
-/* Log probability of m cuts at n places, as if rules had no other influence on each other than by their number:
- * log_cuts[0 .. n]. */
+/* Log probability of m cuts at n sites, if rules influence each other by their number only: log_cuts[0 .. n]. */
 static void weigh_cuts(lscfg_sampler *s, cut_type *type, int32_t n, double *log_cuts) {
   const restaurant *r = &s->rules;
   double *sums[N_RULES];
@@ -213,13 +211,13 @@ static void weigh_cuts(lscfg_sampler *s, cut_type *type, int32_t n, double *log_
   }
 }
 
-/* New cuts of all places; the log of the probability that the new ones are drawn by that of the old ones. */
+/* New cuts of all sites; returns the log of their proposal probability over that of the old ones. */
 static double draw_cuts(lscfg_sampler *s, cut_type *type) {
   site *sites = s->sites_of.sites.data;
   int32_t n = (int32_t)s->sites_of.sites.size, m = 0, n_before = 0;
   double *table = s->sites_of.sums + N_SUMS, *log_cuts = table + N_TABLE, most = -HUGE_VAL, sum = 0, ratio = 0;
   weigh_cuts(s, type, n, log_cuts);
-  /* table[k][j]: over all ways to cut j of the first k places, the sum of the products of their odds */
+  /* table[k][j]: over all ways to cut j of the first k sites, the sum of the products of their odds */
   memset(table, 0, (size_t)(n + 1) * (MOST + 1) * sizeof *table);
   table[0] = 1;
   for (int32_t k = 0; k < n; k++)
@@ -246,7 +244,7 @@ static double draw_cuts(lscfg_sampler *s, cut_type *type) {
   return ratio - log_cuts[n_before];
 }
 
-/* Whether the same places would be found if all were cut as they are to be: 1, 0 or LSCFG_ENOMEM. */
+/* Tells if the same sites would be found after all proposed cuts: 1, 0 or LSCFG_ENOMEM. */
 static int leads_back(lscfg_sampler *s, const cut_type *type) {
   site_index *p = &s->sites_of;
   int64_t tokens = 0;
@@ -270,7 +268,7 @@ static int leads_back(lscfg_sampler *s, const cut_type *type) {
   return same && tokens <= MOST;
 }
 
-/* The tokens of all places are taken out; the options are as they were, and as they are drawn. */
+/* Removes the tokens of all sites; the options are the current and the proposed cuts. */
 static int propose(lscfg_sampler *s, cut_type *type, int *accepted) {
   site_index *p = &s->sites_of;
   if (ARRAY_RESERVE(s->left, 2 * p->sites.size)) return LSCFG_ENOMEM;
@@ -289,7 +287,7 @@ static int propose(lscfg_sampler *s, cut_type *type, int *accepted) {
   return LSCFG_OK;
 }
 
-int sampler_draw_type(lscfg_sampler *s, int32_t node, int32_t above, int *done) {
+int sampler_move_type(lscfg_sampler *s, int32_t node, int32_t above, int *done) {
   site_index *p = &s->sites_of;
   int64_t pair = s->number;
   cut_type type;

@@ -4,8 +4,8 @@
 
 #include "sample/chain.h"
 
-/* The cut of a node with those of the same type, if there are other ones and not too many. */
-int sampler_draw_type(lscfg_sampler *, int32_t node, int32_t above, int *done);
+/* Samples the cut of a node with those of the same type, if others exist and are not too many. */
+int sampler_move_type(lscfg_sampler *, int32_t node, int32_t above, int *done);
 int sampler_init_sites(lscfg_sampler *);
 
 #endif

@@ -1,6 +1,6 @@
-/* Whole trees, the baseline of the paper: the variables of all nodes of a new tree are drawn as if outside of it, and
- * it takes the place of the current one by the rule of Metropolis and Hastings (Chung, Fang, Gildea & Stefankovic 2014,
- * algorithm 3). */
+/* Whole trees, the baseline of the paper: the variables of all nodes of a new tree are sampled as if outside of it, and
+ * a Metropolis-Hastings step decides if it replaces the current one (Chung, Fang, Gildea & Stefankovic 2014, algorithm
+ * 3). */
 #include <math.h>
 
 #include "sample/whole.h"
@@ -18,7 +18,7 @@ static int weigh_tree(lscfg_sampler *s, int32_t option, int32_t n_below) {
   return LSCFG_OK;
 }
 
-int sampler_draw_tree(lscfg_sampler *s) {
+int sampler_move_tree(lscfg_sampler *s) {
   int32_t root = s->n_nodes - 1;
   int32_t n = sampler_mark_tree(s, root);
   sampler_begin_options(s);
@@ -27,7 +27,7 @@ int sampler_draw_tree(lscfg_sampler *s) {
   n = 0;
   for (int32_t height = 1, at = s->stack[0] = root; height; height = push_tails(s, at, s->stack, height)) {
     at = s->stack[--height];
-    if (s->nodes[at].level <= s->max_level) sampler_draw_variables(s, at);
+    if (s->nodes[at].level <= s->max_level) sampler_sample_variables(s, at);
     if (at != root) s->below[n++] = at;
   }
   if (weigh_tree(s, 1, n)) return LSCFG_ENOMEM;

@@ -4,6 +4,6 @@
 
 #include "sample/chain.h"
 
-int sampler_draw_tree(lscfg_sampler *);
+int sampler_move_tree(lscfg_sampler *);
 
 #endif

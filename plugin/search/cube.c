@@ -1,16 +1,15 @@
-/* Cube pruning with an n-gram language model (Chiang 2007, section 5.3), candidates in the order in which cdec takes
- * them.
+/* Cube pruning with an n-gram language model (Chiang 2007, section 5.3), candidates in the order of cdec.
  *
- * A word is counted at once with whatever context there is inside its item. The words of an item's left edge are
- * counted again once words in front of them are known, and the difference is added. Item states are minimal as in Li
- * and Khudanpur (2008): where no n-gram of the model goes on to the left of a left word, all that words in front can
- * change are back-off weights, which depend on the words before it only. That word ends the left edge. It is kept,
- * since counting it again is what charges those weights, but it does not make two states differ.
+ * A word is scored at once with the context inside its item. The words of an item's left edge are scored again once the
+ * words before them are known, and the difference is added. Item states are minimal as in Li and Khudanpur (2008): if
+ * no n-gram of the model extends to the left of a left word, the words before it can change only back-off weights,
+ * which depend on the words before it only. That word ends the left edge. It is kept, since scoring it again applies
+ * those weights, but it does not distinguish two states.
  *
  * A target side may have its nonterminals in any order, so an application of more than two tails needs the items of all
  * of them at once. An item of a node for the rest of the tails is a choice of items; the list has those of the best
- * sums of scores, as many as the pop limit. Behind a choice come those that have the next item of one tail, as in a
- * cube of all tails: the next sum in the list may be of quite other items. */
+ * sums of scores, up to the pop limit. After a choice come those with the next item of one tail, as in a cube of all
+ * tails: the next sum in the list may be that of unrelated items. */
 #include "search/cube.h"
 
 #include "forest/forest.h"
@@ -18,7 +17,7 @@
 
 #include <math.h>
 
-/* Puts one word behind what the candidate has: its log10 p, or 0 and *code where the model fails. */
+/* Appends one word to the candidate: its log10 p, or 0 and *code if the model fails. */
 static inline double add_word(search *s, candidate *c, int32_t *left, int32_t word, int32_t *reach, int *code) {
   const lm_slot *slot = lm_find(s->lm, c->right, word, code);
   if (!slot) return 0;
@@ -76,7 +75,7 @@ static int walk_target(search *s, candidate *c, const int32_t *items, int32_t *l
       empty = 0;
       continue;
     }
-    /* Without context nothing changes for the tail's words. */
+    /* Without context, the scores of the tail's words stay. */
     if (!c->full || c->right != LSCFG_LM_NULL) {
       double sum = 0;
       for (int32_t i = 0; i < tail->n_left; i++) {
@@ -93,7 +92,7 @@ static int walk_target(search *s, candidate *c, const int32_t *items, int32_t *l
   return LSCFG_OK;
 }
 
-/* Fetches what the candidates behind this one will read. */
+/* Fetches the memory that the candidates after this one will read. */
 static inline void fetch_successors(const search *s, const candidate *c) {
 #ifdef __GNUC__
   for (int t = 0; t < 2 && c->tail[t] >= 0; t++) {
@@ -149,7 +148,7 @@ static int already_pushed(search *s, int32_t app, const int32_t *rank, int *code
   return 0;
 }
 
-/* The number in the list of a node for the rest of tails of the choice of these items; -1: it is not in the list. */
+/* The index of the choice of these items in the list of a node for the rest of tails; -1: not in the list. */
 static int32_t find_choice(const search *s, int32_t node, int32_t first, int32_t second) {
   const hypergraph *g = &s->graph;
   for (int32_t i = s->node_items[node]; i < s->node_items[node + 1]; i++) {
@@ -159,8 +158,8 @@ static int32_t find_choice(const search *s, int32_t node, int32_t first, int32_t
   return -1;
 }
 
-/* Fills next with the numbers of the items behind one, and returns how many there are: the next in the list, or, of a
- * node for the rest of tails, the choices that have the next item of one tail. */
+/* Fills next with the indices of the items after one, and returns their number: the next in the list, or, for the rest
+ * of tails, the choices with the next item of one tail. */
 static int32_t items_behind(const search *s, int32_t node, int32_t id, int32_t *next) {
   int32_t n = 0, below[MAX_ARITY];
   if (s->forest.node_cat[node] != LSCFG_REST) {
@@ -211,10 +210,10 @@ static int add_draft(search *s, double score, int32_t id) {
   return LSCFG_OK;
 }
 
-/* The draft with the candidate's state, a new one if there is none. */
+/* The draft with the candidate's state, created if necessary. */
 static int find_draft(search *s, int32_t id, int32_t *found) {
   const candidate *c = s->candidates.data + id;
-  if (s->rest) { /* each choice of items is one of its own */
+  if (s->rest) { /* each choice of items is separate */
     *found = (int32_t)s->drafts.size;
     return add_draft(s, c->score, id);
   }
@@ -231,7 +230,7 @@ static int find_draft(search *s, int32_t id, int32_t *found) {
   return add_draft(s, c->score, id);
 }
 
-/* Makes an edge of a candidate that was taken from the heap. */
+/* Creates an edge for a candidate from the heap. */
 static int keep(search *s, int32_t id) {
   int32_t d;
   if (find_draft(s, id, &d) || s->graph.edges.size == INT32_MAX || ARRAY_RESERVE(s->graph.edges, 1))
@@ -293,7 +292,7 @@ int search_node(search *s, int32_t node) {
   return make_items(s);
 }
 
-/* <s> before and </s> behind each item of the root: edges into one last item. */
+/* Adds <s> before and </s> after each item of the root: edges into one last item. */
 int search_goal(search *s) {
   hypergraph *g = &s->graph;
   int32_t first = s->node_items[s->forest.n_nodes - 1], last = s->node_items[s->forest.n_nodes];

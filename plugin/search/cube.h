@@ -17,7 +17,7 @@ typedef struct {
 /* Items of the node in hand, before they are sorted by score and get their final numbers. */
 typedef struct {
   double score;
-  int32_t candidate; /* the first, whose state is the item's */
+  int32_t candidate; /* the first, with the item's state */
   int32_t first_edge, last_edge;
 } draft;
 
@@ -30,7 +30,7 @@ typedef struct {
   int32_t *node_items; /* [n_nodes + 1]: a node's items, best first, are neighbours */
   hypergraph graph;
   /* of the node in hand */
-  int rest; /* it stands for the rest of an edge's tails */
+  int rest; /* the node is the rest of an edge's tails */
   ARRAY(candidate) candidates;
   ARRAY(int32_t) left; /* stride words for each candidate */
   ARRAY(heap_entry) heap;
@@ -39,7 +39,7 @@ typedef struct {
   index_table visited; /* candidates of two tails by application and ranks */
 } search;
 
-/* Makes the items of a node, whose tails have theirs: LSCFG_OK or a negative code. */
+/* Creates the items of a node after those of its tails: LSCFG_OK or a negative code. */
 int search_node(search *, int32_t node);
 /* Makes the item of whole sentences, when all nodes have theirs. */
 int search_goal(search *);

@@ -58,7 +58,7 @@ static double find_threshold(selection *s, int32_t max_edges) {
   return merit;
 }
 
-/* What a needed item derives best stays in any case: rounding may have put its edge just below the threshold. */
+/* The best derivation of a needed item stays in any case: rounding may put its edge just below the threshold. */
 static void mark(selection *s, double threshold) {
   const hypergraph *g = s->graph;
   for (int64_t i = 0; i < g->items.size; i++) s->number[i] = -1;

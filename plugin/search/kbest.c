@@ -1,7 +1,7 @@
-/* The k best derivations of the hypergraph: algorithm 3 of Huang and Chiang (2005), with a stack of its own in place of
- * recursion. Where translations must differ, each item keeps only the best derivation of each of its word strings,
- * which loses no string of the root: exchanging a part for a better one with the same words and the same item helps
- * every derivation. */
+/* The k best derivations of the hypergraph: algorithm 3 of Huang and Chiang (2005), with an explicit stack instead of
+ * recursion. If translations must differ, each item keeps only the best derivation of each of its word strings, which
+ * loses no string of the root: exchanging a part for a better one with the same words and the same item improves every
+ * derivation. */
 #include "search/kbest.h"
 
 #include "base/heap.h"
@@ -17,19 +17,19 @@ typedef struct {
 } derivation;
 
 typedef struct {
-  ARRAY(heap_entry) heap; /* derivations that wait, at most one step behind those taken */
+  ARRAY(heap_entry) heap; /* waiting derivations, at most one step after those taken */
   ARRAY(int32_t) best;    /* derivations taken, best first */
   int32_t last;           /* taken, and its successors not yet in the heap; -1 if there is none */
   int32_t started, exhausted;
   int64_t inspected;
 } item_best;
 
-/* item must have its derivation of this rank if there is one */
+/* the item needs its derivation of this rank if it exists */
 typedef struct {
   int32_t item, rank;
 } demand;
 
-/* Where the words or applications of a derivation are being listed. */
+/* State of listing the words or applications of a derivation. */
 typedef struct {
   int32_t derivation, symbol;
 } position;
@@ -37,7 +37,7 @@ typedef struct {
 typedef struct {
   const hypergraph *graph;
   int32_t k, unique;
-  int32_t *item_best_of; /* item -> number in bests, -1 before it is asked for */
+  int32_t *item_best_of; /* item -> number in bests, -1 before the first request */
   ARRAY(item_best) bests;
   ARRAY(derivation) derivations;
   ARRAY(demand) demands;
@@ -94,7 +94,7 @@ static int add_derivation(extraction *x, item_best *b, int32_t edge, const int32
   return LSCFG_OK;
 }
 
-/* Each incoming edge over the best derivations of its tails, whose scores the items know. */
+/* Each incoming edge over the best derivations of its tails, whose scores are stored in the items. */
 static int start(extraction *x, item_best *b, int32_t item_id) {
   const hypergraph *g = x->graph;
   b->started = 1;
@@ -108,7 +108,7 @@ static int start(extraction *x, item_best *b, int32_t item_id) {
   return LSCFG_OK;
 }
 
-/* Asks for an item's derivation of a rank; 1 if it is there, or never will be, 0 if it has to be worked on first. */
+/* Requests an item's derivation of a rank; 1 if it exists, or never will, 0 if work remains. */
 static int ask(extraction *x, int32_t item, int32_t rank, int *code) {
   if (x->item_best_of[item] < 0) {
     if (ARRAY_RESERVE(x->bests, 1)) {
@@ -139,7 +139,7 @@ static int already_made(extraction *x, int32_t edge, const int32_t *rank, int *c
   return 0;
 }
 
-/* Puts what follows the derivation taken last into the heap, or asks for the tails' next derivations first. */
+/* Pushes the successors of the last derivation to the heap, or first requests the tails' next derivations. */
 static int push_next(extraction *x, int32_t item) {
   const derivation last = x->derivations.data[best_of(x, item)->last];
   const item_edge *edge = x->graph->edges.data + last.edge;
@@ -176,7 +176,7 @@ static const derivation *part_of(extraction *x, const derivation *d, int32_t non
   return ranked(x, edge->tail[0], d->rank[0]);
 }
 
-/* Sums up a derivation whose parts are all there. */
+/* Sums up a derivation with all its parts. */
 static void complete(extraction *x, derivation *d) {
   const item_edge *edge = x->graph->edges.data + d->edge;
   const derivation *part[2] = {NULL, NULL};
@@ -226,7 +226,7 @@ static int is_repeated(extraction *x, int32_t item, int32_t id, int *code) {
   return 0;
 }
 
-/* Takes the best derivation from the heap, or asks for its parts first. */
+/* Takes the best derivation from the heap, or first requests its parts. */
 static int take(extraction *x, int32_t item) {
   item_best *b = best_of(x, item);
   const derivation *top = x->derivations.data + b->heap.data[0].id;
@@ -234,7 +234,7 @@ static int take(extraction *x, int32_t item) {
   int code = LSCFG_OK;
   for (int t = 0; t < 2; t++)
     if (tail[t] >= 0 && !ask(x, tail[t], top->rank[t], &code)) return code;
-  b = best_of(x, item); /* ask may have moved the lists */
+  b = best_of(x, item); /* the request may have moved the lists */
   int32_t id = heap_pop(b->heap.data, b->heap.size--).id;
   complete(x, x->derivations.data + id);
   b->last = id;
@@ -252,7 +252,7 @@ static int fill(extraction *x, int32_t root, int32_t rank) {
   while (!code && x->demands.size) {
     demand d = x->demands.data[x->demands.size - 1];
     item_best *b = best_of(x, d.item);
-    /* Where nearly all derivations repeat the same few strings, it has to end some time. */
+    /* If nearly all derivations repeat the same few strings, the search must end at some point. */
     if (x->unique && b->inspected >= 20 * (int64_t)x->k + 1000) b->exhausted = 1;
     if (b->best.size > d.rank || b->exhausted)
       x->demands.size--;

@@ -1,4 +1,4 @@
-/* The language model as an automaton whose transitions are remembered: the caller is asked once for each. */
+/* The language model as an automaton that caches its transitions: each is requested once from the caller. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "search/lm.h"
 
@@ -10,8 +10,8 @@
 
 enum { FIRST_SLOTS_LOG2 = 12, HUGE_PAGE = 1 << 21 };
 
-/* Memory that is read here and there: in huge pages where the system has them, for which fewer addresses have to be
- * looked up. To be freed as any other. */
+/* Memory with random reads: in huge pages on systems that support them, which saves address look-ups. Freed by
+ * free(). */
 static void *scattered(size_t bytes) {
 #ifdef MADV_HUGEPAGE
   void *memory = bytes % HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, bytes);
@@ -68,7 +68,7 @@ static int grow(lscfg_lm *lm) {
 static const lm_slot *ask(lscfg_lm *lm, uint64_t key, int *code) {
   float log10p = 0;
   int32_t next = -1, reach = -2;
-  /* The table is not touched before the answer is there: the caller may well fail. */
+  /* The table stays unchanged until the answer arrives, since the caller may fail. */
   int failed = lm->step(lm->context, (int32_t)(key >> 32), (int32_t)(key & UINT32_MAX), &log10p, &next, &reach);
   if (failed == LSCFG_ENOMEM) {
     *code = LSCFG_ENOMEM;

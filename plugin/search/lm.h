@@ -4,8 +4,8 @@
 #include "lscfg/search.h"
 #include "base/common.h"
 
-/* What is known of one (state, word). Sixteen bytes, so that four share a cache line; an index_table would ask for a
- * second line. */
+/* The answer for one (state, word). Sixteen bytes, so that four share a cache line; an index_table would need a second
+ * line. */
 typedef struct {
   uint64_t key; /* state << 32 | word; LM_NO_KEY where empty */
   float log10p;
@@ -13,8 +13,8 @@ typedef struct {
 } lm_slot;
 
 #define LM_NO_KEY UINT64_MAX /* no state reaches 2^32 - 1 */
-/* A sentence asks for the same few thousand pairs again and again. The latest lie beside each other, each in the one
- * place that its hash says, so that they stay in the processor's second cache: the table of all pairs does not. */
+/* A sentence requests the same few thousand pairs again and again. The latest are adjacent, each in the slot of its
+ * hash, so that they stay in the processor's second-level cache, unlike the table of all pairs. */
 enum { LM_RECENT_LOG2 = 13 };
 
 enum { LM_REACH_BITS = 4, LM_REACH_MASK = (1 << LM_REACH_BITS) - 1, LM_MAX_ORDER = LM_REACH_MASK - 1 };
@@ -29,8 +29,8 @@ struct lscfg_lm {
   int64_t used;
 };
 
-/* From the table of all pairs; asks the caller for a new one. NULL if it refuses, answers nonsense or memory is out:
- * *code says which. */
+/* From the table of all pairs; requests a new one from the caller. NULL if the caller refuses or gives an invalid
+ * answer, or memory is out: *code tells which. */
 const lm_slot *lm_look_up(lscfg_lm *, uint64_t key, int *code);
 
 static inline uint64_t lm_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }

@@ -1,6 +1,6 @@
 /* An n-gram model as a trie from the first word to the last, with a link from each n-gram to the one without its first
- * word. A state of the automaton is the longest context that some n-gram can still use. What it counts are KenLM's
- * numbers to the last bit: single precision, the n-gram first, then the weights of the contexts, the shortest first. */
+ * word. A state of the automaton is the longest context that some n-gram can still use. Its scores equal KenLM's to the
+ * last bit: single precision, the n-gram first, then the weights of the contexts, the shortest first. */
 #include "search/ngrams.h"
 
 #include <math.h>
@@ -56,7 +56,7 @@ static int unusual(const reader *r, const char *what, lscfg_error *error) {
 }
 
 static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
-  double room = (double)(r->end - r->at); /* no header can ask for more n-grams than there are bytes */
+  double room = (double)(r->end - r->at); /* no header may claim more n-grams than bytes */
   if (!next_line(r) || !line_is(r, "\\data\\")) return unusual(r, "no \\data\\ line", error);
   while (next_line(r) && r->text[0] != '\\') {
     const char *equals = memchr(r->text, '=', r->length);

@@ -8,7 +8,7 @@
 typedef struct {
   float log10p, backoff;
   int32_t suffix; /* without its first word */
-  int32_t state;  /* its longest end, itself included, that a word behind it can use */
+  int32_t state;  /* its longest suffix, itself included, that a word after it can use */
   uint8_t length;
   uint8_t goes_on;  /* it is the context of a longer one, or has a back-off weight */
   uint8_t extended; /* it is the end of a longer one */

@@ -1,9 +1,9 @@
-/* The translation of a forest that is closest to references: the decoder's search with BLEU of single sentences in
- * place of a model (Xiao et al. 2012, footnote 4).
+/* The translation of a forest that is closest to references: the decoder's search with BLEU of single sentences instead
+ * of a model (Xiao et al. 2012, footnote 4).
  *
- * An item is a forest node with all that BLEU can depend on: how often it has each n-gram of the references, its
- * length, and the longest n-gram of up to three words that it begins with and ends with. Words beyond these can be in
- * no n-gram of the references together with words around the item. So items of equal states are worth the same wherever
+ * An item is a forest node with everything on which BLEU can depend: its count of each n-gram of the references, its
+ * length, and the longest n-gram of up to three words at its beginning and its end. Words beyond these can be in no
+ * n-gram of the references together with words around the item. So items of equal states are worth the same wherever
  * they are used, and without limits the search is exact. */
 #include <math.h>
 
@@ -40,7 +40,7 @@ typedef struct {
   int32_t *node_items; /* [n_nodes + 1]: a node's items, best first, are neighbours in kept */
   match_list kept;
   /* of the node in hand */
-  int rest; /* it stands for the rest of an edge's tails */
+  int rest; /* the node is the rest of an edge's tails */
   double length_wanted;
   match_list found; /* candidates */
   ARRAY(heap_entry) heap;
@@ -52,7 +52,7 @@ typedef struct {
 
 static int is_whole(const oracle *o, const match_item *m) { return m->length == o->refs.length.data[m->begin]; }
 
-/* Puts a word behind the item. Its n-grams of up to `counted` words have been counted already. */
+/* Appends a word to the item. Its n-grams of up to `counted` words have been counted already. */
 static void put_word(const oracle *o, match_item *m, uint8_t *counts, int32_t word, int32_t counted) {
   const references *r = &o->refs;
   m->end = references_step(r, m->end, word);
@@ -107,7 +107,7 @@ static int joins_rest(const oracle *o, const match_item *m) {
   return m->tail[1] >= 0 && m->app >= 0 && !o->tgt_length[m->app];
 }
 
-/* The items of all tails, those of its chain for the rest of them too. */
+/* The items of all tails, including those of its chain for the rest. */
 static void list_tails(const oracle *o, const int32_t tail[2], int32_t *items) {
   while (tail[1] >= 0 && joins_rest(o, o->kept.items.data + tail[1])) {
     *items++ = tail[0];
@@ -178,7 +178,7 @@ static int add_successors(oracle *o, int32_t id) {
   return LSCFG_OK;
 }
 
-/* Keeps a candidate unless one of its state is there. Each choice of a rest is one of its own. */
+/* Keeps a candidate unless another has its state. Each choice of a rest is separate. */
 static int keep(oracle *o, int32_t id) {
   const match_item *m = o->found.items.data + id;
   const uint8_t *counts = o->found.counts.data + id * o->stride;

@@ -1,4 +1,4 @@
-/* Reading of references, order by order: the n-grams of one length are neighbours, and all shorter ones are there. */
+/* Reads references, order by order: the n-grams of one length are adjacent, after all shorter ones. */
 #include "search/references.h"
 
 static int add_node(references *r, int32_t prefix, int32_t word, int32_t suffix) {
@@ -15,14 +15,14 @@ static int add_node(references *r, int32_t prefix, int32_t word, int32_t suffix)
   return LSCFG_OK;
 }
 
-/* Takes the n-grams that begin at each place one word further, and counts them. at: their nodes, -1 where the reference
- * has ended. */
+/* Extends the n-grams that begin at each position by one word, and counts them. at: their nodes, -1 after the end of
+ * the reference. */
 static int read_order(references *r, int32_t order, int64_t length, const int32_t *words, int32_t *at, int32_t *counts,
                       lscfg_error *error) {
   for (int64_t i = 0; i + order <= length; i++) {
     int32_t word = words[i + order - 1], node = trie_child(&r->children, at[i], word);
     if (node < 0) {
-      /* Its suffix begins one place further on, and has not been taken on yet. */
+      /* Its suffix begins one position further on, and has not been extended yet. */
       int32_t suffix = order > 1 ? trie_child(&r->children, r->suffix.data[at[i]], word) : 0;
       node = (int32_t)r->word.size;
       if (add_node(r, at[i], word, suffix)) return out_of_memory(error);

@@ -1,4 +1,4 @@
-/* The n-grams of a sentence's references, as an automaton that tells which end in each word of a translation. */
+/* The n-grams of a sentence's references, as an automaton that finds those ending in each word of a translation. */
 #ifndef LSCFG_REFERENCES_H
 #define LSCFG_REFERENCES_H
 
@@ -22,7 +22,7 @@ typedef struct {
 int references_read(references *, int32_t n, const int64_t *offsets, const int32_t *words, lscfg_error *);
 void references_release(references *);
 
-/* The longest n-gram that ends in this word behind another one. */
+/* The longest n-gram that ends in this word after another one. */
 static inline int32_t references_step(const references *r, int32_t node, int32_t word) {
   if (r->length.data[node] == BLEU_ORDER) node = r->suffix.data[node];
   for (;; node = r->suffix.data[node]) {

@@ -258,7 +258,7 @@ def test_ratios_of_a_model_without_one_state(cdec):
     cdec.ini(cdec.line("features=LatentTarget"))
     done = cdec.run("una casa\n")
     assert done.returncode != 0 and len(messages(done)) == 1
-    assert "which LatentTarget needs; make the model anew" in messages(done)[0]
+    assert "which LatentTarget needs; estimate the model again" in messages(done)[0]
     cdec.ini(cdec.line())
     assert cdec.run("una casa\n").returncode == 0
 

@@ -1,4 +1,4 @@
-/* Errors and words. See lscfg.h for what holds everywhere. */
+/* Errors and words. See lscfg.h for general conventions. */
 #ifndef LSCFG_BASE_API_H
 #define LSCFG_BASE_API_H
 
@@ -14,27 +14,27 @@ extern "C" {
 enum {
   LSCFG_OK = 0,
   LSCFG_NO_PARSE = 1,     /* not an error: the sentence has no derivation */
-  LSCFG_OTHER_OPTION = 2, /* not an error: the option is none of the kernel's */
-  LSCFG_TOO_LARGE = 3,    /* not an error: the forest would be larger than the caller allows */
-  LSCFG_EINPUT = -1,      /* malformed input; line and message say where and what */
+  LSCFG_OTHER_OPTION = 2, /* not an error: the kernel has no such option */
+  LSCFG_TOO_LARGE = 3,    /* not an error: the forest would exceed the caller's limit */
+  LSCFG_EINPUT = -1,      /* malformed input; line and message locate and explain it */
   LSCFG_ENOMEM = -2,
-  LSCFG_EIO = -3,         /* a file could not be opened or mapped */
-  LSCFG_ECALLBACK = -4    /* the caller's language-model callback failed */
+  LSCFG_EIO = -3,      /* a file could not be opened or mapped */
+  LSCFG_ECALLBACK = -4 /* the caller's language-model callback failed */
 };
 
 typedef struct {
   int32_t code;
-  int64_t line; /* 1-based line of the offending input, 0 where there is none */
+  int64_t line; /* 1-based line of the offending input, 0 if unknown */
   char message[496];
 } lscfg_error;
 
 /* ---- numbers as text: the C locale's, whatever the locale of the program ---- */
 
-/* Reads the whole text, a decimal number, as strtod does. LSCFG_EINPUT where it is none, or has more than 1200
+/* Reads the whole text, a decimal number, as strtod does. LSCFG_EINPUT for any other text, or for more than 1200
  * characters. */
 int lscfg_parse_double(const char *text, size_t length, double *value);
-enum { LSCFG_NUMBER_SIZE = 32 }; /* characters that a number of 17 significant digits may need, and a NUL */
-/* Writes at most so many significant digits, as printf's %.*g. Returns the length, as snprintf does. */
+enum { LSCFG_NUMBER_SIZE = 32 }; /* maximum number of characters of a number with 17 significant digits, and a NUL */
+/* Writes up to this number of significant digits, as printf's %.*g. Returns the length, as snprintf does. */
 int lscfg_print_double(double value, int32_t digits, char *text, size_t size);
 
 /* ---- rows of text ---- */
@@ -44,9 +44,9 @@ typedef struct {
   const int64_t *begin; /* [strings + 1] */
 } lscfg_strings;
 
-/* One behind the other, for each of n rows: the string which[0][row] of first, the string which[1][row] of second, for
- * each column its label and values[row][column] with so many digits, and the last label. Returns the length, or -1
- * where the text has not so much room. */
+/* For each of n rows, writes the string which[0][row] of first, the string which[1][row] of second, for each column its
+ * label and values[row][column] with this number of digits, and the last label. Returns the length, or -1 if the text
+ * has less room. */
 int64_t lscfg_print_rows(int64_t n, const lscfg_strings *first, const lscfg_strings *second,
                          const int32_t *const which[2], const lscfg_strings *labels, int32_t columns,
                          const double *values, int32_t digits, char *text, int64_t room);
@@ -64,20 +64,20 @@ int32_t lscfg_vocab_find(const lscfg_vocab *, const char *word, size_t length);
 int32_t lscfg_vocab_size(const lscfg_vocab *);
 /* The word's bytes, not NUL-terminated, valid until the next addition. */
 const char *lscfg_vocab_word(const lscfg_vocab *, int32_t id, size_t *length);
-/* Splits a line at blanks and adds its words; returns their number, or -1 if they are more than capacity. */
+/* Splits a line at blanks and adds its words; returns their number, or -1 if it exceeds capacity. */
 int64_t lscfg_vocab_line(lscfg_vocab *, const char *line, size_t length, int32_t *ids, int64_t capacity);
 
 /* ---- tables of rules ---- */
 
-/* Rules as arrays, source side then target side of each; the caller has checked that offsets and symbols are in range.
- * */
+/* Rules as arrays, source side then target side of each; the caller has checked that offsets and symbols are in
+ * range. */
 typedef struct {
   int64_t n;
   const int32_t *symbols;
   const int64_t *offsets;    /* [n + 1] */
   const int32_t *src_length; /* [n] */
-  const char *words;           /* the vocabulary's words, one behind the other */
-  const int64_t *word_offsets; /* by word id, one more than there are words */
+  const char *words;         /* the vocabulary's words, concatenated */
+  const int64_t *word_offsets; /* by word id, one more than the number of words */
   int64_t n_words;
 } lscfg_rules;
 

@@ -1,4 +1,4 @@
-/* Grammars, parsing and forests: the derivations of one sentence. See lscfg.h for what holds everywhere. */
+/* Grammars, parsing and forests: the derivations of one sentence. See lscfg.h for general conventions. */
 #ifndef LSCFG_FOREST_API_H
 #define LSCFG_FOREST_API_H
 
@@ -14,20 +14,20 @@ extern "C" {
 
 typedef struct lscfg_grammar lscfg_grammar;
 
-/* Rules that no grammar file holds follow its rules 0 .. size-1. */
+/* Extra rules follow the rules 0 .. size-1 of a grammar. */
 enum {
   LSCFG_RULE_GLUE_TOP = 0, /* size + 0: [S] -> [X,1]       */
   LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
   LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
-  LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder that the grammar does not have */
-  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, where the forest does not show it: of no
+  LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder outside the grammar */
+  /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, if the forest does not contain that rule: of no
    * probability */
   LSCFG_RULE_PASS_KNOWN = 4,
-  LSCFG_RULE_REST = 5, /* size + 5: what holds a rule's tails but the first together, see below */
+  LSCFG_RULE_REST = 5, /* size + 5: joins all tails of a rule except the first, see below */
   LSCFG_EXTRA_RULES = 6
 };
 
-enum { LSCFG_REST = -1 }; /* the category of a node that stands for the rest of an edge's tails */
+enum { LSCFG_REST = -1 }; /* the category of a node that joins the rest of an edge's tails */
 
 /* The vocabulary must outlive the grammar. */
 lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
@@ -38,13 +38,13 @@ int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_e
  * and categories must have their ids already. */
 int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *);
-/* Builds the index by source side. To be called once, after the last rule and before the first parse. */
+/* Builds the index by source side. Call it once, after the last rule and before the first parse. */
 int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
 int32_t lscfg_grammar_size(const lscfg_grammar *);
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
-/* How many rules of more than two nonterminals have a scope above 2 (Hopkins and Langmead 2010): pairs of neighbouring
- * nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 if there are none. Parsing
- * takes time in proportion to the length of the sentence to the power of the scope. */
+/* The number of rules with more than two nonterminals and a scope above 2 (Hopkins and Langmead 2010). The scope counts
+ * pairs of adjacent nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 without such
+ * rules. Parsing time is proportional to the length of the sentence to the power of the scope. */
 int32_t lscfg_grammar_wide(const lscfg_grammar *, int32_t *scope);
 /* The id of a category, added if it is new. 0 is X and 1 is S in every grammar. */
 int32_t lscfg_grammar_category(lscfg_grammar *, const char *name, size_t length);
@@ -56,11 +56,11 @@ const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *l
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
 int32_t lscfg_grammar_n_features(const lscfg_grammar *);
 const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
-/* The rule of a finished grammar with these sides, the first of several; -1 if there is none. */
+/* The first rule of a finished grammar with these sides; -1 if there is none. */
 int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt);
-/* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and where they begin:
- * begin[size + 1]. Returns the length of all; with text NULL they are only measured. */
+/* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and their offsets: begin[size
+ * + 1]. Returns the length of all; with text NULL they are only measured. */
 int64_t lscfg_grammar_quote(const lscfg_grammar *, int32_t target, char *text, int64_t *begin);
 /* The rules' features as compressed rows: indptr[size + 1], then indices and values [indptr[size]]. */
 void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const int32_t **indices,
@@ -70,16 +70,16 @@ void lscfg_grammar_features(const lscfg_grammar *, const int64_t **indptr, const
 
 typedef struct lscfg_forest lscfg_forest;
 
-/* A good limit of a forest's applications: with marginals and some features they take a gigabyte or two. */
+/* A good limit of a forest's applications: with marginals and some features they take one or two gigabytes. */
 enum { LSCFG_MOST = 1 << 25 };
 
 typedef struct {
-  int32_t max_span;  /* no rule of the grammar covers more words than this, rules "[S] -> [X]" apart */
+  int32_t max_span;  /* no rule of the grammar covers more words, except rules "[S] -> [X]" */
   int32_t glue;      /* non-zero: the two glue rules */
   int32_t pass;      /* 0: none; 1: pass-through rule for every word; 2: for words without a one-word rule only */
   int32_t goal;      /* category of the root, over the whole sentence */
-  /* Most cells of the chart, one for each span, and most dotted rules and applications together; 0: no limit. More of
-   * them is LSCFG_TOO_LARGE. */
+  /* Maximum number of cells of the chart, one for each span, and of dotted rules and applications together; 0: no
+   * limit. A larger forest is LSCFG_TOO_LARGE. */
   int64_t most;
 } lscfg_parse_options;
 
@@ -88,8 +88,8 @@ typedef struct {
  * one for each target side, are edge_apps[e] .. edge_apps[e+1]-1.
  *
  * An edge of more than two tails is a chain: its second tail is a node of category LSCFG_REST with the span of all
- * tails but the first. The one edge into such a node has one application, of rule size + LSCFG_RULE_REST, and as tails
- * the second tail and the third, or the node for the rest from there on. */
+ * tails except the first. The only edge into such a node has one application, of rule size + LSCFG_RULE_REST; its tails
+ * are the second tail and the third, or the node for the rest from there on. */
 typedef struct {
   int32_t n_words, n_nodes, n_edges, n_apps;
   const int32_t *words;      /* [n_words] */
@@ -97,14 +97,14 @@ typedef struct {
   const int32_t *node_span;  /* [n_nodes][2] */
   const int32_t *node_edges; /* [n_nodes + 1] */
   const int32_t *edge_head;  /* [n_edges] */
-  const int32_t *edge_tail;  /* [n_edges][2], source order, -1 where there is none */
+  const int32_t *edge_tail;  /* [n_edges][2], source order, -1 for no tail */
   const int32_t *edge_apps;  /* [n_edges + 1] */
   const int32_t *app_rule;   /* [n_apps] */
   const int32_t *app_edge;   /* [n_apps] */
-  const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL where there is no target sentence */
-  /* Of a lattice, whose words are those of its arcs and whose spans lie between states; else NULL: */
+  const int32_t *node_tgt;   /* [n_nodes][2] target spans; NULL without a target sentence */
+  /* For a lattice, whose words are those of its arcs and whose spans lie between states; else NULL: */
   const int32_t *edge_paths; /* [n_edges + 1] in paths */
-  const int32_t *paths;      /* the arcs of each edge that its rule goes along itself, in order */
+  const int32_t *paths;      /* the arcs of each edge that its rule itself covers, in order */
 } lscfg_forest_view;
 
 /* Parses a sentence of vocabulary ids (-1 or unknown ids match no rule). LSCFG_NO_PARSE and LSCFG_TOO_LARGE leave
@@ -112,7 +112,7 @@ typedef struct {
 int lscfg_parse(const lscfg_grammar *, const int32_t *words, int32_t n_words, const lscfg_parse_options *,
                 lscfg_forest **forest, lscfg_error *);
 
-enum { LSCFG_EPSILON = -2 }; /* instead of a word: an arc that every rule may go along */
+enum { LSCFG_EPSILON = -2 }; /* instead of a word: an arc that every rule may use */
 
 typedef struct {
   int32_t from, to; /* states, from < to */
@@ -120,94 +120,93 @@ typedef struct {
 } lscfg_arc;
 
 /* Parses a lattice of states 0 .. n_states-1 from the first to the last one; parallel arcs are alternatives. max_span
- * limits the arcs of the shortest path across a span, as in cdec, but of rules whose source side is a single
- * nonterminal; a word is passed through with two empty arcs at most. Paths of the same words along different arcs are
+ * limits the arcs of the shortest path across a span, as in cdec, except for rules whose source side is a single
+ * nonterminal; a word is passed through with at most two empty arcs. Paths of the same words along different arcs are
  * different edges. */
 int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
                         const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
-/* A forest that is not finished shows no nodes. */
+/* An unfinished forest shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 
-enum { LSCFG_EDGE_SIZE = 64 + 10 * 12 }; /* characters that an edge may need, beside the source side */
-/* What lscfg_print_applications shows. */
+enum { LSCFG_EDGE_SIZE = 64 + 10 * 12 }; /* characters that an edge may need in addition to its source side */
+/* Contents of lscfg_print_applications. */
 typedef struct {
-  const int32_t *number; /* [n_nodes] of the nodes, as they are shown */
-  int32_t n_rules;       /* of the grammar; the others are those behind it */
-  /* Source and target sides as JSON: of the grammar's rules, and of the other rules of applications in their order. */
+  const int32_t *number; /* [n_nodes] displayed numbers of the nodes */
+  int32_t n_rules;       /* of the grammar; the others are extra rules */
+  /* Source and target sides as JSON: of the grammar's rules, and of the applications of other rules in their order. */
   lscfg_strings sides[2], others[2];
   const double *marginals; /* [n_apps] */
   const double *features;  /* [n_apps][n_features] */
   int32_t n_features, digits;
 } lscfg_shown;
 
-/* Some applications as JSON, in order: each edge begins before its first one, {"node":1,"tails":[0],"source":"a",
- * "targets":[["b",0.5,...], and is ended by the next. before: the edge that is open, -1 if there is none. Returns the
- * length, or -1 where the text has not so much room. */
+/* Writes applications as JSON, in order: each edge begins before its first one, {"node":1,"tails":[0],"source":"a",
+ * "targets":[["b",0.5,...], and ends at the next edge. before: the open edge, -1 if there is none. Returns the length,
+ * or -1 if the text has less room. */
 int64_t lscfg_print_applications(const lscfg_forest_view *, const lscfg_shown *, int64_t n, const int32_t *apps,
                                  int32_t before, char *text, int64_t room);
 
-/* A forest that a decoder builds: each node and then the applications into it, the root last; nodes of one category and
- * span may be many. NULL: memory is out, or n_words is negative. */
+/* A forest from a decoder: each node and then the applications into it, the root last; several nodes may share a
+ * category and span. NULL: memory is out, or n_words is negative. */
 lscfg_forest *lscfg_forest_new(const int32_t *words, int32_t n_words);
-/* A node over words i .. j-1; its number, counted from 0, or a negative code. */
+/* Adds a node over words i .. j-1; returns its number, counted from 0, or a negative code. */
 int32_t lscfg_forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j, lscfg_error *);
-/* An application of a rule into the last node; tails in source order, -1 where there is none. Returns how many were
- * added before it, or a negative code. */
+/* Adds an application of a rule into the last node; tails in source order, -1 for none. Returns the number of earlier
+ * applications, or a negative code. */
 int32_t lscfg_forest_add_application(lscfg_forest *, int32_t rule, int32_t tail0, int32_t tail1, lscfg_error *);
-/* Checks everything against the grammar that is to be bound, joins the applications of a node with the same source side
- * and tails to edges and drops what no derivation of the root uses. app_of [applications added]: the application that
- * each one has become, -1 where it was dropped. LSCFG_NO_PARSE: the root has no derivation; all were dropped then, and
- * the forest stays unfinished. A word passed through may be the arc of a lattice: its node may cover several positions.
- * */
+/* Checks everything against the grammar, joins the applications of a node with the same source side and tails to edges
+ * and drops parts that no derivation of the root uses. app_of [applications added]: the final number of each
+ * application, -1 if it was dropped. LSCFG_NO_PARSE: the root has no derivation; all applications were dropped, and the
+ * forest stays unfinished. A passed-through word may be the arc of a lattice: its node may cover several positions. */
 int lscfg_forest_finish(lscfg_forest *, const lscfg_grammar *, int32_t *app_of, lscfg_error *);
 
 /* ---- scalar inside-outside: any forest, one weight for each application ---- */
 
-/* The weight of a derivation is the product of the weights of its applications. Weights are given as natural logarithms
+/* The weight of a derivation is the product of the weights of its applications. Weights are natural logarithms
  * [n_apps]; -inf makes an application impossible, NaN and +inf are refused (LSCFG_EINPUT). Categories and rules have no
- * meaning here. Where no derivation is possible, functions write what they promise and return LSCFG_NO_PARSE. The
- * caller gives all arrays; only lscfg_forest_covariance and lscfg_forest_sample allocate memory. */
+ * meaning here. If no derivation is possible, functions still write their results and return LSCFG_NO_PARSE. The caller
+ * allocates all arrays; only lscfg_forest_covariance and lscfg_forest_sample allocate memory. */
 
 enum {
   LSCFG_SUM = 0, /* over derivations */
   LSCFG_MAX = 1  /* the best derivation */
 };
 
-/* inside [n_nodes]: logarithm of the sum or maximum over the derivations of each node, -inf where none is possible. The
- * last one is the value of the whole forest. share [n_apps]: the part of each application in the value of its head.
- * LSCFG_SUM: a probability, the shares of a node add up to 1; 0 at an impossible node. LSCFG_MAX: the logarithm of the
- * quotient by the best application of the node, so at most 0; -inf at an impossible node. */
+/* inside [n_nodes]: logarithm of the sum or maximum over the derivations of each node, -inf if none is possible. The
+ * last one is the value of the whole forest. share [n_apps]: the share of each application in the value of its head.
+ * LSCFG_SUM: a probability, the shares of a node sum to 1; 0 at an impossible node. LSCFG_MAX: the logarithm of the
+ * quotient by the best application of the node, at most 0; -inf at an impossible node. */
 int lscfg_forest_inside(const lscfg_forest *, const double *log_weight, int32_t semiring, double *inside, double *share,
                         lscfg_error *);
 /* app [n_apps], node [n_nodes], from shares of the same semiring; app and share may be the same array. LSCFG_SUM: the
- * probability that a derivation uses them, which is the gradient of the logarithm of the sum; all 0 where no derivation
- * is possible. LSCFG_MAX: the logarithm of the best derivation that uses them less that of the best of all, so at most
- * 0; all -inf where no derivation is possible. */
+ * probability that a derivation uses them, which is the gradient of the logarithm of the sum; all 0 if no derivation is
+ * possible. LSCFG_MAX: the logarithm of the best derivation that uses them minus that of the best of all, at most 0;
+ * all -inf if no derivation is possible. */
 int lscfg_forest_marginals(const lscfg_forest *, int32_t semiring, const double *share, double *app, double *node,
                            lscfg_error *);
 /* Both functions in one, for LSCFG_SUM. log_g: logarithm of the sum over all derivations. */
 int lscfg_forest_expect(const lscfg_forest *, const double *log_weight, double *log_g, double *app, double *node,
                         lscfg_error *);
 /* out[feature] += sum over applications of amount [n_apps] times the value of the feature. Features are compressed
- * rows, as lscfg_grammar_features gives them; row [n_apps]: the row of each application, -1 for none; NULL: application
- * a has row a. If amounts are marginals the sums are expected features, if they are covariances the sums are
- * covariances. */
+ * rows, as in lscfg_grammar_features; row [n_apps]: the row of each application, -1 for none; NULL: application a has
+ * row a. Marginals as amounts give expected features, covariances give covariances. */
 void lscfg_forest_add_features(const lscfg_forest *, const double *amount, const int32_t *row, const int64_t *indptr,
                                const int32_t *indices, const double *values, double *out);
-/* A derivation has the sum of value [n_apps] over its applications. mean: the expectation of that sum. covariance
- * [n_apps]: its covariance with the number of times that each application is used, which is the gradient of the mean by
- * log_weight. share: of LSCFG_SUM. Values must be finite where the share is not 0; others are not read. */
+/* The value of a derivation is the sum of value [n_apps] over its applications. mean: the expectation of that sum.
+ * covariance [n_apps]: its covariance with the number of uses of each application, which is the gradient of the mean by
+ * log_weight. share: of LSCFG_SUM. Values must be finite unless the share is 0; others are not read. */
 int lscfg_forest_covariance(const lscfg_forest *, const double *share, const double *value, double *mean,
                             double *covariance, lscfg_error *);
-/* The best derivation, from shares of LSCFG_MAX: its applications, those of LSCFG_REST nodes too, depth first, tails in
- * source order. At each node the lowest number of equally good applications is taken. apps has room for n_nodes. */
+/* The best derivation, from shares of LSCFG_MAX: its applications, including those of LSCFG_REST nodes, depth first,
+ * tails in source order. At each node the lowest number among equally good applications is chosen. apps has room for
+ * n_nodes. */
 int lscfg_forest_viterbi(const lscfg_forest *, const double *share, int32_t *apps, int32_t *n_apps, lscfg_error *);
-/* Derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and the
- * shares alone, so threads may draw parts of the list. The applications of the i-th one are apps[offsets[i]] ..
- * [offsets[i+1]-1], ordered as by lscfg_forest_viterbi. offsets [n + 1]; apps has room for n * n_nodes. At each node an
- * application is drawn in proportion to its share. Shares of LSCFG_SUM draw derivations in proportion to their weights.
- * Any other numbers that are not negative may be given: ones draw all applications of a node alike. */
+/* Samples derivations number first .. first+n-1 of an endless list of independent ones. Number k depends on seed, k and
+ * the shares alone, so threads may sample parts of the list. The applications of the i-th one are apps[offsets[i]] ..
+ * [offsets[i+1]-1], ordered as by lscfg_forest_viterbi. offsets [n + 1]; apps has room for n * n_nodes. Each node
+ * samples an application in proportion to its share. Shares of LSCFG_SUM sample derivations in proportion to their
+ * weights. Any other non-negative numbers are allowed: ones sample the applications of a node uniformly. */
 int lscfg_forest_sample(const lscfg_forest *, const double *share, uint64_t seed, int64_t first, int64_t n,
                         int64_t *offsets, int32_t *apps, lscfg_error *);
 

@@ -1,4 +1,4 @@
-/* What tuning does with k-best lists and hypergraphs. See lscfg.h for what holds everywhere. */
+/* Tuning on k-best lists and hypergraphs. See lscfg.h for general conventions. */
 #ifndef LSCFG_LEARN_API_H
 #define LSCFG_LEARN_API_H
 
@@ -15,7 +15,7 @@ extern "C" {
 enum { LSCFG_BLEU_WIDTH = 10 }; /* matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference */
 
 /* The hypotheses of sentence s are first[s] .. first[s+1]-1, its columns column[s] .. column[s+1]-1: features that some
- * hypothesis of it has. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin
+ * of its hypotheses have. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin
  * at value[s] + (c - column[s]) * (first[s+1] - first[s]). */
 typedef struct {
   int64_t n_sentences;
@@ -29,12 +29,13 @@ typedef struct {
 
 /* scores[hypotheses] = features times vector, by feature number. */
 void lscfg_lists_scores(const lscfg_lists *, const double *vector, double *scores);
-/* best[n_sentences]: the highest score's hypothesis, the first of equals; -1 where a sentence has none. */
+/* best[n_sentences]: the hypothesis with the highest score, the first of equals; -1 for a sentence without
+ * hypotheses. */
 void lscfg_lists_best(int64_t n_sentences, const int64_t *first, const double *scores, int64_t *best);
 
 typedef struct {
   double step_cap, decay;
-  int64_t steps;                       /* taken so far */
+  int64_t steps;                       /* number of steps so far */
   double background[LSCFG_BLEU_WIDTH]; /* the pseudo-corpus */
 } lscfg_mira;
 
@@ -46,8 +47,7 @@ int lscfg_mira_pass(const lscfg_lists *, lscfg_mira *, int64_t n, const int64_t 
 
 /* The step x for which the hypotheses with the highest scores + x * slopes have the best BLEU (0 to 100), exactly: the
  * middle of the best interval between two changes, of equals the one nearest to 0; a unit beyond the outermost change
- * where that is open (Och 2003, section 4). Where several hypotheses have equal scores and slopes the first one counts.
- * */
+ * if that side is open (Och 2003, section 4). The first of hypotheses with equal scores and slopes counts. */
 int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
                       const int32_t *stats, double *step, double *bleu, lscfg_error *);
 
@@ -63,7 +63,7 @@ typedef struct {
   const int32_t *words;
 } lscfg_envelope_view;
 
-/* The caller vouches for the graph. scores, slopes [n_edges]. */
+/* The graph is not checked. scores, slopes [n_edges]. */
 int lscfg_hypergraph_envelope(const lscfg_hypergraph_view *, const double *scores, const double *slopes,
                               lscfg_envelope **, lscfg_error *);
 void lscfg_envelope_free(lscfg_envelope *);

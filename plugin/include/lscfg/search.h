@@ -1,4 +1,4 @@
-/* The embedded decoder: cube pruning and k-best lists. See lscfg.h for what holds everywhere. */
+/* The embedded decoder: cube pruning and k-best lists. See lscfg.h for general conventions. */
 #ifndef LSCFG_SEARCH_API_H
 #define LSCFG_SEARCH_API_H
 
@@ -16,58 +16,58 @@ typedef struct lscfg_lm lscfg_lm;
 
 enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
 
-/* Called once for each (state, word) that is new: gives log10 p(word | state), the state that follows (LSCFG_LM_NULL,
- * LSCFG_LM_BEGIN or a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the
- * words, itself included, of the longest n-gram of the model that ends in it and that a word in front could still
- * extend; 0 if there is none, -1 if the model does not know the word. Too large a reach, such as the n-gram found
- * whether or not a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the
- * search; LSCFG_ENOMEM says that memory is out. */
+/* Called once for each new (state, word): gives log10 p(word | state), the next state (LSCFG_LM_NULL, LSCFG_LM_BEGIN or
+ * a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the number of words,
+ * itself included, of the longest n-gram of the model that ends in it and that a word before could still extend; 0 if
+ * there is none, -1 if the model does not contain the word. Too large a reach, such as the n-gram found whether or not
+ * a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the search; LSCFG_ENOMEM:
+ * memory is out. */
 typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
 /* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
 
-/* An n-gram model in memory whose automaton gives the numbers of KenLM. */
+/* An n-gram model in memory whose automaton gives KenLM's scores. */
 typedef struct lscfg_ngrams lscfg_ngrams;
 
-/* Reads an ARPA text as lmplz writes it: each n-gram comes with its parts, <unk> is there and in no longer n-gram, and
- * no probability is above 1. LSCFG_EINPUT for any other; error (may be NULL) says where. The vocabulary is that of the
- * words to be asked for, and must outlive the model; it may grow. */
+/* Reads an ARPA text as lmplz writes it: each n-gram comes with its parts, <unk> is present and in no longer n-gram,
+ * and no probability is above 1. LSCFG_EINPUT for any other; error (may be NULL) locates the fault. The vocabulary
+ * consists of the words of all queries, and must outlive the model; it may grow. */
 int lscfg_ngrams_read(const lscfg_vocab *, const char *text, size_t length, lscfg_ngrams **, lscfg_error *);
 void lscfg_ngrams_free(lscfg_ngrams *);
 int32_t lscfg_ngrams_order(const lscfg_ngrams *);
-/* An lscfg_lm_step whose context is the model. Not for two threads at once. */
+/* An lscfg_lm_step whose context is the model. Only one thread may use it at a time. */
 int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
 /* ---- search: cube pruning with the language model, then lazy k-best extraction ---- */
 
 typedef struct {
   int32_t pop_limit; /* candidates taken per node, >= 1 */
-  int32_t k;         /* derivations wanted, >= 1 */
+  int32_t k;         /* number of derivations, >= 1 */
   int32_t unique;    /* non-zero: at most one derivation for each translation; 20 k + 1000 repeats end a list early */
   double lm_weight;  /* weight of the sum of log10 p, <s> and </s> included */
-  double oov_weight; /* weight of the number of words unknown to the language model */
+  double oov_weight; /* weight of the number of words outside the language model */
 } lscfg_search_options;
 
 typedef struct lscfg_kbest lscfg_kbest;
 typedef struct lscfg_hypergraph lscfg_hypergraph;
 
-/* Best first. Hypothesis h: its words are words[word_offsets[h]] .. [word_offsets[h+1]-1] (vocabulary ids), the rule
- * applications of its derivation apps[app_offsets[h]] .. (indices of the forest's applications). */
+/* Best first. The words of hypothesis h are words[word_offsets[h]] .. [word_offsets[h+1]-1] (vocabulary ids), the rule
+ * applications of its derivation begin at apps[app_offsets[h]] (indices of the forest's applications). */
 typedef struct {
   int32_t n;
   const double *score;         /* [n] model score: application scores + weighted language model */
   const double *lm;            /* [n] sum of log10 p */
-  const double *oov;           /* [n] words unknown to the language model */
+  const double *oov;           /* [n] words outside the language model */
   const int64_t *word_offsets; /* [n + 1] */
   const int32_t *words;
   const int64_t *app_offsets;  /* [n + 1] */
   const int32_t *apps;
 } lscfg_kbest_view;
 
-/* app_scores[n_apps]: the part of each application's score that does not depend on the language model. lm may be
- * NULL. The lm is filled in as a cache, so that one lm must not be used by two searches at the same time. */
+/* app_scores[n_apps]: the part of each application's score that does not depend on the language model. lm may be NULL.
+ * The lm is filled in as a cache, so two searches must not use one lm at the same time. */
 int lscfg_search(const lscfg_forest *, const lscfg_grammar *, lscfg_lm *lm, const double *app_scores,
                  const lscfg_search_options *, lscfg_kbest **, lscfg_error *);
 /* The same, and the part of the hypergraph that the best derivations use: the max_edges edges (and those of equal rank)
@@ -78,13 +78,13 @@ int lscfg_search_hypergraph(const lscfg_forest *, const lscfg_grammar *, lscfg_l
 void lscfg_kbest_free(lscfg_kbest *);
 void lscfg_kbest_get(const lscfg_kbest *, lscfg_kbest_view *);
 
-/* What a search has built, as far as it was kept: items in topological order, the goal last. Where an application has
- * more than two tails, the second one is an item whose one edge has two tails and no target side: the item of the
- * second tail, and the item of the third or of the rest from there on. */
+/* The kept part of a search's hypergraph: items in topological order, the goal last. If an application has more than
+ * two tails, the second one is an item whose only edge has two tails and no target side: the item of the second tail,
+ * and the item of the third or of the rest from there on. */
 typedef struct {
   int32_t n_items, n_edges;
   const int32_t *item_edges; /* [n_items + 1]: the edges into each item */
-  const int32_t *tail;       /* [n_edges][2], -1 where there is none */
+  const int32_t *tail;       /* [n_edges][2], -1 for no tail */
   const int64_t *symbol;     /* [n_edges + 1]: where each edge's target side begins in symbols */
   const int32_t *symbols;    /* word >= 0, or -1-k: the k-th tail of the application */
   const int32_t *app;        /* [n_edges] application of the forest; -1: from a root to the goal */
@@ -99,13 +99,13 @@ void lscfg_hypergraph_get(const lscfg_hypergraph *, lscfg_hypergraph_view *);
 
 typedef struct {
   int32_t pop_limit; /* candidates taken per node, >= 1 */
-  int32_t beam;      /* partial translations kept of each node, >= 1 */
-  double smoothing;  /* > 0, added to the matches and the n-grams of each order in BLEU of one sentence */
+  int32_t beam;      /* partial translations kept for each node, >= 1 */
+  double smoothing;  /* > 0, added to the matches and the n-grams of each order in sentence BLEU */
 } lscfg_oracle_options;
 
-/* The translations that the search keeps at the root, no two of equal words: best first by BLEU of the sentence, which
- * is their score, from 0 to 1. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1]; offsets[0] is 0.
- * The brevity penalty of a node is that of its share of the shortest reference. Without limits the best is exact. */
+/* The translations that the search keeps at the root, all different: best first by sentence BLEU, which is their score,
+ * from 0 to 1. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1]; offsets[0] is 0. The brevity
+ * penalty of a node is that of its share of the shortest reference. Without limits the best is exact. */
 int lscfg_oracle(const lscfg_forest *, const lscfg_grammar *, int32_t n_references, const int64_t *offsets,
                  const int32_t *words, const lscfg_oracle_options *, lscfg_kbest **, lscfg_error *);
 
