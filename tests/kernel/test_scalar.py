@@ -466,7 +466,7 @@ def test_what_is_refused():
         for function in (scalar.inside, scalar.expect, scalar.viterbi, scalar.max_marginals):
             with pytest.raises(InputError, match=message):
                 function(forest, weights)
-    with pytest.raises(InputError, match="no semiring 2"):
+    with pytest.raises(InputError, match="unknown semiring 2"):
         scalar.inside(forest, zeros, 2)
     for bad in (-0.1, np.nan, np.inf):
         with pytest.raises(InputError, match="application 0: its share is"):
