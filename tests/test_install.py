@@ -91,6 +91,8 @@ def test_a_wheel_holds_lscfg_and_nothing_else(wheel):
         for path in (ROOT / top).rglob("*.py"):
             name = path.relative_to(ROOT).as_posix()
             assert (name if top == "lscfg" else f"lscfg/{name}") in names
+    report = [path for end in ("css", "js", "html") for path in (ROOT / "tuning" / "report").rglob(f"*.{end}")]
+    assert len(report) > 4 and {f"lscfg/{path.relative_to(ROOT).as_posix()}" for path in report} <= {*names}
     kernel = json.loads((ROOT / "plugin" / "include" / "kernel.json").read_text("utf-8"))
     for part in (*kernel["decoder"], "include", "adapter", "cdec", "moses"):
         for path in (ROOT / "plugin" / part).rglob("*.[ch]*"):
@@ -112,12 +114,12 @@ def test_an_editable_install_finds_every_folder(wheel, tmp_path):
     run = python("-c", BUILD.format(kind="editable"), tmp_path, cwd=checkout, PYTHONWARNINGS="ignore")
     assert run.returncode == 0, run.stderr[-2000:]
     shutil.unpack_archive(tmp_path / run.stdout.split()[-1], tmp_path / "site", "zip")
-    names = ("lscfg", "lscfg.tuning.decoders", "lscfg.cdec_bridge.commands", "lscfg.moses_bridge.rule_table")
+    names = ("lscfg", "lscfg.tuning.evaluate", "lscfg.cdec_bridge.commands", "lscfg.moses_bridge.rule_table")
     code = f"import site; site.addsitedir({str(tmp_path / 'site')!r}); from importlib.util import find_spec\n"
     run = python("-I", "-S", "-c", f"{code}for name in {names}: print(find_spec(name).origin)")
     files = (
         "lscfg/__init__.py",
-        "tuning/decoders.py",
+        "tuning/evaluate.py",
         "cdec_bridge/commands/__init__.py",
         "moses_bridge/rule_table.py",
     )
@@ -195,7 +197,7 @@ def test_extras_are_declared_where_they_are_named(installed):
     declared = {extra: {Requirement(line).name for line in PROJECT["optional-dependencies"][extra]} for extra in EXTRAS}
     known = packages_distributions()
     for extra, modules in EXTRAS.items():
-        assert {known[module][0] for module in modules} == declared[extra]
+        assert {known[module][0].lower() for module in modules} == declared[extra]
     (metadata,) = installed.glob("*.dist-info/METADATA")
     assert set(Parser().parsestr(metadata.read_text("utf-8")).get_all("Provides-Extra")) == {*EXTRAS, "test", "docs"}
 
