@@ -15,7 +15,7 @@ import time
 import numpy as np
 import runs
 
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import RULE_KINDS, Binding, BindingOptions, Forest, Grammar, Model, ParseOptions
 
 COMPOSED = [RULE_KINDS.index(kind) for kind in ("composed", "composed with OOV parts")]

@@ -21,7 +21,7 @@ from lscfg.corpus.parallel import stream_aligned
 from lscfg.extract.hiero import HieroRules, extract_hiero
 from lscfg.grammar.select import Selection, select_rules
 from lscfg.grammar.write import write_grammar
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import Grammar
 from lscfg.moses_bridge.rule_table import write_rule_table
 from lscfg.parallel.engine import available_cores

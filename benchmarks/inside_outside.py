@@ -32,7 +32,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from reference import FigureOne
 
 from lscfg.io import tensors
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import Binding, Forest, Grammar, Model, ParseOptions, S, X
 from lscfg.model.parameters import Parameters, save_low_rank
 

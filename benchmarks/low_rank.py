@@ -21,7 +21,7 @@ import numpy as np
 import runs
 from inside_outside import pruned
 
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.compress import CPSettings, compress
 from lscfg.model.parameters import Parameters

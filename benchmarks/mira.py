@@ -32,7 +32,7 @@ from reference import PseudoCorpus
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, read_kbest
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel.lists import MiraState
 from lscfg.tuning.hosts import find_program, write_moses_data
 from lscfg.tuning.mira import BACKGROUND

@@ -20,7 +20,7 @@ import runs
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 
 DIGITS = 1e-6

@@ -26,7 +26,7 @@ import runs
 from lscfg.extract.extractor import RuleInputs
 from lscfg.induce.sampled.chain import ChainSettings
 from lscfg.induce.sampled.text import read_text
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel.sample import PhraseForests, TreeSampler
 
 

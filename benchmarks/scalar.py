@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from inside_outside import pruned
 
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import PASS, Binding, Forest, Grammar, Model, ParseOptions, S, X, scalar
 from lscfg.model.parameters import Parameters
 

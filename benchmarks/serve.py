@@ -34,7 +34,7 @@ from tempfile import TemporaryDirectory
 import runs
 
 from lscfg.bundle.manifest import MANIFEST
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 

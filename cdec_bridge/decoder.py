@@ -14,7 +14,7 @@ from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 LIBRARY_VARIABLE = "LSCFG_CDEC_PLUGIN"
 """Environment variable with the path of lscfg's library for cdec."""

@@ -17,7 +17,9 @@ from pathlib import Path
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import line_word
-from lscfg.io.text import make_folder, read_bytes, read_lines, write_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.read import read_bytes, read_lines
+from lscfg.io.write import write_lines
 
 MAX_PASSES = 3
 """The number of passes of cdec."""

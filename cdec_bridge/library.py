@@ -23,7 +23,7 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 from lscfg.kernel import LATENT_FEATURES
 
 LIBRARY = "liblscfg_cdec.so"

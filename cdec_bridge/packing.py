@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import is_our_library, line_word
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import DEFAULT_FEATURES, feature_names
 
 PACKED = "Packed"

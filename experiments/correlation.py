@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import pearsonr, spearmanr
 
 from lscfg.extract.derive import Derivations
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.kernel import CONTEXT_FEATURES, feature_names
 from lscfg.study.diagnose import ONE_STATE, Diagnosis
 

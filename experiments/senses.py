@@ -24,7 +24,7 @@ import numpy as np
 from correlation import correlations, features_of, stage_folders
 
 from lscfg.extract.derive import Derivations
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.kernel import FeatureOptions, Model, feature_names
 from lscfg.study.diagnose import AROUND, ONE_STATE, Diagnosis
 from lscfg.study.mrr import P_OF_TARGET, Ruler

@@ -17,7 +17,9 @@ from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
-from lscfg.io.text import make_folder, read_lines, write_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S, X
 from lscfg.moses_bridge.nbest import parse_features
 from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words

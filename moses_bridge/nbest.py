@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis
-from lscfg.io.text import atomic_write, read_lines, split_fields
+from lscfg.io.read import read_lines, split_fields
+from lscfg.io.write import atomic_write
 
 
 def parse_features(text: str) -> dict[str, float]:

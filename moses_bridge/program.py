@@ -27,7 +27,8 @@ from lscfg.adapter import (
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import DecoderConfig, LatentFeature
-from lscfg.io.text import atomic_write, make_folder
+from lscfg.io.folders import make_folder
+from lscfg.io.write import atomic_write
 from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.moses_bridge.config import write_moses
 

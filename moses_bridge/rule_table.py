@@ -21,7 +21,7 @@ from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
 from lscfg.grammar.write import BLOCK
-from lscfg.io.text import check_replaceable, write_blocks, write_lines
+from lscfg.io.write import check_replaceable, write_blocks, write_lines
 from lscfg.log import progress
 
 LARGEST = 30.0

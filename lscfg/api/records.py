@@ -38,7 +38,7 @@ class Records(list[dict[str, Any]]):
         return pandas.DataFrame.from_records(self)
 
     def __str__(self) -> str:
-        from lscfg.io.text import align_columns
+        from lscfg.io.columns import align_columns
 
         if not self:
             return "no records"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from lscfg.corpus.parallel import plain_fault
+from lscfg.io.read import MARK
 from lscfg.io.stream import LONGEST, STANDARD_INPUT
-from lscfg.io.text import MARK
 from lscfg.kernel import words_fault
 from lscfg.log import warning
 

@@ -14,7 +14,7 @@ from typing import ClassVar, Protocol
 
 from lscfg.formats.ini import find_file, named_words
 from lscfg.formats.kbest import Hypothesis
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 from lscfg.kinds import Kind, Registry
 from lscfg.settings import Declared
 

@@ -20,7 +20,7 @@ from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
-from lscfg.io.text import write_blocks
+from lscfg.io.write import write_blocks
 from lscfg.kernel import REST, Forest
 from lscfg.kernel.text import Strings, number_strings, print_rows
 

@@ -13,7 +13,7 @@ from random import Random
 from lscfg.demo import english
 from lscfg.demo.grammar import Grammar
 from lscfg.errors import InputError
-from lscfg.io.text import check_replaceable, write_lines
+from lscfg.io.write import check_replaceable, write_lines
 
 SHORTEST, LONGEST = 4, 16  # words of a sentence with its punctuation, on either side
 PATIENCE = 20_000  # consecutive samples without a new pair before the grammar counts as exhausted

@@ -15,7 +15,7 @@ from lscfg.estimate.occurrences import Incidence, Occurrences
 from lscfg.extract.examples import DIGITS, Examples
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
-from lscfg.io.text import read_lines, split_fields
+from lscfg.io.read import read_lines, split_fields
 from lscfg.log import warning
 
 INSIDE = ("rule", "children")

@@ -28,7 +28,8 @@ from lscfg.extract.hiero import HieroLimits, HieroRules, TooManyRules, extract_f
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import BLOCK, write_grammar
-from lscfg.io.text import stream_lines, write_blocks
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_blocks
 
 RULE_BYTES = 500
 """Peak memory of a rule from its extraction to its line of text, measured on ja-en, rounded up."""

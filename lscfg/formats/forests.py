@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lscfg.errors import InputError, cut
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")

@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.io.arguments import InputFile, InputFolder, NamedFile
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import LatentOptions, option_pairs
 
 

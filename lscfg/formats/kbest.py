@@ -10,7 +10,8 @@ from typing import overload
 import numpy as np
 
 from lscfg.errors import InputError, cut, quote
-from lscfg.io.text import atomic_write, read_lines, split_fields
+from lscfg.io.read import read_lines, split_fields
+from lscfg.io.write import atomic_write
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 SEGMENTS = "segments.sgm"
 """The input file for cdec in a folder of grammars."""

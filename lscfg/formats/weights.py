@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping
 from os import PathLike
 
 from lscfg.errors import InputError, cut, did_you_mean, quote
-from lscfg.io.text import atomic_write, read_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import atomic_write
 
 
 def read_weights(path: str | PathLike[str]) -> dict[str, float]:

@@ -14,7 +14,8 @@ from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
-from lscfg.io.text import read_blocks, write_blocks
+from lscfg.io.read import read_blocks
+from lscfg.io.write import write_blocks
 from lscfg.log import progress
 from lscfg.parallel.choose import in_threads
 

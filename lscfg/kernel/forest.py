@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLarge
-from lscfg.io.text import decode_text, read_bytes
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel.base import Vocab, check, view
 
 X, S = 0, 1

@@ -22,7 +22,7 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.io.arpa import check_arpa, is_binary
-from lscfg.io.text import read_bytes
+from lscfg.io.read import read_bytes
 from lscfg.kernel.base import Vocab, check
 from lscfg.log import warning
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 
 CASINGS = ("true", "lower", "none")
 

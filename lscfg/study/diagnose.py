@@ -41,7 +41,7 @@ from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import Yields
 from lscfg.grammar.select import MAX_TARGETS
-from lscfg.io.text import align_columns, fit
+from lscfg.io.columns import align_columns, fit
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.log import progress, warning
 from lscfg.study.gains import mean_gain

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 from lscfg.study.markup import Markup, element
 from lscfg.study.svg import Marginals, heat_map_parts
 

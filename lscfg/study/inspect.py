@@ -11,7 +11,8 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import MAX_TENSOR_ARITY
-from lscfg.io.text import align_columns, fit, split_fields
+from lscfg.io.columns import align_columns, fit
+from lscfg.io.read import split_fields
 from lscfg.model.parameters import Parameters
 from lscfg.study.states import States
 

@@ -7,7 +7,7 @@ import os
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.kernel import Grammar
 
 TYPES = ("phrase", "one nonterminal", "two, monotone", "two, swapped", "more")

@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 
 from lscfg.decode.derivations import AppliedRule
-from lscfg.io.text import WIDTH, fit
+from lscfg.io.columns import WIDTH, fit
 from lscfg.study.explain import Choice, Explanation, SpanChoices
 from lscfg.study.markup import Markup, element, joined
 

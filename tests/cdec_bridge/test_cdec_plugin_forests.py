@@ -18,7 +18,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import FeatureOptions, Forest, Grammar, ParseOptions, S
 from lscfg.lm.lmplz import build_lm
 

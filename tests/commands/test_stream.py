@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from lscfg.cli import main
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 
 LINES = ["una casa", "una casa roja", "la casa", "", "otra casa"]
 OUT = ["a house", "a house red", "the house", "", "otra house"]

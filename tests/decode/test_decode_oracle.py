@@ -12,7 +12,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis, read_kbest
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import ParseOptions
 
 

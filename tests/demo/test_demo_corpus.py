@@ -11,7 +11,7 @@ from lscfg.demo import DemoCorpus, english, generate, japanese, write
 from lscfg.demo.corpus import LONGEST, SHORTEST, Pair, demo_grammar, pairs
 from lscfg.demo.grammar import Grammar, GrammarError
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.derive import derive
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import Yields
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 PAIRS = [
     ("a b c d", "w x y z", "0-0 1-2 2-1 3-3"),

@@ -19,7 +19,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations, derive, derive_files
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import BRACKETINGS, DeriveOptions, words_fault
 from lscfg.study.inspect import show_tree
 

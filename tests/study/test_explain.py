@@ -13,7 +13,7 @@ from helpers import derivations, rule_table, save_model
 
 from lscfg.decode.derivations import describe
 from lscfg.errors import InputError
-from lscfg.io.text import WIDTH, fit
+from lscfg.io.columns import WIDTH, fit
 from lscfg.kernel import Binding, ParseOptions, X
 from lscfg.model.parameters import OneState
 from lscfg.study.explain import Explainer, Explanation

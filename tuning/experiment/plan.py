@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage
 from lscfg.tuning.experiment.stages.charts import chart_stage, sentences_stage, tree_stages
 from lscfg.tuning.experiment.stages.decoding import tuned_plan

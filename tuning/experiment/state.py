@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.plan import Plan
 from lscfg.tuning.experiment.stage import Input, Output

@@ -12,7 +12,8 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.grammar.table import vocabulary_words
-from lscfg.io.text import stream_lines, write_lines
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel.biparse import Bitexts
 
 BLOCK = 2000

@@ -12,7 +12,7 @@ from lscfg.errors import InputError, quote
 from lscfg.induce.propagated.candidates import ORIGINS
 from lscfg.induce.propagated.expansion import COUNTERPARTS, Expansion
 from lscfg.induce.propagated.phrases import PhraseFile
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 
 EXAMPLES = 20
 """Phrases that are shown."""

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError, quote
 from lscfg.induce.propagated.phrases import PhraseFile
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 
 TOP = 30
 """Candidates of a phrase, at most."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg.corpus.parallel import check_sentence, plain_fault
 from lscfg.errors import InputError
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 from lscfg.log import progress
 
 BORDER = -1

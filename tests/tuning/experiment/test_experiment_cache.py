@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, measured
 from lscfg.tuning.experiment.stage import Stage, side_input, version
 

@@ -10,7 +10,7 @@ from little_experiment import CORPUS
 
 from lscfg.cli import main
 from lscfg.demo import generate
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 HOST = '''
 """A decoder that copies the source, with a feature that counts its words."""

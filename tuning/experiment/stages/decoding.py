@@ -15,7 +15,9 @@ from lscfg import kernel
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.text import read_lines, write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.experiment.stage import File, Input, Output, Stage, files_in, version
 from lscfg.tuning.experiment.stages.rules import GRAMMAR, LM

@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
 
 from lscfg.errors import quote
-from lscfg.io.text import read_lines, write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats, length_ratio
