@@ -124,12 +124,12 @@ int lscfg_bitexts_lexicon(lscfg_bitexts *b, int64_t n, const int32_t *words, con
     const int32_t *pair = words + 2 * k;
     const double *p = probability + 2 * k;
     if (pair[0] < -1 || pair[1] < -1 || pair[0] >= n_words || pair[1] >= n_words)
-      return lscfg_fail(error, LSCFG_EINPUT, k + 1, "a pair of the lexicon has a word that no text has");
+      return lscfg_fail(error, LSCFG_EINPUT, k + 1, "the lexicon contains a word that is in no text");
     if (!(p[0] >= 0 && p[0] <= 1 && p[1] >= 0 && p[1] <= 1))
-      return lscfg_fail(error, LSCFG_EINPUT, k + 1, "a pair of the lexicon has no probabilities");
+      return lscfg_fail(error, LSCFG_EINPUT, k + 1, "the lexicon contains a pair without valid probabilities");
     int64_t *place = int_map_at(&b->lexicon, word_key(pair[0], pair[1]));
     if (!place || ARRAY_RESERVE(b->log_probability, 2)) return out_of_memory(error);
-    if (*place) return lscfg_fail(error, LSCFG_EINPUT, k + 1, "a pair of words is twice in the lexicon");
+    if (*place) return lscfg_fail(error, LSCFG_EINPUT, k + 1, "the lexicon contains a pair of words twice");
     for (int way = 0; way < 2; way++)
       b->log_probability.data[b->log_probability.size++] = log(p[way] > LEAST ? p[way] : LEAST);
     *place = b->log_probability.size / 2;

@@ -68,7 +68,7 @@ int lscfg_biparse_model_get(lscfg_biparse_model *m, lscfg_biparse_view *view) {
 }
 
 static int refuse(lscfg_error *error, const char *what) {
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "%s of the model cannot be", what);
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "invalid model: %s", what);
 }
 
 static void add_share(weights *w, int32_t place, double share, double weight, double kept, float squares) {
@@ -168,6 +168,6 @@ int lscfg_biparse_model_add(lscfg_biparse_model *m, const lscfg_biparse_view *vi
   if (!code && add_rules(m, view, share, numbers)) code = out_of_memory(error);
   if (!code) code = add_aligned(m, view, numbers, error);
   free(numbers);
-  if (!code && is_first && !has_all(m, view)) return refuse(error, "what is there twice");
+  if (!code && is_first && !has_all(m, view)) return refuse(error, "an entry occurs twice");
   return code;
 }

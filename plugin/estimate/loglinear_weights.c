@@ -194,8 +194,7 @@ static int lay_out_blocks(lscfg_context_trainer *t, lscfg_error *error) {
   int64_t begin = 0;
   for (int64_t o = 0; o < t->n_outcomes; o++) {
     int64_t size = (t->n_weights[o] + 4) / 5; /* five items for the eight slots of a bucket */
-    if (begin + size > UINT32_MAX / BUCKET)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "there are too many weights of context");
+    if (begin + size > UINT32_MAX / BUCKET) return lscfg_fail(error, LSCFG_EINPUT, 0, "too many context weights");
     t->blocks[o] = (weight_block){(uint32_t)begin, (uint32_t)size, (int32_t)(hash_item((int32_t)o) % SHARDS), 0,
                                   (int32_t)o};
     begin += size;

@@ -89,7 +89,7 @@ static int check_ends(const lscfg_trees *t, int64_t *longest, lscfg_error *error
     if (t->trees[k + 1] - t->trees[k] > *longest) *longest = t->trees[k + 1] - t->trees[k];
   }
   if (t->trees[0] || t->trees[t->n_trees] != t->n_nodes || t->n_nodes > INT32_MAX)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "the trees are not all of the nodes");
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the trees do not contain all nodes");
   return LSCFG_OK;
 }
 

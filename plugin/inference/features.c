@@ -92,7 +92,8 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
     good = feature >= 0 && feature < LSCFG_N_FEATURES && !(seen & bit(feature));
     if (good) seen |= bit(feature);
   }
-  if (!good) return lscfg_fail(error, LSCFG_EINPUT, 0, "a column is no feature, or two columns are the same feature");
+  if (!good)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a column is not a feature, or two columns are the same feature");
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) {
     const feature_family *family = family_of(k);
     if (!(seen & bit(k)) || !family->is_in || family->is_in(model)) continue;

@@ -246,7 +246,8 @@ static int infer(pass *p, double *node_marginals, double *states, lscfg_inferenc
   for (int32_t q = 0; states && q < n; q++) node_states(p, q, states + (int64_t)q * p->rank);
   for (int64_t a = 0; a < f->app_rule.size; a++) total += fabs(p->marginals[a]);
   if (isfinite(result->log_g) && isfinite(total)) return LSCFG_OK;
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "the model has parameters so large that their products are not finite");
+  return lscfg_fail(error, LSCFG_EINPUT, 0,
+                    "products of the model's parameters are not finite: the parameters are too large");
 }
 
 int inside_outside(const lscfg_binding *binding, const lscfg_forest *forest, double *app_marginals,

@@ -49,7 +49,7 @@ static int set_columns(lscfg_feature_options *o, slice list, lscfg_error *error)
 static int set(lscfg_options *o, slice key, slice value, lscfg_error *error) {
   if (is(key, "model")) {
     if (value.length >= sizeof o->model || memchr(value.text, '\0', value.length))
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "model=%.*s... is no path", QUOTED(value));
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "model=%.*s... is not a path", QUOTED(value));
     memcpy(o->model, value.text, value.length);
     o->model[value.length] = '\0';
   } else if (is(key, "features")) {

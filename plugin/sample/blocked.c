@@ -296,7 +296,8 @@ int sampler_move_blocked(lscfg_sampler *s) {
 /* ---- held-out pairs ---- */
 
 int lscfg_sampler_held_out(lscfg_sampler *s, double *sum, int64_t *n_left_out, lscfg_error *error) {
-  if (s->rules.n_marks) return lscfg_fail(error, LSCFG_EINPUT, 0, "sums over hidden states are not made");
+  if (s->rules.n_marks)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "held-out probabilities do not support hidden states");
   s->max_level = s->forests->max_level;
   s->inverse_temperature = 1;
   *sum = 0;

@@ -188,7 +188,7 @@ static int join_pair(lscfg_phrase_forests *f, lscfg_error *error) {
   int32_t roots[MAX_ALIGNMENTS + 1];
   if (f->nodes.size == at.node) return LSCFG_OK; /* it is left out */
   if (f->nodes.data[f->nodes.size - 1].n_edges == MAX_ALIGNMENTS && f->nodes.data[f->nodes.size - 1].is_choice)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "samples choose among %d alignments at most", MAX_ALIGNMENTS);
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a pair may have at most %d alignments", MAX_ALIGNMENTS);
   if (build(f)) return out_of_memory(error);
   int32_t n = open_last(f, at, roots);
   copy_links(f, n);

@@ -120,5 +120,6 @@ int lscfg_sampler_restore(lscfg_sampler *s, const lscfg_sampler_view *v, const l
   if (!code) code = restore_kept(s, v);
   s->state = *state;
   if (code == LSCFG_ENOMEM) return out_of_memory(error);
-  return code ? lscfg_fail(error, code, 0, "the trees and rules are not those of a chain of these forests") : LSCFG_OK;
+  return code ? lscfg_fail(error, code, 0, "the trees and rules belong to another chain or to other forests")
+              : LSCFG_OK;
 }

@@ -15,7 +15,7 @@ static int run(search *s, lscfg_kbest **kbest, int32_t max_edges, lscfg_hypergra
     s->node_items[q + 1] = (int32_t)s->graph.items.size;
   }
   if (!code) code = search_goal(s);
-  if (code == LSCFG_ECALLBACK) return lscfg_fail(error, code, 0, "the language model failed or gave no valid answer");
+  if (code == LSCFG_ECALLBACK) return lscfg_fail(error, code, 0, "the language model failed or gave an invalid answer");
   if (code) return out_of_memory(error);
   if ((code = kbest_extract(&s->graph, &s->options, kbest, error)) || !kept) return code;
   if (!(code = hypergraph_keep(&s->graph, max_edges, kept, error))) return LSCFG_OK;
@@ -81,6 +81,6 @@ int lscfg_search_hypergraph(const lscfg_forest *forest, const lscfg_grammar *gra
                             lscfg_kbest **kbest, lscfg_hypergraph **kept, lscfg_error *error) {
   *kept = NULL;
   *kbest = NULL;
-  if (max_edges < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "a hypergraph needs room for 1 edge or more");
+  if (max_edges < 1) return lscfg_fail(error, LSCFG_EINPUT, 0, "a hypergraph must keep 1 edge or more");
   return search_forest(forest, grammar, lm, app_scores, options, kbest, max_edges, kept, error);
 }

@@ -55,7 +55,7 @@ def put(place, value):
         ("trees", put(1, 99), "the trees are not in order"),
         ("trees", put(-1, 1), "the trees are not"),
         ("trees", put(1, -(2**63)), "the trees are not in order"),
-        ("trees", put(0, 1), "the trees are not all of the nodes"),
+        ("trees", put(0, 1), "the trees do not contain all nodes"),
         ("trees", lambda trees: trees[:0], r"array 'trees' is int64 \[0\], not int64 \[trees \+ 1\]"),
         ("node.slot", lambda slot: slot[:-1], "array 'node.slot'"),
         ("node.rule", lambda rule: rule.astype(np.int64), "array 'node.rule' is int64"),

@@ -443,9 +443,9 @@ def test_the_widest_pair_fits_into_the_masks() -> None:
 @pytest.mark.parametrize(
     ("words", "probability", "fault"),
     [
-        ([[0, 9]], [[0.5, 0.5]], "no text has"),
-        ([[0, 1]], [[float("nan"), 0.5]], "no probabilities"),
-        ([[0, 1]], [[1.5, 0.5]], "no probabilities"),
+        ([[0, 9]], [[0.5, 0.5]], "is in no text"),
+        ([[0, 1]], [[float("nan"), 0.5]], "without valid probabilities"),
+        ([[0, 1]], [[1.5, 0.5]], "without valid probabilities"),
         ([[0, 1], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], "twice"),
     ],
 )

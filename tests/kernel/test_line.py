@@ -94,7 +94,7 @@ BAD = [
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
     ("colour=red", f"unknown option colour=red; options are {USAGE}"),
     ("Log=true", f"unknown option Log=true; options are {USAGE}"),
-    (f"model={'a' * 4096}", f"model={'a' * 80}... is no path"),
+    (f"model={'a' * 4096}", f"model={'a' * 80}... is not a path"),
 ]
 
 
