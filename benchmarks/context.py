@@ -22,8 +22,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import runs
 
-from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import batches, estimate_context
+from lscfg.context.loglinear import LoglinearSettings, batches, estimate_context
 from lscfg.extract import hiero
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import RuleInputs
@@ -38,7 +37,7 @@ KINDS, LENGTHS = 9, 7
 class Reference:
     """AdaGrad over rule tokens with NumPy's arrays (docs/reference/formats.md has outcomes and items)."""
 
-    def __init__(self, tokens: RuleTokens, source: list[str], settings: ContextSettings):
+    def __init__(self, tokens: RuleTokens, source: list[str], settings: LoglinearSettings):
         self.rules, self.settings = tokens.rules, settings
         side = self.rules.source_id
         self.counts = np.bincount(tokens.places[:, 0], minlength=len(self.rules))
@@ -184,7 +183,7 @@ def weights_of(model: ContextModel) -> dict[tuple[int, int], float]:
 
 def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, float]:
     """Seconds of the kernel and of NumPy on the first sentence pairs."""
-    settings = ContextSettings()
+    settings = LoglinearSettings()
     first = tokens.places[tokens.places[:, 1] < pairs]
     used, number = np.unique(first[:, 0], return_inverse=True)
     first = np.column_stack([number, first[:, 1:]]).astype(np.int32)
@@ -207,7 +206,7 @@ def compare(tokens: RuleTokens, source: list[str], pairs: int) -> dict[str, floa
 def measure(tokens: RuleTokens, source: list[str], threads: int) -> dict[str, float]:
     """Seconds of the estimate and of all its threads, and peak MiB of this process."""
     start, cpu = time.perf_counter(), time.process_time()
-    model = estimate_context(tokens, source, ContextSettings(), threads)
+    model = estimate_context(tokens, source, LoglinearSettings(), threads)
     seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"tokens": len(tokens.places), "weights": len(model.weights), "seconds": seconds, "cpu": cpu, "peak": peak}
@@ -238,7 +237,7 @@ def main() -> None:
     run = runs.Run(args)
     figures = ["wall s", "CPU s", "peak MiB", "CPU us", "first pairs: CPU us", "NumPy us", "ratio"]
     run.table("CPU of a rule token and pass", ["rules", "tokens", "weights", *figures])
-    passes = ContextSettings().passes
+    passes = LoglinearSettings().passes
     for kind in ("minimal", "Hiero"):
         command = [sys.executable, *sys.argv, "--one", kind]
         found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)

@@ -18,15 +18,15 @@ import numpy as np
 import runs
 
 from lscfg.context.gradient import random_layer
-from lscfg.context.task import Task, ViewSettings, add_scorer
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.context.low_dimensional import Task, ViewSettings
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import read_lines
-from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
+from lscfg.kernel import SENSE_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.context import ScoreTrainer
-from lscfg.kinds import SENSE_MODELS, kind, kinds
 
 CLOSE = 1e-4
 """How far parameters in C and in NumPy may be apart."""
@@ -140,9 +140,9 @@ def main() -> None:
     grammar.finish()
     lines = read_lines(args.decode) if args.decode else []
     with tempfile.TemporaryDirectory() as folder:
-        for name in kinds(SENSE_MODELS):
+        for name in (name for name in CONTEXT_MODELS if CONTEXT_MODELS[name].FEATURES == SENSE_FEATURES):
             begin = time.process_time()
-            made = add_scorer(name, kind(SENSE_MODELS, name).Settings(), model, tokens, source)
+            made = CONTEXT_MODELS[name].add(model, tokens, source, CONTEXT_MODELS[name].Settings())
             seconds = time.process_time() - begin
             path = Path(folder) / name
             made.save(path)

@@ -1,17 +1,20 @@
 """Writes the tables of settings in CONFIGURATION.md and SERVE.md anew, from where the settings are declared.
 
 Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``sense/ls``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
+``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
 ``serve``, ``margin``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
 """
 
 import re
 from pathlib import Path
 
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, SENSE_MODELS, TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import settings_of, settings_table
 from lscfg.tuning.experiment import config, schema
@@ -24,10 +27,9 @@ GROUPS = {
     "estimator": ESTIMATORS,
     "source": EXTRACTORS,
     "context": CONTEXT_MODELS,
-    "sense": SENSE_MODELS,
     "optimiser": OPTIMISERS,
     "aligner": ALIGNERS,
-    "text": TEXT_SOURCES,
+    "text": TEXT_READERS,
     "tokeniser": TOKENISERS,
 }
 
@@ -44,7 +46,7 @@ def tables() -> dict[str, str]:
         "serve": ServeSettings,
     }
     for short, group in GROUPS.items():
-        made |= {f"{short}/{name}": kind(group, name).Settings for name in kinds(group)}
+        made |= {f"{short}/{name}": group[name].Settings for name in group.names()}
     return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}
 
 

@@ -16,18 +16,18 @@ import time
 import numpy as np
 
 from lscfg import log
-from lscfg.context.task import HELD_OUT, Task
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.context.low_dimensional import HELD_OUT, Task
 from lscfg.estimate.choice import fit_choices
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.text import align_columns, read_lines
-from lscfg.kinds import SENSE_MODELS, kind
 
 
 def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:
     """A row for P(e|f) and one for the scorer: loss of tokens with gaps, of those without, and CPU seconds."""
-    learner, begin = kind(SENSE_MODELS, name), time.process_time()
+    learner, begin = CONTEXT_MODELS[name], time.process_time()
     settings = learner.Settings(gaps=gaps)
     task = Task.of(tokens, source, settings, threads)
     out = task.tokens.places[:, 1] % HELD_OUT == 0

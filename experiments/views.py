@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.context import joint, loglinear, ls
-from lscfg.context.task import add_scorer
+from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.phrases import phrase_tokens
@@ -36,20 +36,24 @@ def models(more: list[str], vectors: Path | None, threads: int) -> Iterator[tupl
     for name, text in (("", []), (", all text", more)):
 
         def add_ls(model: Any, tokens: RuleTokens, source: list[str], text: list[str] = text) -> Any:
-            return add_scorer("ls", ls.Settings(), model, tokens.with_words(text), source, threads, text)
+            return CONTEXT_MODELS["ls"].add(model, tokens.with_words(text), source, ls.LSSettings(), threads, text)
 
         yield f"ls{name}", "score", add_ls
-        yield f"joint{name}", "context", joint_adder(joint.Settings(), text, threads)
+        yield f"joint{name}", "context", joint_adder(joint.JointSettings(), text, threads)
     if vectors:
-        yield "joint, vectors", "context", joint_adder(joint.Settings(vectors=vectors), more, threads)
-    yield "loglinear", "context", lambda *inputs: loglinear.add_context(*inputs, None, threads)
+        yield "joint, vectors", "context", joint_adder(joint.JointSettings(vectors=vectors), more, threads)
+    yield (
+        "loglinear",
+        "context",
+        lambda *inputs: loglinear.Loglinear().add(*inputs, loglinear.LoglinearSettings(), threads),
+    )
 
 
-def joint_adder(settings: joint.Settings, text: list[str], threads: int) -> Adder:
+def joint_adder(settings: joint.JointSettings, text: list[str], threads: int) -> Adder:
     """What adds a joint model that is learned from further text, too."""
 
     def add(model: Any, tokens: RuleTokens, source: list[str]) -> Any:
-        return joint.add_context(model, tokens.with_words(text), source, settings, threads, text)
+        return joint.Joint().add(model, tokens.with_words(text), source, settings, threads, text)
 
     return add
 

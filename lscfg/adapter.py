@@ -23,8 +23,8 @@ from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
+from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.model.sense import SenseModel, end_of_items
 from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
 
@@ -147,13 +147,15 @@ def example_model() -> Parameters:
     return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary)
 
 
-def _example_scores(table: RuleTable, values: np.random.Generator) -> SenseModel:
+def _example_scores(table: RuleTable, values: np.random.Generator) -> LowDimensionalModel:
     """Returns context scores for all rules, with all items of two words on each side, of the sentence and of gaps."""
     m, rules = 4, len(table)
     items = np.arange(end_of_items(2, len(table.words)), dtype=np.int32)
     single = [values.normal(size=shape).astype(np.float32) for shape in ((len(items), m), m, (rules, m), rules)]
     rows = np.arange(rules, dtype=np.int32)
-    return SenseModel("dot", 2, False, items, single[0], single[1], rows, single[2], single[3], np.array([0.5, 1.0]))
+    return LowDimensionalModel(
+        "dot", 2, False, items, single[0], single[1], rows, single[2], single[3], np.array([0.5, 1.0])
+    )
 
 
 def run_example(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

@@ -27,6 +27,8 @@ SettingsT = TypeVar("SettingsT", bound=Declared)
 class Kind(Generic[SettingsT]):
     """Base class of all kinds. The base class of a group adds methods, with defaults for the optional ones."""
 
+    name: str = ""
+    """Name of the entry point."""
     HELP: str
     """One line for ``--help`` and the documentation."""
     VERSION: int = 1
@@ -68,7 +70,7 @@ class Registry(Generic[K]):
         """
         for row in self._group():
             if row.name == name:
-                return self._instance(row.load(), f"{self.group}: {name} = {row.value}")
+                return self._instance(row.load(), name, row.value)
         known = self.names()
         raise InputError(f"no {self.noun} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")
 
@@ -90,50 +92,11 @@ class Registry(Generic[K]):
     def _group(self) -> EntryPoints:
         return _rows(tuple(sys.path)).select(group=self.group)
 
-    def _instance(self, found: object, row: str) -> K:
+    def _instance(self, found: object, name: str, value: str) -> K:
         if not (isinstance(found, type) and issubclass(found, self.base)):
-            raise InputError(f"entry point {row}: not a subclass of {self.base.__module__}.{self.base.__name__}")
+            base = f"{self.base.__module__}.{self.base.__name__}"
+            raise InputError(f"entry point {self.group}: {name} = {value} is not a subclass of {base}")
         if found not in self._instances:
-            self._instances[found] = found()
+            self._instances[found] = made = found()
+            made.name = name
         return self._instances[found]
-
-
-# Groups whose kinds are still modules.
-
-CONTEXT_MODELS = "lscfg.context_models"
-SENSE_MODELS = "lscfg.sense_models"
-ALIGNERS = "lscfg.aligners"
-TEXT_SOURCES = "lscfg.text_sources"
-TOKENISERS = "lscfg.tokenisers"
-
-DEFAULT_CONTEXT_MODEL = "loglinear"
-DEFAULT_SENSE_MODEL = "residual"
-
-_NAMES = {
-    CONTEXT_MODELS: "context model",
-    SENSE_MODELS: "scorer of target sides",
-    ALIGNERS: "aligner",
-    TEXT_SOURCES: "text source",
-    TOKENISERS: "tokeniser",
-}
-
-
-def kinds(group: Any) -> tuple[str, ...]:
-    """Names of the kinds of a group, sorted."""
-    if isinstance(group, Registry):
-        return group.names()
-    return tuple(sorted({point.name for point in _rows(tuple(sys.path)).select(group=group)}))
-
-
-def kind(group: Any, name: str) -> Any:
-    """The module of a kind, or the kind of a registry.
-
-    Raises:
-        InputError: there is none of that name.
-    """
-    if isinstance(group, Registry):
-        return group[name]
-    for point in _rows(tuple(sys.path)).select(group=group, name=name):
-        return point.load()
-    known = kinds(group)
-    raise InputError(f"no {_NAMES[group]} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")

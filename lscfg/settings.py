@@ -111,11 +111,20 @@ def setting(
 
 @dataclass(frozen=True)
 class Declared:
-    """What a kind of estimator, rule source or the like may be told.
+    """Base class of the settings of kinds, tables and commands.
+
+    A subclass inherits settings, and may give some of them other defaults: ``class Own(Base, defaults={"passes": 2})``.
 
     Raises:
         SettingError: a value is out of its range.
     """
+
+    def __init_subclass__(cls, defaults: Mapping[str, Any] | None = None, **others: Any) -> None:
+        super().__init_subclass__(**others)
+        inherited = {name: item for base in reversed(cls.__mro__[1:]) for name, item in _fields(base).items()}
+        for name, default in (defaults or {}).items():
+            cls.__annotations__[name] = inherited[name].type
+            setattr(cls, name, dataclasses.field(default=default, metadata=inherited[name].metadata))
 
     def __post_init__(self) -> None:
         for item in settings_of(type(self)):
@@ -144,6 +153,10 @@ class Declared:
         hints = {item.name: item for item in settings_of(cls)}
         values = {name: tuple(value) if hints[name].many else value for name, value in facts.items()}
         return cls(**values, **{name: path for name, path in (files or {}).items() if name in hints})
+
+
+def _fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
+    return getattr(cls, "__dataclass_fields__", {})
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.settings import (
     Declared,
     SettingError,
@@ -135,9 +136,9 @@ def test_the_table_of_the_documents():
 @pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_every_kind_is_whole(group):
     """One line of help, a version, settings with a noun at the head of each help, defaults within their ranges."""
-    assert kinds(group)
-    for name in kinds(group):
-        module = kind(group, name)
+    assert group.names()
+    for name in group.names():
+        module = group[name]
         assert module.HELP and "\n" not in module.HELP
         assert isinstance(module.VERSION, int) and module.VERSION >= 1
         assert module.Settings.of(module.Settings().facts()) == module.Settings()
@@ -147,15 +148,15 @@ def test_every_kind_is_whole(group):
 
 @pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_an_unknown_kind_names_those_there_are(group):
-    with pytest.raises(InputError, match=f"no .* 'simplex'; there are .*{kinds(group)[0]}"):
-        kind(group, "simplex")
+    with pytest.raises(InputError, match=f"no .* 'simplex'; there are .*{group.names()[0]}"):
+        group["simplex"]
 
 
 @pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_values_beyond_each_range_are_refused(group):
     """Bad values are made of the declarations themselves."""
-    for name in kinds(group):
-        cls = kind(group, name).Settings
+    for name in group.names():
+        cls = group[name].Settings
         for item in settings_of(cls):
             limits = item.limits
             beyond = [limits.least - 1] if limits.least is not None else []

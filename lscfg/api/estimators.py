@@ -15,12 +15,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from lscfg.context.inputs import ContextInputs
+from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.estimate.run import ContextInputs, estimate_model
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
 from lscfg.settings import settings_of
 
 if TYPE_CHECKING:
@@ -84,10 +84,9 @@ class LatentEstimator:
             InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
         """
         trees = derivations if isinstance(derivations, Derivations) else Derivations.load(derivations)
-        learned = None if context is None else _context(derivations, context)
-        self.parameters_: Parameters | Estimate = estimate_model(
-            trees, self.kind, self._settings, self.threads, context=learned
-        )
+        data = None if context is None else _context(derivations, context).read(trees)
+        model = ESTIMATORS[self.kind].estimate(trees, self._settings, self.threads)
+        self.parameters_: Parameters | Estimate = data.add(model, self.threads) if data else model
         return self
 
     def save(self, path: str | os.PathLike[str], precision: str = "float32") -> None:
@@ -107,17 +106,17 @@ class LatentEstimator:
 
 
 def _context(derivations: Derivations | str | os.PathLike[str], text: str | os.PathLike[str]) -> ContextInputs:
-    """Inputs of the usual context model of the minimal rules.
+    """Inputs of the default context model of the minimal rules.
 
     Raises:
         InputError: the derivations are not in a file.
     """
     if isinstance(derivations, Derivations):
         raise InputError("to learn context, write the derivations (save) and give the name of the file")
-    model, source = DEFAULT_CONTEXT_MODEL, EXTRACTORS["minimal"]
-    inputs = RuleInputs(Path(), Path(), (), Path(derivations))
-    settings = kind(CONTEXT_MODELS, model).Settings()
-    return ContextInputs(model, settings, Path(text), inputs, ((source, source.Settings()),))
+    name, extractor = "loglinear", "minimal"
+    rules = RuleInputs(derivations=Path(derivations))
+    models, extractors = {name: CONTEXT_MODELS[name].Settings()}, {extractor: EXTRACTORS[extractor].Settings()}
+    return ContextInputs(models, Path(text), rules, extractors)
 
 
 class MLE(LatentEstimator):

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.corpus.align import HEURISTICS, AlignmentSettings, aligners
+    from lscfg.corpus.align import HEURISTICS, AlignmentSettings
+    from lscfg.corpus.aligner import ALIGNERS
     from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
     from lscfg.options import add_jobs, add_text
     from lscfg.settings import add_kind_options, add_options
@@ -47,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="align with this saved aligner, without training",
     )
     add_options(parser, AlignmentSettings, leave=("heuristic",))
-    add_kind_options(parser, aligners())
+    add_kind_options(parser, ALIGNERS.settings())
     add_jobs(parser, ", and no more than 2 are used")
 
 
@@ -104,19 +105,19 @@ def _settings(args: argparse.Namespace) -> AlignmentSettings | None:
     """
     import os
 
-    from lscfg.corpus.align import AlignmentSettings, aligners
+    from lscfg.corpus.align import AlignmentSettings
+    from lscfg.corpus.aligner import ALIGNERS
     from lscfg.errors import InputError
-    from lscfg.kinds import ALIGNERS, kinds
     from lscfg.settings import Declared, from_kind_options, from_options, given_options, option_names
 
     if args.saved is None:
         settings: AlignmentSettings = from_options(AlignmentSettings, args, heuristic=args.heuristic[0])
-        return dataclasses.replace(settings, aligner=from_kind_options(settings.model, aligners(), args))
-    if args.saved in kinds(ALIGNERS) and not os.path.exists(args.saved):
+        return dataclasses.replace(settings, aligner=from_kind_options(settings.model, ALIGNERS.settings(), args))
+    if args.saved in ALIGNERS.names() and not os.path.exists(args.saved):
         raise InputError(f"--model is the file of a saved aligner; choose the kind by --aligner {args.saved}")
     if args.save:
         raise InputError("--save keeps an aligner that is trained, and --model trains none; give one of them")
-    classes: list[type[Declared]] = [AlignmentSettings, *aligners().values()]
+    classes: list[type[Declared]] = [AlignmentSettings, *ALIGNERS.settings().values()]
     for cls in classes:
         for option in option_names(cls, given_options(cls, args).keys() - {"heuristic"}):
             raise InputError(f"{option} is for training; the saved aligner of --model has its own")

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from lscfg.estimate.run import ContextInputs
+    from lscfg.context.inputs import ContextInputs
     from lscfg.settings import Declared
 
 NONE = "none"
@@ -55,8 +55,8 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_context(group: argparse._ArgumentGroup) -> None:
+    from lscfg.context.learner import CONTEXT_MODELS, DEFAULTS
     from lscfg.io.arguments import InputFile
-    from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind, kinds
     from lscfg.settings import add_options
 
     group.add_argument(
@@ -74,8 +74,8 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--context-model",
-        choices=(*kinds(CONTEXT_MODELS), NONE),
-        default=DEFAULT_CONTEXT_MODEL,
+        choices=(*_models(True), NONE),
+        default=DEFAULTS[0],
         help="context model; none: a scorer alone, which --sense names (default: %(default)s)",
     )
     group.add_argument(
@@ -99,27 +99,34 @@ def _add_context(group: argparse._ArgumentGroup) -> None:
         help="further source text, without translations; the joint context model and scorers with --sense-k learn from "
         "it, too, which words are around the same ones",
     )
-    for name in kinds(CONTEXT_MODELS):
-        add_options(group, kind(CONTEXT_MODELS, name).Settings, prefix=name)
+    for name in _models(True):
+        add_options(group, CONTEXT_MODELS[name].Settings, prefix=name)
 
 
 def _add_scorer(parser: argparse.ArgumentParser) -> None:
-    from lscfg.kinds import SENSE_MODELS, kinds
     from lscfg.settings import add_kind_options
 
     parser.add_argument(
         "--sense",
-        choices=kinds(SENSE_MODELS),
+        choices=_models(False),
         help="with --context: also a scorer of target sides of this kind, from few dimensions (default: none)",
     )
     add_kind_options(parser, _scorers(), "sense")
 
 
-def _scorers() -> dict[str, type[Declared]]:
-    """Settings of each kind of scorers."""
-    from lscfg.kinds import SENSE_MODELS, kind, kinds
+def _models(weights: bool) -> tuple[str, ...]:
+    """The context models with weights, or the low-dimensional ones."""
+    from lscfg.context.learner import CONTEXT_MODELS
+    from lscfg.kernel import CONTEXT_FEATURES
 
-    return {name: kind(SENSE_MODELS, name).Settings for name in kinds(SENSE_MODELS)}
+    return tuple(name for name in CONTEXT_MODELS if (CONTEXT_MODELS[name].FEATURES == CONTEXT_FEATURES) == weights)
+
+
+def _scorers() -> dict[str, type[Declared]]:
+    """Settings of the low-dimensional context models."""
+    from lscfg.context.learner import CONTEXT_MODELS
+
+    return {name: CONTEXT_MODELS[name].Settings for name in _models(False)}
 
 
 def run(args: argparse.Namespace) -> None:
@@ -139,7 +146,6 @@ def run(args: argparse.Namespace) -> None:
     from lscfg import log
     from lscfg.errors import InputError
     from lscfg.estimate.estimator import ESTIMATORS
-    from lscfg.estimate.run import estimate_model
     from lscfg.extract.derive import Derivations
     from lscfg.model.parameters import Parameters
     from lscfg.settings import from_options
@@ -154,7 +160,10 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("no weights of spans; name a model of lscfg induce biparse --boundary-model", args.boundary)
     derivations = Derivations.load(args.derivations)
     checkpoint = Path(folder) if folder else None
-    model = estimate_model(derivations, args.estimator, settings, args.jobs, checkpoint, resume, context)
+    data = context.read(derivations) if context else None
+    model = ESTIMATORS[args.estimator].estimate(derivations, settings, args.jobs, checkpoint, resume)
+    if data:
+        model = data.add(model, args.jobs)
     if boundary:
         model = dataclasses.replace(model, boundary=boundary)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
@@ -165,17 +174,16 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
     """What the options say of a context model."""
     from pathlib import Path
 
-    from lscfg.context.task import scorer_adder
+    from lscfg.context.inputs import ContextInputs
+    from lscfg.context.learner import CONTEXT_MODELS, DEFAULTS
     from lscfg.errors import InputError
-    from lscfg.estimate.run import ContextInputs
     from lscfg.extract.extractor import EXTRACTORS, RuleInputs
     from lscfg.grammar.tokens import check_share
     from lscfg.io.text import read_lines
-    from lscfg.kinds import CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL, kind
     from lscfg.settings import from_kind_options, from_options, given_options, option_names
 
     name = args.context_model
-    declared = kind(CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL if name == NONE else name).Settings
+    declared = CONTEXT_MODELS[DEFAULTS[0] if name == NONE else name].Settings
     settings = from_options(declared, args, name)
     if name == NONE and not args.sense:
         raise InputError("--context-model none leaves no context; name a scorer with --sense")
@@ -188,7 +196,7 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         if given := option_names(declared, given_options(declared, args, name), name):
             raise InputError(f"{', '.join(given)}: of a context model, which --context or --hiero-context asks for")
         return None
-    names, text, inputs = [], args.context, RuleInputs(Path(), Path(), (), Path(args.derivations))
+    names, text, inputs = [], args.context, RuleInputs(derivations=Path(args.derivations))
     if args.hiero_context:
         if len(args.hiero_context) < 3:
             raise InputError("--hiero-context needs three files or more: source, target and alignments")
@@ -199,12 +207,11 @@ def _context(args: argparse.Namespace) -> ContextInputs | None:
         names, text = ["hiero"], src
     if args.context:
         names.append(args.tokens)
-    sources = [(EXTRACTORS[source], EXTRACTORS[source].Settings()) for source in names]
+    extractors = {source: EXTRACTORS[source].Settings() for source in names}
     check_share(args.leave_out)
-    learners = [cls for cls in (name != NONE and declared, scorer and type(scorer)) if cls]
-    if args.views_text and not any(cls.takes_text for cls in learners):
+    models = {} if name == NONE else {name: settings}
+    models |= {args.sense: scorer} if scorer else {}
+    if args.views_text and not any(CONTEXT_MODELS[model].TAKES_TEXT for model in models):
         raise InputError("--views-text is for --context-model joint and for scorers with --sense-k")
-    add_scorer = scorer_adder(args.sense, scorer) if scorer else None
-    name = "" if name == NONE else name
     more = [Path(args.views_text)] if args.views_text else []
-    return ContextInputs(name, settings, Path(text), inputs, tuple(sources), args.leave_out, add_scorer, more)
+    return ContextInputs(models, Path(text), inputs, extractors, args.leave_out, more)

@@ -39,8 +39,8 @@ def run(args: argparse.Namespace) -> None:
     import sys
 
     from lscfg.errors import InputError
-    from lscfg.extract.derive import Derivations, has_trees
-    from lscfg.extract.trees import tree_lines
+    from lscfg.extract.derive import Derivations
+    from lscfg.extract.trees import has_trees
     from lscfg.io import tensors
     from lscfg.study.inspect import (
         describe_derivations,
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
     elif asked == ["tree"]:
         print(show_tree(args.file, args.tree))
     elif asked == ["trees"]:
-        sys.stdout.writelines(f"{line}\n" for line in tree_lines(Derivations.load(args.file)))
+        sys.stdout.writelines(f"{line}\n" for line in Derivations.load(args.file).text_lines())
     elif kind == "model":
         print(describe_model(args.file, args.rules))
     else:

@@ -29,16 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="use the discounts 0.5, 1 and 1.5 where the text is too small to estimate them",
     )
     parser.add_argument(
-        "--memory",
-        type=float,
-        metavar="GIB",
-        help="most memory beside the vocabulary; n-grams that do not fit go to files beside the output",
-    )
-    parser.add_argument(
         "--estimator",
-        choices=("auto", "lscfg", "lmplz"),
-        default="auto",
-        help="lscfg: built in; lmplz: KenLM's program; auto: lmplz if it is on PATH (default: %(default)s)",
+        choices=("lscfg", "lmplz"),
+        default="lscfg",
+        help="lscfg: built in, in memory; lmplz: KenLM's program, for large text (default: %(default)s)",
     )
 
 
@@ -53,5 +47,5 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.lm.lmplz import build_lm
 
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
-    used = build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator, args.memory)
-    log.info(f"wrote {args.output}: {args.order}-grams of {args.text}, estimated by {used}")
+    build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
+    log.info(f"wrote {args.output}: {args.order}-grams of {args.text}, estimated by {args.estimator}")

@@ -12,7 +12,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
     from lscfg.io.arguments import InputFile, output_folder
     from lscfg.options import add_jobs, add_output
-    from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
+    from lscfg.prepare.reader import TEXT_READERS
+    from lscfg.prepare.settings import PrepareSettings
+    from lscfg.prepare.tokeniser import TOKENISERS
     from lscfg.settings import add_kind_options, add_options
 
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
@@ -35,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             help=f"raw source of the {name} set and its references, in place of --{name}",
         )
     add_options(corpus, PrepareSettings)
-    add_kind_options(corpus, text_sources() | tokenisers())
+    add_kind_options(corpus, TEXT_READERS.settings() | TOKENISERS.settings())
     add_jobs(corpus)
     apply = add_action(actions, "apply", "prepare new text, from standard input or a file, as the corpus was")
     apply.add_argument(
@@ -67,14 +69,15 @@ def _corpus(args: argparse.Namespace) -> None:
     from lscfg.io.text import replaced_folder
     from lscfg.parallel.choose import in_processes
     from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
-    from lscfg.prepare.pairs import source_kind
+    from lscfg.prepare.reader import TEXT_READERS, reader_of
     from lscfg.prepare.record import RECORD
-    from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
+    from lscfg.prepare.settings import PrepareSettings
+    from lscfg.prepare.tokeniser import TOKENISERS
     from lscfg.settings import SettingError, from_kind_options, from_options, option_error
 
-    kinds = text_sources()
-    reading = from_kind_options(source_kind(args.files, getattr(args, "format", None)), kinds, args)
-    tokenisation = from_kind_options(getattr(args, "tokeniser", PrepareSettings.tokeniser), tokenisers(), args)
+    kinds = TEXT_READERS.settings()
+    reading = from_kind_options(reader_of(args.files, getattr(args, "format", None)), kinds, args)
+    tokenisation = from_kind_options(getattr(args, "tokeniser", PrepareSettings.tokeniser), TOKENISERS.settings(), args)
     settings = from_options(PrepareSettings, args, reading=reading, tokenisation=tokenisation)
     files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))
     try:

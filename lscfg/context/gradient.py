@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lscfg import log
-from lscfg.context.task import Fitted, Task
+from lscfg.context.low_dimensional import Fitted, Task
 from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows
 from lscfg.kernel.context import ScoreTrainer

@@ -1,78 +1,67 @@
 """The log-linear model of ``loglinear`` with a few dense values of the words around among its items.
 
-They are those of the two views (``lscfg.context.cca``), which need no translations, or of word vectors. An outcome has
-a weight for each of them, as for any item. What an outcome's dense weights make of a token goes into the file as a
-scorer of the kind ``joint``, which the kernel adds to the log-linear score.
+The values are those of the two views (``lscfg.context.correlation``), which need no translations, or of word vectors.
+An outcome has a weight for each value, as for any item. The sum over a token's values goes into the file as a
+low-dimensional model of the kind ``joint``, which the kernel adds to the log-linear score.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 
 from lscfg import log
-from lscfg.context import loglinear
-from lscfg.context.cca import correlate
-from lscfg.context.given import VECTORS, given_directions
-from lscfg.context.loglinear import AnyModel, learn_context, read_source
+from lscfg.context.correlation import correlate
+from lscfg.context.learner import AnyModel, ContextLearner, VectorSettings
+from lscfg.context.loglinear import LoglinearSettings, learn_context
 from lscfg.context.views import Look, Views, number_words
+from lscfg.context.word_vectors import given_directions
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.kernel import CONTEXT_FEATURES
 from lscfg.model.context import ContextModel
-from lscfg.model.sense import SenseModel
+from lscfg.model.low_dimensional import LowDimensionalModel
 from lscfg.settings import setting
-
-HELP = "the log-linear model with a few dense values of the words around among its items"
-VERSION = 1
-
-__all__ = ["HELP", "VERSION", "Settings", "add_context", "estimate_joint", "read_source"]
 
 
 @dataclass(frozen=True)
-class Settings(loglinear.Settings):
-    """How the joint model is learned; ``min_word`` is that of the views, too."""
+class JointSettings(LoglinearSettings, VectorSettings):
+    """Settings of the joint context model."""
 
-    takes_text: ClassVar[bool] = True
-
-    k: int = setting(50, "dense values of each side", least=1)
-    window: int = setting(5, "words on each side that they are of", least=1, most=100)
-    gamma: float = setting(2.0, "regularisation of the covariances of both views", least=0)
-    vectors: Path | None = setting(None, VECTORS)
     dense_penalty: float = setting(1.0, "inverse variance of the prior of weights for dense values", above=0)
 
 
-def add_context(
-    model: AnyModel,
-    tokens: RuleTokens,
-    source: list[str],
-    settings: Settings | None = None,
-    threads: int = 1,
-    more: Sequence[str] = (),
-) -> AnyModel:
-    """The model with a joint model, the same for any number of threads; see ``lscfg.context.loglinear``.
+class Joint(ContextLearner[JointSettings]):
+    """Log-linear model with a few dense values of the words around a rule among its items."""
 
-    Args:
-        more: further source text, whose words the tokens' vocabulary has; the dense values are learned from it, too.
+    HELP = "the log-linear model with a few dense values of the words around among its items"
+    VERSION = 1
+    Settings = JointSettings
+    FEATURES = CONTEXT_FEATURES
+    TAKES_TEXT = True
 
-    Raises:
-        InputError: no source side has a choice, the views have fewer items than dense values, or the file of word
-            vectors is wrong.
-    """
-    settings = settings or Settings()
-    context = estimate_joint(tokens, source, settings, threads, more)
-    return replace(model, context=context, about=model.about | {"context": {"model": "joint", **settings.facts()}})
+    def add(
+        self,
+        model: AnyModel,
+        tokens: RuleTokens,
+        source: list[str],
+        settings: JointSettings,
+        threads: int = 1,
+        more: Sequence[str] = (),
+    ) -> AnyModel:
+        """Returns the model with a joint context model; see ``ContextLearner``."""
+        context = estimate_joint(tokens, source, settings, threads, more)
+        return replace(model, context=context, about=model.about | {"context": {"model": "joint", **settings.facts()}})
 
 
 def estimate_joint(
-    tokens: RuleTokens, source: list[str], settings: Settings, threads: int = 1, more: Sequence[str] = ()
+    tokens: RuleTokens, source: list[str], settings: JointSettings, threads: int = 1, more: Sequence[str] = ()
 ) -> ContextModel:
     """The joint model of the rules that share their source side with another one.
 
     Raises:
-        InputError: see ``add_context``.
+        InputError: see ``ContextLearner.add``.
     """
     tokens = tokens.with_choice()
     rules = tokens.rules
@@ -99,7 +88,7 @@ def estimate_joint(
         vectors[items, columns] = basis / size
         dense.append((boundaries[:, items] @ vectors[items, columns]).astype(np.float32))
     context, sums = learn_context(tokens, source, settings, threads, (dense[0], dense[1], settings.dense_penalty))
-    sense = SenseModel(
+    dense_part = LowDimensionalModel(
         "joint",
         settings.window,
         False,
@@ -111,4 +100,4 @@ def estimate_joint(
         np.zeros(len(rules), np.float32),
         np.array([1.0, 1.0]),
     )
-    return replace(context, sense=sense)
+    return replace(context, low_dimensional=dense_part)

@@ -13,106 +13,62 @@ ContextTargetBare and ContextTargetN (docs/reference/features.md).
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import ClassVar, TypeVar
 
 import numpy as np
 
 from lscfg import log
+from lscfg.context.learner import AnyModel, ContextLearner, PassSettings
 from lscfg.errors import InputError
-from lscfg.extract.derive import Derivations
-from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import read_lines
-from lscfg.kernel import ContextTrainer
+from lscfg.kernel import CONTEXT_FEATURES, ContextTrainer
 from lscfg.model.context import ContextModel
-from lscfg.model.parameters import Estimate, Parameters
 from lscfg.parallel.choose import in_threads
-from lscfg.settings import Declared, setting
-
-AnyModel = TypeVar("AnyModel", Parameters, Estimate)
-
-
-HELP = "log-linear model of target sides given the source words around a rule"
-VERSION = 2
+from lscfg.settings import setting
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
-    """How the context model is learned.
+class LoglinearSettings(PassSettings, defaults={"passes": 3}):
+    """Settings of the log-linear context model.
 
-    Attributes:
-        takes_text: whether something is learned from further source text.
-
-    The penalty of Hiero's rules, which overlap and so say the same thing many times, is the mean number of tokens that
-    a source word is in, if that is more.
+    The penalty of Hiero's rules, which overlap and so repeat the same evidence, is at least the mean number of tokens
+    that cover a source word.
     """
-
-    takes_text: ClassVar[bool] = False
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
     min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)
-    min_word: int = setting(3, "least number of occurrences of a word that is an item", least=1)
-    max_targets: int = setting(20, "most frequent target sides of a source side to choose among", least=2)
     max_tokens: int = setting(5_000_000, "most tokens to learn from; of more, a random sample", least=1)
-    passes: int = setting(3, "passes over the tokens", least=1)
     batch: int = setting(4096, "tokens whose gradients are found before a weight is changed", least=1)
-    rate: float = setting(0.1, "learning rate", above=0)
-    seed: int = setting(1, "seed of the order of the tokens", least=0)
 
 
-def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[str]:
-    """The source sentence of each sentence pair of the derivations.
+class Loglinear(ContextLearner[LoglinearSettings]):
+    """Log-linear model with weights of outcomes for items of context."""
 
-    Raises:
-        InputError: the file cannot be read, or has not the sentences of the derivations.
-    """
-    lines = read_lines(path)
-    if len(lines) != derivations.pairs:
-        raise InputError(f"{len(lines)} source sentences, but derivations of {derivations.pairs}", path)
-    numbers = {word: k for k, word in enumerate(derivations.rules.words)}
-    split = [line.split() for line in lines]
-    lengths = np.array([len(words) for words in split], np.int64)
-    ids = np.array([numbers.get(word, -1) for word in chain.from_iterable(split)], np.int32)
-    tree = np.nonzero(np.diff(derivations.trees))[0]  # a dropped pair has a tree without nodes
-    pair, expected = tree % derivations.pairs, derivations.span[derivations.trees[tree], 1]
-    if len(wrong := np.nonzero(lengths[pair] != expected)[0]):
-        first = wrong[pair[wrong].argmin()]
-        raise _other_text(
-            f"is not as long as its derivation: {lengths[pair[first]]}, not {expected[first]} words", path, pair[first]
-        )
-    found = ids[expand_ranges((np.cumsum(lengths) - lengths)[pair], lengths[pair])]
-    if len(wrong := np.nonzero(found != derivations.kernel.words()[0])[0]):
-        pairs = pair[np.searchsorted(np.cumsum(expected), wrong, "right")]
-        raise _other_text("has other words than its derivation", path, pairs.min())
-    return lines
+    HELP = "log-linear model of target sides given the source words around a rule"
+    VERSION = 2
+    Settings = LoglinearSettings
+    FEATURES = CONTEXT_FEATURES
+
+    def add(
+        self,
+        model: AnyModel,
+        tokens: RuleTokens,
+        source: list[str],
+        settings: LoglinearSettings,
+        threads: int = 1,
+        more: Sequence[str] = (),
+    ) -> AnyModel:
+        """Returns the model with a log-linear context model; see ``ContextLearner``."""
+        context = estimate_context(tokens, source, settings, threads)
+        return replace(model, context=context, about=model.about | {"context": settings.facts()})
 
 
-def _other_text(what: str, path: str | os.PathLike[str], pair: int) -> InputError:
-    return InputError(f"{what}; give the source text that lscfg derive was given", path, int(pair) + 1)
-
-
-def add_context(
-    model: AnyModel, tokens: RuleTokens, source: list[str], settings: Settings | None = None, threads: int = 1
-) -> AnyModel:
-    """The model with a context model, the same for any number of threads.
-
-    Args:
-        tokens: of the rules that it is to know.
-        source: the source sentences that they are of.
-
-    Raises:
-        InputError: no source side has a choice.
-    """
-    settings = settings or Settings()
-    context = estimate_context(tokens, source, settings, threads)
-    return replace(model, context=context, about=model.about | {"context": settings.facts()})
-
-
-def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, threads: int = 1) -> ContextModel:
+def estimate_context(
+    tokens: RuleTokens, source: list[str], settings: LoglinearSettings, threads: int = 1
+) -> ContextModel:
     """The context model of the rules that share their source side with another one.
 
     Raises:
@@ -124,7 +80,7 @@ def estimate_context(tokens: RuleTokens, source: list[str], settings: Settings, 
 def learn_context(
     tokens: RuleTokens,
     source: list[str],
-    settings: Settings,
+    settings: LoglinearSettings,
     threads: int = 1,
     dense: tuple[np.ndarray, np.ndarray, float] | None = None,
 ) -> tuple[ContextModel, np.ndarray]:
@@ -201,7 +157,7 @@ def batches(n: int, seen: int, most: int) -> list[slice]:
     return found
 
 
-def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settings: Settings) -> None:
+def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settings: LoglinearSettings) -> None:
     random = np.random.default_rng(settings.seed)
     n = len(tokens)
     for number in range(1, settings.passes + 1):

@@ -6,28 +6,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.context.task import CcaSettings, Fitted, Task
-from lscfg.settings import setting
-
-HELP = "least squares from the context's dimensions to indicators of rules"
-VERSION = 1
+from lscfg.context.low_dimensional import Fitted, LowDimensionalLearner, RidgeSettings, Task
 
 
 @dataclass(frozen=True)
-class Settings(CcaSettings):
-    """How the regression is regularised."""
-
-    ridge: float = setting(1.0, "regularisation of the regression", above=0)
+class LSSettings(RidgeSettings):
+    """Settings of least squares."""
 
 
-def fit(task: Task, settings: Settings) -> Fitted:
-    """beta = (C'C + ridge I)^-1 C'Z, where a column of C is 1 and Z has an indicator of each token's rule."""
-    contexts, own = task.contexts(settings), task.own[task.used]
-    extended = np.column_stack([contexts, np.ones(len(contexts))])
-    gram = extended.T @ extended + settings.ridge * np.eye(extended.shape[1])
-    beta = np.linalg.solve(gram, sums_by_row(extended, own, task.rows).T).T
-    basis = task.basis(settings)
-    return Fitted("dot", basis, np.zeros(basis.shape[1]), beta[:, :-1], beta[:, -1])
+class LeastSquares(LowDimensionalLearner[LSSettings]):
+    """Least squares from contexts to indicators of rules."""
+
+    HELP = "least squares from the context's dimensions to indicators of rules"
+    VERSION = 1
+    Settings = LSSettings
+    TAKES_TEXT = True
+
+    def fit(self, task: Task, settings: LSSettings) -> Fitted:
+        """beta = (C'C + ridge I)^-1 C'Z, where a column of C is 1 and Z has an indicator of each token's rule."""
+        contexts, own = task.contexts(settings), task.own[task.used]
+        extended = np.column_stack([contexts, np.ones(len(contexts))])
+        gram = extended.T @ extended + settings.ridge * np.eye(extended.shape[1])
+        beta = np.linalg.solve(gram, sums_by_row(extended, own, task.rows).T).T
+        basis = task.basis(settings)
+        return Fitted("dot", basis, np.zeros(basis.shape[1]), beta[:, :-1], beta[:, -1])
 
 
 def sums_by_row(values: np.ndarray, own: np.ndarray, rows: int) -> np.ndarray:

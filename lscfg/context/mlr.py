@@ -8,16 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
-from lscfg.context.online import COSTS, costs_setting
-from lscfg.context.task import Fitted, SentenceSettings, Task
+from lscfg.context.low_dimensional import COSTS, CostSettings, Fitted, LowDimensionalLearner, SentenceSettings, Task
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
 from lscfg.kernel.context import WeightsTrainer
 from lscfg.parallel.choose import in_threads
 from lscfg.settings import setting
-
-HELP = "as ls-online, with a weight of each rule for each word at its distance in place of dimensions"
-VERSION = 1
 
 NORMS = ("l2", "l1")
 
@@ -26,56 +22,61 @@ PARTS = 16
 
 
 @dataclass(frozen=True)
-class Settings(SentenceSettings):
-    """How the weights are learned."""
+class MLRSettings(SentenceSettings, CostSettings, defaults={"penalty": 1e-5}):
+    """Settings of multinomial regression."""
 
-    costs: str = costs_setting()
     norm: str = setting("l2", "what the penalty is of: half of a weight's square, or its size", choices=NORMS)
-    passes: int = setting(5, "passes over the tokens", least=1)
-    rate: float = setting(0.1, "learning rate", above=0)
-    penalty: float = setting(1e-5, "penalty, each time that a weight is visited", least=0)
 
 
-def fit(task: Task, settings: Settings) -> Fitted:
-    """Learns the scores of each source side, which shares no weight with others.
+class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
+    """Weights of each rule for each word around."""
 
-    Raises:
-        InputError: no token has a choice, or the weights grew beyond all bounds.
-    """
-    asked = task.asked(task.used)
-    if not len(asked):
-        raise InputError("no token has a rule that is chosen among several: there is nothing to choose by context")
-    around, side = task.views.matrix[asked], task.side[asked]
-    lists, items = _own_items(around, side, len(task.views.items))
-    behind = np.bincount(lists[:, 0], minlength=len(task.begin) - 1)  # items of each side; the bias comes behind them
-    of_row = behind[task.tokens.rules.source_id[task.scored]]
-    begin = around.indptr + np.arange(len(asked) + 1)
-    with_bias = np.insert(items, around.indptr[1:], behind[side])
-    offsets = np.concatenate([[0], np.cumsum(of_row + 1)])
-    first, size = task.begin[side], np.diff(task.begin)[side]
-    trainer = WeightsTrainer(
-        COSTS[settings.costs],
-        begin,
-        with_bias,
-        task.own[asked],
-        first,
-        size,
-        np.maximum(task.counts, 0.5),
-        offsets,
-        settings.norm == "l1",
-        settings.rate,
-        settings.penalty,
-    )
-    _train(trainer, side, settings, task.threads)
-    start = np.concatenate([[0], np.cumsum(behind)])
-    rules = task.tokens.rules.source_id[task.scored]
-    columns = lists[expand_ranges(start[rules], of_row), 1]
-    rows = np.repeat(np.arange(task.rows), of_row)
-    values = trainer.parameters[expand_ranges(offsets[:-1], of_row)]
-    weights = sparse.csr_matrix((values, (rows, columns)), (task.rows, len(task.views.items)))
-    weights.eliminate_zeros()
-    none = np.zeros((len(task.views.items), 0)), np.zeros(0), np.zeros((task.rows, 0))
-    return Fitted("sparse", *none, trainer.parameters[offsets[1:] - 1], weights=weights)
+    HELP = "as ls-online, with a weight of each rule for each word at its distance in place of dimensions"
+    VERSION = 1
+    Settings = MLRSettings
+
+    def fit(self, task: Task, settings: MLRSettings) -> Fitted:
+        """Learns the scores of each source side, which shares no weight with others.
+
+        Raises:
+            InputError: no token has a choice, or the weights grew beyond all bounds.
+        """
+        asked = task.asked(task.used)
+        if not len(asked):
+            raise InputError("no token has a rule that is chosen among several: there is nothing to choose by context")
+        around, side = task.views.matrix[asked], task.side[asked]
+        lists, items = _own_items(around, side, len(task.views.items))
+        behind = np.bincount(
+            lists[:, 0], minlength=len(task.begin) - 1
+        )  # items of each side; the bias comes behind them
+        of_row = behind[task.tokens.rules.source_id[task.scored]]
+        begin = around.indptr + np.arange(len(asked) + 1)
+        with_bias = np.insert(items, around.indptr[1:], behind[side])
+        offsets = np.concatenate([[0], np.cumsum(of_row + 1)])
+        first, size = task.begin[side], np.diff(task.begin)[side]
+        trainer = WeightsTrainer(
+            COSTS[settings.costs],
+            begin,
+            with_bias,
+            task.own[asked],
+            first,
+            size,
+            np.maximum(task.counts, 0.5),
+            offsets,
+            settings.norm == "l1",
+            settings.rate,
+            settings.penalty,
+        )
+        _train(trainer, side, settings, task.threads)
+        start = np.concatenate([[0], np.cumsum(behind)])
+        rules = task.tokens.rules.source_id[task.scored]
+        columns = lists[expand_ranges(start[rules], of_row), 1]
+        rows = np.repeat(np.arange(task.rows), of_row)
+        values = trainer.parameters[expand_ranges(offsets[:-1], of_row)]
+        weights = sparse.csr_matrix((values, (rows, columns)), (task.rows, len(task.views.items)))
+        weights.eliminate_zeros()
+        none = np.zeros((len(task.views.items), 0)), np.zeros(0), np.zeros((task.rows, 0))
+        return Fitted("sparse", *none, trainer.parameters[offsets[1:] - 1], weights=weights)
 
 
 def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
@@ -87,7 +88,7 @@ def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tup
     return np.column_stack([sides, items]), number
 
 
-def _train(trainer: WeightsTrainer, side: np.ndarray, settings: Settings, threads: int) -> None:
+def _train(trainer: WeightsTrainer, side: np.ndarray, settings: MLRSettings, threads: int) -> None:
     random, part = np.random.default_rng(settings.seed), side % PARTS
     with in_threads(threads) as engine:
         for number in range(1, settings.passes + 1):

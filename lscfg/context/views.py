@@ -13,7 +13,7 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.extract.yields import expand_ranges
 from lscfg.kernel import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_EXTRA_WORDS, CONTEXT_LENGTHS, CONTEXT_UNKNOWN
-from lscfg.model.sense import end_of_items, first_gap_item, first_length_item
+from lscfg.model.low_dimensional import end_of_items, first_gap_item, first_length_item
 
 
 def number_words(lines: Sequence[str], vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -10,11 +10,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from lscfg.corpus.aligner import ALIGNERS, Links
 from lscfg.corpus.saved import DIRECTIONS, check_can_be_saved, save_aligner, unpack_aligner
-from lscfg.corpus.thot import Links, matrix_links
+from lscfg.corpus.thot import matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.io.text import read_lines
-from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.log import no_progress, warning
 from lscfg.parallel.choose import in_processes
 from lscfg.settings import Declared, SettingError, setting
@@ -42,20 +42,15 @@ class AlignmentSettings(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.model not in kinds(ALIGNERS):
-            raise SettingError("model", f"must be one of {', '.join(kinds(ALIGNERS))}, not {quote(self.model)}")
+        if self.model not in ALIGNERS:
+            raise SettingError("model", f"must be one of {', '.join(ALIGNERS)}, not {quote(self.model)}")
         if self.aligner is None:
-            object.__setattr__(self, "aligner", kind(ALIGNERS, self.model).Settings())
+            object.__setattr__(self, "aligner", ALIGNERS[self.model].Settings())
 
     @classmethod
     def with_aligner(cls, model: str = "eflomal", heuristic: str = "union", **own: Any) -> AlignmentSettings:
         """The settings with some of the aligner's own."""
-        return cls(model, heuristic, kind(ALIGNERS, model).Settings(**own))
-
-
-def aligners() -> dict[str, type[Declared]]:
-    """Settings of every aligner by its name."""
-    return {name: kind(ALIGNERS, name).Settings for name in kinds(ALIGNERS)}
+        return cls(model, heuristic, ALIGNERS[model].Settings(**own))
 
 
 @dataclass(frozen=True)
@@ -176,13 +171,14 @@ class _Direction(NamedTuple):
 def _one_direction(task: _Direction) -> list[Links]:
     """Links of each pair as (source position, target position), at most one for each target word."""
     src, tgt, aligner, folder, shown = task
-    found: list[Links]
     with nullcontext() if shown else no_progress():
-        if isinstance(aligner, str):
-            found = kind(ALIGNERS, aligner).align_text(src, tgt, folder)
-        else:
-            found = kind(ALIGNERS, aligner.model).align_corpus(src, tgt, aligner.aligner, folder)
-    return found
+        if isinstance(aligner, AlignmentSettings):
+            assert aligner.aligner is not None
+            return ALIGNERS[aligner.model].align_corpus(src, tgt, aligner.aligner, folder)
+        assert folder is not None
+        found = ALIGNERS[aligner].align_text(src, tgt, folder)
+        assert found is not None  # ``unpack_aligner`` has checked it
+        return found
 
 
 def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic: str) -> str:

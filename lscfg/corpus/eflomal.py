@@ -6,16 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lscfg.corpus.thot import Links, best_links, matrix_links, read_model, train, write_model
+from lscfg.corpus.aligner import Aligner, Links
+from lscfg.corpus.thot import best_links, matrix_links, read_model, train, write_model
 from lscfg.settings import Declared, setting
-
-HELP = "Gibbs sampling of lexical, HMM and fertility parameters"
-VERSION = 1
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
-    """How long is sampled."""
+class EflomalSettings(Declared):
+    """Settings of eflomal."""
 
     iterations: int | None = setting(
         None,
@@ -27,30 +25,34 @@ class Settings(Declared):
     seed: int = setting(1, "seed of the samples", least=0, most=2**32 - 1)
 
 
-def align_corpus(src: list[list[str]], tgt: list[list[str]], settings: Settings, save: Path | None) -> list[Links]:
-    """Links of each pair as (source position, target position), at most one for each target word.
+class Eflomal(Aligner[EflomalSettings]):
+    """Gibbs sampling with Dirichlet priors."""
 
-    Args:
-        save: the folder that gets the trained model's files, if any.
-    """
-    from thot.alignment import EflomalAlignmentModel
+    HELP = "Gibbs sampling of lexical, HMM and fertility parameters"
+    VERSION = 1
+    Settings = EflomalSettings
 
-    model = EflomalAlignmentModel()
-    model.seed = settings.seed
-    model.deterministic = True
-    # Links from the samplers' last states; those that the trained parameters find from scratch are far worse.
-    model.emit_training_alignments = True
-    if settings.iterations:
-        quarter = max(1, settings.iterations // 4)
-        model.set_iterations(max(2, quarter), quarter, settings.iterations)  # in proportion as the model's own
-    train(model, src, tgt)
-    if save is not None:
-        write_model(model, save)
-    return [matrix_links(model.get_training_alignment(k)[1]) for k in range(len(src))]
+    def align_corpus(
+        self, src: list[list[str]], tgt: list[list[str]], settings: EflomalSettings, save: Path | None
+    ) -> list[Links]:
+        """Trains and aligns; see ``Aligner``."""
+        from thot.alignment import EflomalAlignmentModel
 
+        model = EflomalAlignmentModel()
+        model.seed = settings.seed
+        model.deterministic = True
+        # Links from the samplers' last states; those that the trained parameters find from scratch are far worse.
+        model.emit_training_alignments = True
+        if settings.iterations:
+            quarter = max(1, settings.iterations // 4)
+            model.set_iterations(max(2, quarter), quarter, settings.iterations)  # in proportion as the model's own
+        train(model, src, tgt)
+        if save is not None:
+            write_model(model, save)
+        return [matrix_links(model.get_training_alignment(k)[1]) for k in range(len(src))]
 
-def align_text(src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links]:
-    """Links of other text by a saved model: samples of each pair under the trained parameters, from the same seed."""
-    from thot.alignment import EflomalAlignmentModel
+    def align_text(self, src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links]:
+        """Samples links of other text under the trained parameters, from the same seed."""
+        from thot.alignment import EflomalAlignmentModel
 
-    return best_links(read_model(EflomalAlignmentModel(), saved), src, tgt)
+        return best_links(read_model(EflomalAlignmentModel(), saved), src, tgt)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError, quote
 from lscfg.io.tensors import FORMAT, load, read_json, save
-from lscfg.kinds import ALIGNERS, kind, kinds
 from lscfg.settings import Declared
 
 DIRECTIONS = ("direct", "inverse")
@@ -22,20 +22,17 @@ DIRECTIONS = ("direct", "inverse")
 _NAME = re.compile(rf"(?:{'|'.join(DIRECTIONS)})/\w+(?:\.\w+)*")
 
 
-def can_be_saved(aligner: str) -> bool:
-    """Whether a kind of aligner can align other text than that of its training."""
-    return hasattr(kind(ALIGNERS, aligner), "align_text")
-
-
 def check_can_be_saved(aligner: str) -> None:
-    """Refuses a kind of aligner that has no parameters to be saved.
+    """Refuses an aligner that has no parameters to save.
 
     Raises:
-        InputError: it names those that can.
+        InputError: it names the aligners that can be saved.
     """
-    if not can_be_saved(aligner):
-        able = ", ".join(filter(can_be_saved, kinds(ALIGNERS)))
-        raise InputError(f"the aligner {aligner} cannot be saved, since it aligns its training text only; {able} can")
+    able = ALIGNERS.overriding("align_text")
+    if aligner not in able:
+        raise InputError(
+            f"the aligner {aligner} cannot be saved, since it aligns its training text only; {', '.join(able)} can"
+        )
 
 
 def save_aligner(path: str | os.PathLike[str], aligner: str, settings: Declared, folder: Path) -> None:
@@ -75,8 +72,8 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
             raise ValueError("its bytes are not those that were written")
     except ValueError as error:
         raise InputError(f"not a whole aligner: {error}; make it anew with lscfg align --save", path) from error
-    if aligner not in kinds(ALIGNERS):
-        raise InputError(f"is of the aligner {quote(aligner)}; there are {', '.join(kinds(ALIGNERS))}", path)
+    if aligner not in ALIGNERS:
+        raise InputError(f"is of the aligner {quote(aligner)}; there are {', '.join(ALIGNERS)}", path)
     check_can_be_saved(aligner)
     for direction in DIRECTIONS:
         (folder / direction).mkdir()

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lscfg.corpus.aligner import Links
 from lscfg.errors import KernelError
 from lscfg.log import progress
 
 if TYPE_CHECKING:
     from thot.common import WordAlignmentMatrix
-
-Links = list[tuple[int, int]]
 
 _PREFIX = "model"
 _OF_TRAINING = ("aligns", "anji", "src", "srctrgc", "trg")

@@ -1,15 +1,105 @@
-"""What a checkpoint of EM says of where EM stands (docs/reference/formats.md)."""
+"""Checkpoints of EM: the state after each iteration, and the best model so far."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lscfg.errors import InputError
+from lscfg.io import tensors as files
+from lscfg.io.layout import check_layout, check_range
+from lscfg.kernel.expectation import ARITIES, Weights
 
-def check_state(facts: Mapping[str, Any], restarts: int, held_out: bool) -> None:
-    """Refuses what no checkpoint says of where EM stands, or of its best model.
+CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
+"""Files of a checkpoint folder: the state of EM, and the best model so far."""
+
+
+@dataclass
+class EMState:
+    """The state of EM after an iteration."""
+
+    restart: int
+    history: list[dict[str, float]]
+    weights: Weights
+    finished: list[list[dict[str, float]]] = field(default_factory=list)
+    """Histories of the restarts before this one."""
+
+
+@dataclass
+class BestModel:
+    """The best model so far."""
+
+    score: float
+    restart: int
+    iteration: int
+    weights: Weights
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """The checkpoints of a run of EM in a folder."""
+
+    folder: Path
+    made_from: str
+    """Hash of settings and derivations."""
+    shapes: Mapping[str, list[int]]
+    """Shape of each array."""
+    restarts: int
+    held_out: bool
+    """Some trees are held out."""
+
+    def save(self, state: EMState) -> None:
+        """Writes the state."""
+        facts = {"restart": state.restart, "history": state.history, "finished": state.finished}
+        self._write(CHECKPOINT, state.weights, facts)
+
+    def save_best(self, best: BestModel) -> None:
+        """Writes the best model."""
+        facts = {"score": best.score, "restart": best.restart, "iteration": best.iteration}
+        self._write(BEST, best.weights, facts)
+
+    def load(self) -> tuple[EMState, BestModel | None]:
+        """Reads the state, and the best model if there is a choice between models.
+
+        Raises:
+            InputError: a file is missing or damaged, or of other settings or derivations.
+        """
+        weights, facts = self._read(CHECKPOINT)
+        state = EMState(facts["restart"], facts["history"], weights, facts["finished"])
+        if not (self.restarts > 1 or self.held_out) or not (self.folder / BEST).exists():
+            return state, None
+        weights, facts = self._read(BEST)
+        return state, BestModel(facts["score"], facts["restart"], facts["iteration"], weights)
+
+    def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
+        arrays = {f"C{k}": tensor for k, tensor in enumerate(weights.tensors)}
+        arrays |= {"scale": weights.scale, "root": weights.root}
+        metadata = {"lscfg": "em", "made from": self.made_from, "state": json.dumps(facts)}
+        files.save(self.folder / name, arrays, metadata)
+
+    def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
+        path = self.folder / name
+        arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
+        if metadata.get("made from") != self.made_from:
+            raise InputError("the checkpoint is of other settings or derivations; give those, or another folder", path)
+        try:
+            check_layout(arrays, {name: f"float64 {shape}" for name, shape in self.shapes.items()})
+            for array_name, array in arrays.items():
+                check_range(array_name, array, 0, np.inf)
+            facts = files.read_json(metadata, "state")
+            _check_facts(facts, self.restarts, self.held_out)
+        except ValueError as error:
+            raise InputError(f"the checkpoint is damaged: {error}; delete it and begin anew", path) from error
+        return Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"]), facts
+
+
+def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> None:
+    """Refuses facts that no checkpoint has.
 
     Raises:
         ValueError: the fact that is wrong.

@@ -22,7 +22,6 @@ from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.model.parameters import Estimate
-from lscfg.settings import setting
 
 DIRECTIONS = 64
 """Singular vectors of the embedding; fewer where the features have no more."""
@@ -48,10 +47,8 @@ SWEEPS = 50
 
 
 @dataclass(frozen=True)
-class ClusterSettings(em.Iterations):
+class ClusterSettings(em.Iterations, defaults={"iterations": 10}):
     """Settings of EM from clusters: a few iterations suffice, since the start is close to the optimum."""
-
-    iterations: int = setting(10, "most iterations", least=0)
 
 
 class SpectralClusters(Estimator[ClusterSettings]):

@@ -19,22 +19,19 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.estimate.checkpoint import check_state
+from lscfg.estimate.checkpoint import CHECKPOINTS, BestModel, Checkpoints, EMState
 from lscfg.estimate.estimator import Estimator
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import DIGITS, Examples
-from lscfg.io import tensors as files
-from lscfg.io.layout import check_layout, check_range
 from lscfg.io.tensors import Blocks
 from lscfg.kernel.expectation import ARITIES, MAX_STATES, Expectation, Shrinkage, Weights
 from lscfg.log import info, warning
@@ -45,9 +42,6 @@ INITIAL = ("random", "matsuzaki", "samples")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
 counts of rules with the states that ``lscfg induce sample --hidden-states`` drew, which without an iteration are a
 Bayesian estimate."""
-
-CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
-"""Files of a checkpoint folder: where EM stands, and the best model so far."""
 
 FREQUENT = 10
 """Tokens that a source side must have for its singletons to be a class of their own."""
@@ -166,24 +160,6 @@ class Tying:
         return cls(row, (rows[0], rows[1], rows[2]), mass, members, groups)
 
 
-@dataclass
-class _Run:
-    """Where EM stands: what a checkpoint holds."""
-
-    restart: int
-    history: list[dict[str, float]]
-    weights: Weights
-    finished: list[list[dict[str, float]]] = field(default_factory=list)
-
-
-@dataclass
-class _Best:
-    score: float
-    restart: int
-    iteration: int
-    weights: Weights
-
-
 class EMRun:
     """EM on the derivations of a corpus.
 
@@ -208,8 +184,7 @@ class EMRun:
         resume: bool = False,
     ):
         self.derivations, self.settings, self.threads = derivations, settings, threads
-        self.initial = initial
-        self.beginning = beginning
+        self.initial, self.beginning = initial, beginning
         if settings.forests:
             if derivations.forests is None:
                 raise InputError("the derivations have no forests; make the file with lscfg derive --forests")
@@ -230,15 +205,13 @@ class EMRun:
         self.test = self._expectation(self.tying, self.held_out) if chosen is not None else None
         if not self.train.nodes:
             raise InputError("no sentence is left to train on; hold out less")
-        self.folder = Path(checkpoint) if checkpoint else None
-        self.best: _Best | None = None
-        self.resumed: _Run | None = None
+        self.best: BestModel | None = None
+        self.resumed: EMState | None = None
+        self.checkpoints = self._checkpoints(Path(checkpoint)) if checkpoint else None
         if resume:
-            if not self.folder:
+            if not self.checkpoints:
                 raise InputError("there is no checkpoint folder to resume from")
-            self._load()
-
-    # ---- the iterations ----
+            self.resumed, self.best = self.checkpoints.load()
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
         """Tokens of each rule in some sentences (bool [sentences]), or in all; over forests they are expected."""
@@ -261,13 +234,13 @@ class EMRun:
     def run(self) -> Estimate:
         """The parameters of the best model of all restarts."""
         settings = self.settings
-        run = self.resumed or _Run(0, [], self.begin(0))
+        run = self.resumed or EMState(0, [], self.begin(0))
         while True:
             self._iterate(run)
             run.finished.append(run.history)
             if run.restart + 1 >= settings.restarts:
                 break
-            run = _Run(run.restart + 1, [], self.begin(run.restart + 1), run.finished)
+            run = EMState(run.restart + 1, [], self.begin(run.restart + 1), run.finished)
         if self.best is None:
             raise InputError("no beginning gives the trees a probability")
         best = self.best
@@ -275,7 +248,7 @@ class EMRun:
             info(f"best: restart {best.restart + 1}, iteration {best.iteration}")
         return self._parameters(best, run.finished)
 
-    def _iterate(self, run: _Run) -> None:
+    def _iterate(self, run: EMState) -> None:
         settings = self.settings
         while True:
             iteration = len(run.history)
@@ -293,12 +266,14 @@ class EMRun:
             candidate = ("held out" in step or last) and np.isfinite(scores[-1])
             if candidate and (self.best is None or scores[-1] > self.best.score):
                 weights = run.weights if last else run.weights.copy()
-                self.best = _Best(scores[-1], run.restart, iteration, weights)
-                self._save_best()
+                self.best = BestModel(scores[-1], run.restart, iteration, weights)
+                if self.checkpoints:
+                    self.checkpoints.save_best(self.best)
             if last or stop:
                 return
             self.step(run.weights, self.train, self.tying)
-            self._save(run)
+            if self.checkpoints:
+                self.checkpoints.save(run)
 
     def step(self, weights: Weights, trees: Expectation, tying: Tying) -> None:
         """The M step, in place, after ``infer``: counts, shrunk if the settings say so, and their normalisation."""
@@ -308,7 +283,7 @@ class EMRun:
         if self.settings.smoothed:
             trees.shrink(weights, totals, self._plan(tying, totals))
         else:
-            self._fill_unseen(weights, totals, tying)
+            _fill_unseen(weights, totals, tying)
         normalise(weights, totals, tying)
 
     def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
@@ -319,14 +294,6 @@ class EMRun:
                 for seen, total, one in zip(tying.members, totals, mass, strict=True)
             ]
         return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, mass, tying.groups)
-
-    def _fill_unseen(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
-        """Rules that only held-out trees have count as one token of their arity's average."""
-        for k in ARITIES:
-            unseen = np.nonzero(tying.members[k] == 0)[0]
-            mass = totals[k].sum()
-            if len(unseen) and mass > 0:
-                weights.tensors[k][unseen] = weights.tensors[k].sum(axis=0) / mass
 
     def _likelihoods(self, weights: Weights) -> dict[str, float]:
         """Natural logarithms for each rule token, as their number does not change."""
@@ -392,9 +359,7 @@ class EMRun:
         normalise(weights, totals, self.tying)
         return weights
 
-    # ---- the result ----
-
-    def _parameters(self, best: _Best, histories: list[list[dict[str, float]]]) -> Estimate:
+    def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
         weights, tying, counts = best.weights, self.tying, self.examples.counts
         if self.test:
             # one more iteration over all trees, so that rules of held-out trees get parameters too
@@ -405,7 +370,9 @@ class EMRun:
             self.step(weights, everything, tying)
         return self._expand(weights, tying, best, histories)
 
-    def _expand(self, weights: Weights, tying: Tying, best: _Best, histories: list[list[dict[str, float]]]) -> Estimate:
+    def _expand(
+        self, weights: Weights, tying: Tying, best: BestModel, histories: list[list[dict[str, float]]]
+    ) -> Estimate:
         """One tensor for each rule, and the OOV rule."""
         examples = self.examples
         rows = by_arity(tying.row, examples)
@@ -429,74 +396,11 @@ class EMRun:
         tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
         return Estimate(examples.rules, tensors, root, unk, about, one)
 
-    # ---- checkpoints ----
-
-    def _fingerprint(self) -> str:
-        settings = self.settings.facts() | {"init": self.initial}
-        if self.settings.restarts == 1:
-            del settings["iterations"]  # one run may be given more of them afterwards
-        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        d = self.derivations
-        digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
-        forests = d.forests.arrays().values() if self.settings.forests and d.forests else ()
-        others = [array for array in (d.weight, d.state) if array is not None]
-        for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *others):
-            digest.update(array.tobytes())
-        return digest.hexdigest()
-
-    def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
-        if not self.folder:
-            return
-        arrays = {f"C{k}": tensor for k, tensor in enumerate(weights.tensors)}
-        arrays |= {"scale": weights.scale, "root": weights.root}
-        metadata = {"lscfg": "em", "made from": self._fingerprint(), "state": json.dumps(facts)}
-        files.save(self.folder / name, arrays, metadata)
-
-    def _save(self, run: _Run) -> None:
-        facts = {"restart": run.restart, "history": run.history, "finished": run.finished}
-        self._write(CHECKPOINT, run.weights, facts)
-
-    def _save_best(self) -> None:
-        if self.best:
-            best = self.best
-            facts = {"score": best.score, "restart": best.restart, "iteration": best.iteration}
-            self._write(BEST, best.weights, facts)
-
-    def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
-        if not self.folder:
-            raise ValueError("no folder")
-        path = self.folder / name
-        arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
-        if metadata.get("made from") != self._fingerprint():
-            raise InputError("the checkpoint is of other settings or derivations; give those, or another folder", path)
-        try:
-            self._check(arrays)
-            facts = files.read_json(metadata, "state")
-            check_state(facts, self.settings.restarts, bool(self.test))
-        except ValueError as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and begin anew", path) from error
-        return Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"]), facts
-
-    def _check(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Refuses arrays that are no parameters of the rules.
-
-        Raises:
-            ValueError: the array that is wrong.
-        """
-        m = self.settings.m
+    def _checkpoints(self, folder: Path) -> Checkpoints:
+        settings, m = self.settings, self.settings.m
         shapes = {f"C{k}": [self.tying.rows[k], *[m] * (k + 1)] for k in ARITIES} | {"scale": [m], "root": [2, m]}
-        check_layout(arrays, {name: f"float64 {shape}" for name, shape in shapes.items()})
-        for name, array in arrays.items():
-            check_range(name, array, 0, np.inf)
-
-    def _load(self) -> None:
-        weights, facts = self._read(CHECKPOINT)
-        self.resumed = _Run(facts["restart"], facts["history"], weights, facts["finished"])
-        # one run without held-out trees has no best model but its last
-        chooses = self.settings.restarts > 1 or self.test is not None
-        if chooses and self.folder and (self.folder / BEST).exists():
-            weights, facts = self._read(BEST)
-            self.best = _Best(facts["score"], facts["restart"], facts["iteration"], weights)
+        made_from = _fingerprint(self.derivations, settings, self.initial)
+        return Checkpoints(folder, made_from, shapes, settings.restarts, self.test is not None)
 
 
 class ExpectationMaximisation(Estimator[EMSettings]):
@@ -559,6 +463,28 @@ def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     """Sets ``scale`` so that the parameters of all rules sum to 1 for each state of the left-hand side."""
     mass = sum((tying.members[k][:, None] * totals[k]).sum(axis=0) for k in ARITIES)
     weights.scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
+
+
+def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
+    """Rules that only held-out trees have count as one token of their arity's average."""
+    for k in ARITIES:
+        unseen = np.nonzero(tying.members[k] == 0)[0]
+        mass = totals[k].sum()
+        if len(unseen) and mass > 0:
+            weights.tensors[k][unseen] = weights.tensors[k].sum(axis=0) / mass
+
+
+def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
+    facts = settings.facts() | {"init": initial}
+    if settings.restarts == 1:
+        del facts["iterations"]  # one run may be given more of them afterwards
+    digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
+    digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
+    forests = d.forests.arrays().values() if settings.forests and d.forests else ()
+    others = [array for array in (d.weight, d.state) if array is not None]
+    for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *others):
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:

@@ -18,10 +18,11 @@ from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError
 from lscfg.extract.forests import LAYOUT as FORESTS
 from lscfg.extract.forests import Forests
+from lscfg.extract.trees import TextTrees, has_trees, read_trees, tree_lines
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_range
-from lscfg.io.text import read_blocks
+from lscfg.io.text import atomic_write, read_blocks
 from lscfg.kernel import DeriveOptions, Deriver, LineError, Trees
 from lscfg.parallel.choose import in_threads
 from lscfg.settings import settings_of
@@ -129,9 +130,7 @@ class Derivations:
             InputError: the file is missing, cut off, damaged or of another kind.
         """
         if has_trees(path):
-            from lscfg.extract.trees import read_trees  # which makes Derivations
-
-            return read_trees(path)
+            return cls._of_text(read_trees(path))
         arrays, metadata = tensors.load(path, "derivations")
         try:
             options, dropped = (tensors.read_json(metadata, key, {}) for key in ("options", "dropped"))
@@ -142,6 +141,23 @@ class Derivations:
                 f"damaged, or made by another version: {error}; make the file anew with lscfg derive", path
             ) from error
         return made
+
+    @classmethod
+    def _of_text(cls, found: TextTrees) -> Derivations:
+        """The derivations of trees as text, whose word links and reasons of dropped pairs are not known."""
+        dropped = {"no tree": found.empty} if found.empty else {}
+        lexicon, count = np.empty((0, 2), np.int32), np.empty(0, np.int64)
+        arrays = (found.trees, found.rule, found.parent, found.slot, found.span)
+        return cls(found.rules, *arrays, lexicon, count, dropped=dropped)
+
+    def text_lines(self) -> Iterator[str]:
+        """The trees as text (``lscfg.extract.trees``), line by line."""
+        return tree_lines(self.rules, self.rule, self.parent, self.trees)
+
+    def write_text(self, path: str | os.PathLike[str]) -> None:
+        """Writes the trees as text."""
+        with atomic_write(path) as file:
+            file.writelines(line + "\n" for line in self.text_lines())
 
     @classmethod
     def _of(
@@ -205,11 +221,6 @@ class Derivations:
         return _statistics(
             len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
         )
-
-
-def has_trees(path: str | os.PathLike[str]) -> bool:
-    """Whether a file has derivation trees as text, which its name says (``lscfg.extract.trees``)."""
-    return os.fspath(path).endswith((".trees", ".trees.gz"))
 
 
 def _read_options(facts: Mapping[str, object]) -> DeriveOptions:

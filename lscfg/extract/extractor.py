@@ -56,8 +56,8 @@ class RuleInputs:
         learned: for each extractor that learned from the same text with the same settings, its folder.
     """
 
-    source: Path
-    target: Path
+    source: Path | None = None
+    target: Path | None = None
     alignments: tuple[Path, ...] = ()
     derivations: Path | None = None
     wanted: Sequence[str] | None = None
@@ -67,17 +67,28 @@ class RuleInputs:
     def of(cls, files: Mapping[str, Path]) -> RuleInputs:
         """The inverse of ``files``."""
         alignments = [files[name] for name in sorted(files) if name.startswith("alignments")]
-        source, target = (files.get(name, Path()) for name in ("source", "target"))
         learned = {name.removeprefix(LEARNED): path for name, path in files.items() if name.startswith(LEARNED)}
-        return cls(source, target, tuple(alignments), files.get("derivations"), learned=learned)
+        return cls(
+            files.get("source"), files.get("target"), tuple(alignments), files.get("derivations"), learned=learned
+        )
+
+    @property
+    def parallel(self) -> tuple[Path, Path]:
+        """Both sides of the parallel text.
+
+        Raises:
+            InputError: a side is missing.
+        """
+        if self.source is None or self.target is None:
+            raise InputError("these rules need both sides of the parallel text, not derivations alone")
+        return self.source, self.target
 
     def absolute(self) -> RuleInputs:
         """The same files, for workers with another working directory."""
-        source, target, *alignments = (Path(path).absolute() for path in (self.source, self.target, *self.alignments))
-        derivations = Path(self.derivations).absolute() if self.derivations else None
-        return dataclasses.replace(
-            self, source=source, target=target, alignments=tuple(alignments), derivations=derivations
-        )
+        named = {"source": self.source, "target": self.target, "derivations": self.derivations}
+        absolute = {name: path and Path(path).absolute() for name, path in named.items()}
+        alignments = tuple(Path(path).absolute() for path in self.alignments)
+        return dataclasses.replace(self, alignments=alignments, **absolute)
 
     def files(self, needs: Sequence[str]) -> dict[str, Path]:
         """Files by name.
@@ -87,7 +98,7 @@ class RuleInputs:
         """
         found: dict[str, Path] = {}
         if "text" in needs:
-            found = {"source": self.source, "target": self.target}
+            found = dict(zip(("source", "target"), self.parallel, strict=True))
             found |= {f"alignments {number:03}": path for number, path in enumerate(self.alignments, 1)}
         if "derivations" in needs and self.derivations:
             found["derivations"] = self.derivations

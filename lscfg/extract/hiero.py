@@ -61,11 +61,11 @@ class Hiero(RuleExtractor[HieroSettings]):
 
     def rules(self, inputs: RuleInputs, settings: HieroSettings) -> HieroRules:
         """The rules of a corpus with all its alignments; see ``extract_files``."""
-        return extract_files(inputs.source, inputs.target, inputs.alignments, settings, wanted=inputs.wanted)
+        return extract_files(*inputs.parallel, inputs.alignments, settings, wanted=inputs.wanted)
 
     def tokens(self, inputs: RuleInputs, settings: HieroSettings) -> RuleTokens:
         """Where a corpus has its rules; see ``extract_files``."""
-        found = extract_files(inputs.source, inputs.target, inputs.alignments, settings, places=True)
+        found = extract_files(*inputs.parallel, inputs.alignments, settings, places=True)
         places = found.places
         places[:, 1] %= found.sentences // len(inputs.alignments)
         return RuleTokens(found.rules, places)

@@ -14,12 +14,12 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
-from lscfg.extract.extractor import SELECT, Decoding, RuleExtractor, RuleInputs
+from lscfg.extract.extractor import Decoding, ExtractorSettings, RuleExtractor, RuleInputs
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.settings import Declared, setting
+from lscfg.settings import setting
 
 MAX_WORDS = 5
 """Most source words of a phrase pair (thesis, section 4.2)."""
@@ -29,11 +29,10 @@ MAX_TARGETS = 20
 
 
 @dataclass(frozen=True)
-class PhrasePairSettings(Declared):
-    """Which phrase pairs there are, and which of them a grammar gets."""
+class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": MAX_TARGETS}):
+    """Settings of phrase pairs and their grammar."""
 
     max_words: int = setting(MAX_WORDS, "most source words of a phrase pair", least=1)
-    max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept of each source side", least=1, part=SELECT)
 
 
 class PhraseRules(RuleCounts):

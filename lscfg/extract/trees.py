@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError, quote
-from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
-from lscfg.io.text import atomic_write, split_fields, stream_lines
+from lscfg.io.text import split_fields, stream_lines
 from lscfg.kernel import words_fault
 
 NO_TREE = "-"
@@ -22,8 +22,27 @@ NO_TREE = "-"
 _NONTERMINAL = re.compile(r"\[X,([1-9][0-9]{0,5})\]")
 
 
-def read_trees(path: str | os.PathLike[str]) -> Derivations:
-    """Derivations whose trees a text file has; nothing is known of word links, nor of what was dropped and why.
+@dataclass(frozen=True)
+class TextTrees:
+    """Trees of a text file; the fields are those of ``Derivations``."""
+
+    rules: RuleTable
+    trees: np.ndarray
+    rule: np.ndarray
+    parent: np.ndarray
+    slot: np.ndarray
+    span: np.ndarray
+    empty: int
+    """Number of pairs without a tree."""
+
+
+def has_trees(path: str | os.PathLike[str]) -> bool:
+    """Whether the name of a file is that of trees as text."""
+    return os.fspath(path).endswith((".trees", ".trees.gz"))
+
+
+def read_trees(path: str | os.PathLike[str]) -> TextTrees:
+    """Reads the trees of a text file.
 
     Raises:
         InputError: a line is no rule, a tree lacks children or has too many, or there is no tree.
@@ -41,22 +60,18 @@ def read_trees(path: str | os.PathLike[str]) -> Derivations:
         raise InputError(str(error), path, number) from None
     if not found.rule:
         raise InputError("no tree in it; give a rule a line, and an empty line behind each tree", path)
-    return found.derivations()
+    return found.trees()
 
 
-def write_trees(path: str | os.PathLike[str], derivations: Derivations) -> None:
-    """Writes the trees as ``read_trees`` reads them, indented by depth."""
-    with atomic_write(path) as file:
-        for line in tree_lines(derivations):
-            file.write(line + "\n")
+def tree_lines(rules: RuleTable, rule_of: np.ndarray, parent_of: np.ndarray, first_of: np.ndarray) -> Iterator[str]:
+    """The lines of trees that ``read_trees`` reads, indented by depth, without newlines.
 
-
-def tree_lines(derivations: Derivations) -> Iterator[str]:
-    """The lines of the format, without newlines."""
-    rules = derivations.rules
+    Args:
+        rule_of, parent_of: int32 [nodes]; first_of: int64 [trees + 1], first node of each tree.
+    """
     texts = [f"{rules.src_text(r)} ||| {rules.tgt_text(r)}".strip() for r in range(len(rules))]
-    rule, parent, trees = (array.tolist() for array in (derivations.rule, derivations.parent, derivations.trees))
-    for first, end in pairwise(trees):
+    rule, parent = rule_of.tolist(), parent_of.tolist()
+    for first, end in pairwise(first_of.tolist()):
         if first == end:
             yield NO_TREE
         depth = {-1: -1}
@@ -164,8 +179,8 @@ class _Trees:
         rule = self.rule[node]
         return " ||| ".join(next(key for key, number in self.known.items() if number == rule))
 
-    def derivations(self) -> Derivations:
-        """All trees that were given."""
+    def trees(self) -> TextTrees:
+        """All trees that were added."""
         lengths = [(len(src), len(tgt)) for src, tgt in self.sides]
         table = RuleTable(
             [*self.words],
@@ -174,16 +189,14 @@ class _Trees:
             np.array([n for n, _ in lengths], np.int32),
             np.array(self.arity, np.int32),
         )
-        return Derivations(
+        return TextTrees(
             table,
             np.array(self.starts, np.int64),
             np.array(self.rule, np.int32),
             np.array(self.parent, np.int32),
             np.array(self.slot, np.int32),
             self._spans(),
-            np.empty((0, 2), np.int32),
-            np.empty(0, np.int64),
-            dropped={"no tree": self.empty} if self.empty else {},
+            self.empty,
         )
 
     def _spans(self) -> np.ndarray:

@@ -17,29 +17,23 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io.text import stream_lines
-from lscfg.lm.columns import Column, Exchange, Room, ranges, row_type
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIALS = ("<unk>", "<s>", "</s>")
 
-READ = 1 << 20
-"""Words that are read before they go to a column."""
-
 
 @dataclass(frozen=True)
 class Counts:
-    """All n-grams of one order, in suffix order; every column has shape (n,).
+    """All n-grams of one order, in suffix order; every array has shape (n,)."""
 
-    Attributes:
-        first: first word of each n-gram.
-        suffix, context: rows one order down, the n-gram without its first and without its last word.
-        raw: how often the text has it.
-    """
-
-    first: Column
-    suffix: Column
-    context: Column
-    raw: Column
+    first: np.ndarray
+    """First word of each n-gram."""
+    suffix: np.ndarray
+    """Row of the n-gram without its first word, one order down."""
+    context: np.ndarray
+    """Row of the n-gram without its last word, one order down."""
+    raw: np.ndarray
+    """Occurrences in the text."""
 
     def __len__(self) -> int:
         return len(self.first)
@@ -69,103 +63,62 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
         raise InputError("no words to estimate a model from; give a text of one tokenized sentence a line", path)
 
 
-def read_corpus(path: str | os.PathLike[str], room: Room) -> tuple[list[str], Column, int]:
+def read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], np.ndarray, int]:
     """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` round each line, and its longest line's words.
 
     An empty line is the sentence ``<s> </s>``.
 
     Raises:
-        InputError: see ``tokenized_lines``; or a temporary file cannot be written.
+        InputError: see ``tokenized_lines``.
     """
     index = {word: number for number, word in enumerate(SPECIALS)}
     number_of = index.setdefault
-    text, tokens, longest = room.column(np.int32), array("i"), 0
+    tokens, longest = array("i"), 0
     for words in tokenized_lines(path):
         tokens.append(BOS)
         tokens.extend([number_of(word, len(index)) for word in words])
         tokens.append(EOS)
         longest = max(longest, len(words) + 2)
-        if len(tokens) >= READ:
-            text.append(np.array(tokens, np.int32))
-            del tokens[:]
-    text.append(np.array(tokens, np.int32))
-    return list(index), text, longest
+    return list(index), np.array(tokens, np.int32), longest
 
 
-def count_orders(words: int, text: Column, order: int, room: Room) -> list[Counts]:
+def row_type(size: int) -> type[np.signedinteger]:
+    """The type of row numbers below ``size``."""
+    return np.int32 if size < 2**31 else np.int64
+
+
+def count_orders(words: int, text: np.ndarray, order: int) -> list[Counts]:
     """Counts the n-grams of orders 1 to ``order``; an n-gram has ``<s>`` at most as its first word.
 
-    Unigrams are all words, so that row and word index are the same; ``<unk>`` and ``<s>`` have count 0, for neither is
-    ever predicted.
+    Unigrams are all words, so that row and word index are the same; ``<unk>`` and ``<s>`` have count 0, since neither
+    is ever predicted.
     """
-    unigrams = np.zeros(words, np.int64)
-    for part in room.slices(len(text)):
-        unigrams += np.bincount(text[part], minlength=words)
+    unigrams = np.bincount(text, minlength=words).astype(np.int64)
     unigrams[BOS] = 0
-    raw, every = room.column(np.int64), room.column(np.int32)
-    raw.append(unigrams)
-    every.append(np.arange(words))
-    tables = [Counts(every, room.zeros(words, np.int32), room.zeros(words, np.int32), raw)]
-    rows: Exchange | None = None
+    none = np.zeros(words, np.int32)
+    tables = [Counts(np.arange(words, dtype=np.int32), none, none, unigrams)]
+    at = np.arange(len(text))
+    place = at - np.maximum.accumulate(np.where(text == BOS, at, 0))  # of each word in its sentence
+    rows = text  # row of the n-gram of the order below that ends with each word
     for length in range(2, order + 1):
+        ends = np.flatnonzero(place >= length - 1)
+        key = rows[ends].astype(np.int64) * words + text[ends - (length - 1)]
+        unique, example, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        suffix, first = np.divmod(unique, words)
         below = row_type(len(tables[-1]))
-        exchange = Exchange(room, ranges(tables[-1].raw, room), (below, np.int32, below), (row_type(len(text)),))
-        for suffix, first, context in _ending(text, length, rows, room):
-            exchange.send(suffix, suffix, first, context)
-        table = Counts(*(room.column(dtype) for dtype in (np.int32, below, below, np.int64)))
-        for _, _, (suffix, first, context), replies in exchange.buckets():
-            key = suffix.astype(np.int64) * words + first
-            unique, example, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-            replies[0].append(inverse + len(table))
-            suffix, first = np.divmod(unique, words)
-            for column, values in zip(
-                (table.suffix, table.context, table.raw, table.first),
-                (suffix, context[example], count, first),
-                strict=True,
-            ):
-                column.append(values)
-        tables.append(table)
-        rows = exchange
+        context = rows[ends[example] - 1].astype(below)
+        tables.append(Counts(first.astype(np.int32), suffix.astype(below), context, count.astype(np.int64)))
+        rows = np.full(len(text), -1, row_type(len(text)))
+        rows[ends] = inverse
     return tables
 
 
-def _ending(
-    text: Column, length: int, rows: Exchange | None, room: Room
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Row of the suffix, first word and row of the context of each n-gram of the text, for one block after the other.
-
-    Args:
-        rows: whose replies are the rows of the n-grams of the order below, as they end in the text; None: unigrams.
-    """
-    replies = iter(()) if rows is None else rows.back()
-    begin = 0  # of the sentence in hand
-    history, before = np.zeros(0, np.int32), np.full(1, -1)  # last words, and last row, of the block before
-    for part in room.slices(len(text)):
-        block, at = text[part], np.arange(part.start, part.stop)
-        place = at - np.maximum(np.maximum.accumulate(np.where(block == BOS, at, -1)), begin)
-        if rows is None:
-            row = block
-        else:
-            row = np.full(len(block), -1, np.int64)
-            row[place >= length - 2] = next(replies)[0]
-        ends = np.flatnonzero(place >= length - 1)
-        whole = np.concatenate([history, block])
-        yield row[ends], whole[ends + (len(history) - length + 1)], np.concatenate([before, row])[ends]
-        begin, history, before = int(at[-1] - place[-1]), whole[-length:], row[-1:]
-
-
-def adjusted_counts(tables: list[Counts], room: Room) -> list[Column]:
-    """Adjusted counts of every order; the columns have the tables' shapes."""
+def adjusted_counts(tables: list[Counts]) -> list[np.ndarray]:
+    """Adjusted counts of every order, int64; the arrays have the tables' shapes."""
     adjusted = []
     for table, above in pairwise(tables):
-        # Each row above is a distinct word to the left of its suffix. Nothing stands left of <s>, so what begins with
-        # it keeps its raw count (which is 0 for <s> itself).
-        left, counts = room.zeros(len(table), np.int64), room.column(np.int64)
-        for part in room.slices(len(above)):
-            suffix = above.suffix[part]
-            touched = slice(int(suffix[0]), int(suffix[-1]) + 1)
-            left[touched] = left[touched] + np.bincount(suffix - suffix[0])
-        for part in room.slices(len(table)):
-            counts.append(np.where(table.first[part] == BOS, table.raw[part], left[part]))
-        adjusted.append(counts)
+        # Each row above is a distinct word to the left of its suffix. Nothing precedes <s>, so n-grams that begin with
+        # <s> keep their raw counts (which is 0 for <s> itself).
+        left = np.bincount(above.suffix, minlength=len(table))
+        adjusted.append(np.where(table.first == BOS, table.raw, left))
     return [*adjusted, tables[-1].raw]

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.text import atomic_write
-from lscfg.lm.columns import EVERYTHING, Column, Exchange, Room, ranges, row_type
-from lscfg.lm.counts import EOS, SPECIALS, UNK, Counts, adjusted_counts, count_orders, read_corpus
+from lscfg.lm.counts import EOS, UNK, Counts, adjusted_counts, count_orders, read_corpus, row_type
 
 MIN_ORDER, MAX_ORDER = 2, 6
 """Of a language model; KenLM reads no model of single words."""
@@ -44,19 +43,16 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OrderTable:
-    """The n-grams of one order that pruning left, in suffix order (see ``lscfg.lm.counts``).
+    """The n-grams of one order that pruning left, in suffix order (see ``lscfg.lm.counts``); arrays have shape (n,)."""
 
-    Attributes:
-        first: first word of each n-gram, an index into the model's words; shape (n,).
-        suffix: row of the n-gram without its first word in the table one order down; shape (n,); for unigrams zeros.
-        log_prob: log10 probability of the last word after the others; shape (n,).
-        log_backoff: log10 backoff weight of the n-gram as a context; shape (n,); None at the highest order.
-    """
-
-    first: Column
-    suffix: Column
-    log_prob: Column
-    log_backoff: Column | None
+    first: Ints
+    """First word of each n-gram, an index into the model's words."""
+    suffix: Ints
+    """Row of the n-gram without its first word in the table one order down; for unigrams zeros."""
+    log_prob: Floats
+    """log10 probability of the last word after the others."""
+    log_backoff: Floats | None
+    """log10 backoff weight of the n-gram as a context; None at the highest order."""
 
 
 @dataclass(frozen=True)
@@ -126,12 +122,9 @@ def check_fallback(fallback: Sequence[float] | None) -> tuple[float, float, floa
     return one, two, three
 
 
-def _counts_of_counts(counts: Column, room: Room) -> Ints:
+def _counts_of_counts(counts: Ints) -> Ints:
     """How many n-grams have an adjusted count of 0, 1, ..., 4, and of 5 or more."""
-    found = np.zeros(6, np.int64)
-    for part in room.slices(len(counts)):
-        found += np.bincount(np.minimum(counts[part], 5), minlength=6)
-    return found
+    return np.bincount(np.minimum(counts, 5), minlength=6)
 
 
 def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
@@ -175,7 +168,6 @@ def estimate_ngrams(
     order: int = 4,
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
-    room: Room = EVERYTHING,
 ) -> NgramModel:
     """Estimates a model from a text of one tokenized sentence a line (UTF-8; decompressed if the name ends in .gz).
 
@@ -185,119 +177,70 @@ def estimate_ngrams(
         prune: n-grams whose raw count is at most the threshold of their order are dropped; see ``prune_thresholds``.
         discount_fallback: discounts for orders where the text does not determine them, such as ``DEFAULT_FALLBACK``;
             without them such a text is an error.
-        room: where all but the vocabulary lies; the model does not depend on it.
 
     Raises:
         InputError: bad order, thresholds or discounts; a text without words, with reserved words, too small for the
-            discounts, or without any sentence as long as the order; a temporary file cannot be written.
+            discounts, or without any sentence as long as the order.
     """
     check_order(order)
     thresholds = prune_thresholds(prune, order)
     fallback = check_fallback(discount_fallback)
-    words, text, longest = read_corpus(path, room)
+    words, text, longest = read_corpus(path)
     if longest < order:
         raise InputError(
             f"no {order}-grams: the longest sentence has {longest} words with <s> and </s>; use a lower order", path
         )
-    counted = count_orders(len(words), text, order, room)
+    counted = count_orders(len(words), text, order)
     del text
-    adjusted = adjusted_counts(counted, room)
+    adjusted = adjusted_counts(counted)
 
     discounts = np.empty((order, 3))
     for length, counts in enumerate(adjusted, 1):
         try:
-            discounts[length - 1] = _discounts(_counts_of_counts(counts, room), length)
+            discounts[length - 1] = _discounts(_counts_of_counts(counts), length)
         except InputError as error:
             if fallback is None:
                 raise InputError(str(error), path) from None
             log.warning(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
             discounts[length - 1] = fallback
 
-    kept = [_kept(table, threshold, room) for table, threshold in zip(counted, thresholds, strict=True)]
-    kept[0][UNK : EOS + 1] = np.ones(len(SPECIALS), np.bool_)
-    uniform = room.column(np.float64)
-    outcomes = sum(int(kept[0][part].sum()) for part in room.slices(len(words))) - 1  # without <s>
-    uniform.append(np.full(1, 1 / outcomes))
-    probs, backoffs = [uniform], []
-    for length, (table, counts, keep, discount) in enumerate(zip(counted, adjusted, kept, discounts, strict=True)):
-        contexts = ranges(counted[length - 1].raw, room) if length else np.array([0, 1])
-        prob, backoff = _smooth(table, (counts, keep), discount, probs[-1], contexts, room)
+    kept = [table.raw > threshold for table, threshold in zip(counted, thresholds, strict=True)]
+    kept[0][UNK : EOS + 1] = True
+    outcomes = int(kept[0].sum()) - 1  # without <s>
+    probs, backoffs = [np.full(1, 1 / outcomes)], []
+    sizes = [1, *map(len, counted)]
+    for table, counts, keep, discount, contexts in zip(counted, adjusted, kept, discounts, sizes, strict=False):
+        prob, backoff = _smooth(table, counts, keep, discount, probs[-1], contexts)
         probs.append(prob)
         backoffs.append(backoff)
     tables: list[OrderTable] = []
-    moved: Column | None = None
+    moved: Ints | None = None
     own_backoffs = [*backoffs[1:], None]  # those of an order's n-grams, as contexts of the order above
     for table, keep, prob, own in zip(counted, kept, probs[1:], own_backoffs, strict=True):
-        made, moved = _without_pruned(table, keep, prob, own, moved, room)
-        tables.append(made)
+        suffix = table.suffix if moved is None else moved[table.suffix]
+        log_backoff = None if own is None else _log10(own[keep])
+        tables.append(OrderTable(table.first[keep], suffix[keep], _log10(prob[keep]), log_backoff))
+        moved = (np.cumsum(keep) - 1).astype(row_type(len(table)))
     return NgramModel(words, tables, discounts)
 
 
-def _kept(table: Counts, threshold: int, room: Room) -> Column:
-    """Which n-grams pruning leaves."""
-    keep = room.column(np.bool_)
-    for part in room.slices(len(table)):
-        keep.append(table.raw[part] > threshold)
-    return keep
-
-
 def _smooth(
-    table: Counts, counts: tuple[Column, Column], discount: Floats, lower: Column, contexts: Ints, room: Room
-) -> tuple[Column, Column]:
+    table: Counts, counts: Ints, keep: NDArray[np.bool_], discount: Floats, lower: Floats, contexts: int
+) -> tuple[Floats, Floats]:
     """Probabilities of one order, pruned n-grams included, and the backoff weights of their contexts.
 
     Args:
-        counts: adjusted ones, and which n-grams are kept.
+        counts: adjusted ones.
+        keep: n-grams that pruning leaves.
         lower: probabilities of the order below.
-        contexts: ranges of contexts that fit into memory.
+        contexts: number of n-grams one order down.
     """
-    prob, backoff = room.column(np.float64), room.column(np.float64)
-    taken = np.concatenate(([0.0], discount))
-    exchange = Exchange(room, contexts, (table.context.dtype.type, np.int64, np.float64), (np.float64, np.float64))
-    for part in room.slices(len(table)):
-        context, count = table.context[part], counts[0][part]
-        freed = np.where(counts[1][part], taken[np.minimum(count, 3)], count)
-        exchange.send(context, context, count, freed)
-    for begin, end, (context, count, freed), replies in exchange.buckets():
-        own = context - begin
-        total, given = (np.bincount(own, values, end - begin) for values in (count, freed))
-        # What nothing follows (</s>, <unk>) is no context: it passes everything down.
-        weight = np.divide(given, total, out=np.ones(end - begin), where=total > 0)
-        backoff.append(weight)
-        for column, values in zip(replies, (total, weight), strict=True):
-            column.append(values[own])
-    for part, (total, weight) in zip(room.slices(len(table)), exchange.back(), strict=True):
-        count, suffix = counts[0][part], table.suffix[part]
-        below = lower[int(suffix[0]) : int(suffix[-1]) + 1][suffix - suffix[0]]
-        prob.append((count - taken[np.minimum(count, 3)]) / total + weight * below)
-    return prob, backoff
-
-
-def _without_pruned(
-    table: Counts, keep: Column, prob: Column, backoff: Column | None, below: Column | None, room: Room
-) -> tuple[OrderTable, Column]:
-    """What pruning leaves of an order, and the rows that its n-grams have then.
-
-    Args:
-        backoff: of the order's own n-grams as contexts.
-        below: the new rows of the order below.
-    """
-    rows = row_type(len(table))
-    moved, first, suffix = (room.column(dtype) for dtype in (rows, np.int32, table.suffix.dtype.type))
-    log_prob, log_backoff = room.column(np.float64), room.column(np.float64)
-    size = 0
-    for part in room.slices(len(table)):
-        left = keep[part]
-        moved.append(np.cumsum(left) + (size - 1))
-        size += int(left.sum())
-        old = table.suffix[part]
-        new = old if below is None else below[int(old[0]) : int(old[-1]) + 1][old - old[0]]
-        first.append(table.first[part][left])
-        suffix.append(new[left])
-        log_prob.append(_log10(prob[part][left]))
-        if backoff is not None:
-            log_backoff.append(_log10(backoff[part][left]))
-    return OrderTable(first, suffix, log_prob, None if backoff is None else log_backoff), moved
+    taken = np.concatenate(([0.0], discount))[np.minimum(counts, 3)]
+    total = np.bincount(table.context, counts, contexts)
+    freed = np.bincount(table.context, np.where(keep, taken, counts), contexts)
+    # What nothing follows (</s>, <unk>) is no context: it passes everything down.
+    backoff = np.divide(freed, total, out=np.ones(contexts), where=total > 0)
+    return (counts - taken) / total[table.context] + backoff[table.context] * lower[table.suffix], backoff
 
 
 def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
@@ -313,7 +256,8 @@ def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
         file.writelines(f"ngram {length}={count}\n" for length, count in enumerate(model.counts, 1))
         for length, table in enumerate(model.tables, 1):
             file.write(f"\n\\{length}-grams:\n")
-            for part in Room(CHUNK).slices(len(table.first)):
+            for begin in range(0, len(table.first), CHUNK):
+                part = slice(begin, begin + CHUNK)
                 probs, names = table.log_prob[part].tolist(), _names(model, length, part)
                 if table.log_backoff is None:
                     lines = [f"{prob:.7g}\t{name}\n" for prob, name in zip(probs, names, strict=True)]
@@ -329,8 +273,6 @@ def _names(model: NgramModel, length: int, part: slice) -> Iterator[str]:
     table = model.tables[length - 1]
     first, row = [table.first[part]], table.suffix[part]
     for lower in model.tables[length - 2 :: -1] if length > 1 else ():
-        own = slice(int(row[0]), int(row[-1]) + 1)
-        place = row - row[0]
-        first.append(lower.first[own][place])
-        row = lower.suffix[own][place]
+        first.append(lower.first[row])
+        row = lower.suffix[row]
     return map(" ".join, zip(*([model.words[word] for word in words.tolist()] for words in first), strict=True))

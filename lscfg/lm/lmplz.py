@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 from lscfg.errors import InputError
 from lscfg.io.arpa import check_arpa
 from lscfg.io.text import atomic_write
-from lscfg.lm.columns import EVERYTHING, Room
 from lscfg.lm.counts import tokenized_lines
 from lscfg.lm.estimate import (
     check_fallback,
@@ -23,10 +21,10 @@ from lscfg.lm.estimate import (
     write_arpa,
 )
 
-ESTIMATORS = ("auto", "lscfg", "lmplz")
+ESTIMATORS = ("lscfg", "lmplz")
 
-_MEMORY = 1.0
-"""Sorting memory of ``lmplz`` in GiB, which spills to disk beyond it; its own default is most of the machine's."""
+_MEMORY = 1024
+"""Sorting memory of ``lmplz`` in MiB, which spills to disk beyond it; its own default is most of the machine's."""
 
 
 def build_lm(
@@ -35,9 +33,8 @@ def build_lm(
     order: int = 4,
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
-    estimator: str = "auto",
-    memory: float | None = None,
-) -> str:
+    estimator: str = "lscfg",
+) -> None:
     """Estimates an n-gram model (interpolated modified Kneser-Ney) from a text and writes it in ARPA, atomically.
 
     Args:
@@ -46,11 +43,7 @@ def build_lm(
         order: length of the longest n-grams, 2..6.
         prune: n-grams with at most that raw count are dropped, one threshold for each order, never falling.
         discount_fallback: up to three discounts for orders where the text does not determine them.
-        estimator: ``lscfg`` for the built-in one, ``lmplz`` for KenLM's, ``auto`` for KenLM's where it is on the PATH.
-        memory: GiB for n-grams; what does not fit goes to temporary files beside the model. None: all is in memory.
-
-    Returns:
-        ``lscfg`` or ``lmplz``, whichever was used.
+        estimator: ``lscfg`` for the built-in one, which keeps all n-grams in memory; ``lmplz`` for KenLM's, on disk.
 
     Raises:
         InputError: bad arguments or text, ``lmplz`` is wanted but missing, or it failed (the error has its messages).
@@ -60,27 +53,15 @@ def build_lm(
     check_order(order)
     thresholds = prune_thresholds(prune, order)
     fallback = check_fallback(discount_fallback)
-    estimator = chosen_estimator(estimator)
-    if memory is not None and not 0 < memory < math.inf:
-        raise InputError(f"--memory must be above 0, not {memory:g}")
     if estimator == "lmplz":
         program = shutil.which("lmplz")
         if program is None:
             raise InputError(
                 "lmplz is not on the PATH; install KenLM's programs, or use the built-in estimator (lscfg)"
             )
-        _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback, _MEMORY if memory is None else memory)
+        _run_lmplz(program, text_path, arpa_path, order, thresholds, fallback)
     else:
-        room = EVERYTHING if memory is None else Room.of(memory, Path(arpa_path).absolute().parent)
-        write_arpa(estimate_ngrams(text_path, order, thresholds, fallback, room), arpa_path)
-    return estimator
-
-
-def chosen_estimator(estimator: str) -> str:
-    """The estimator itself, ``lscfg`` or ``lmplz``; of ``auto`` the one that it stands for here."""
-    if estimator != "auto":
-        return estimator
-    return "lmplz" if shutil.which("lmplz") else "lscfg"
+        write_arpa(estimate_ngrams(text_path, order, thresholds, fallback), arpa_path)
 
 
 def _run_lmplz(
@@ -90,14 +71,13 @@ def _run_lmplz(
     order: int,
     thresholds: list[int],
     fallback: tuple[float, float, float] | None,
-    memory: float,
 ) -> None:
     """Runs ``lmplz`` on a copy of the text: both estimators then agree on .gz files and on a last line left open."""
     with tempfile.TemporaryDirectory(prefix="lscfg-lm-") as folder:
         text, arpa = Path(folder, "text"), Path(folder, "arpa")
         with atomic_write(text) as file:
             file.writelines(" ".join(words) + "\n" for words in tokenized_lines(text_path))
-        command = [program, "-o", str(order), "-S", f"{math.ceil(1024 * memory)}M", "-T", f"{folder}/"]
+        command = [program, "-o", str(order), "-S", f"{_MEMORY}M", "-T", f"{folder}/"]
         command += ["--text", str(text), "--arpa", str(arpa)]
         if any(thresholds):
             command += ["--prune", *map(str, thresholds)]

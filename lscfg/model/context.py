@@ -11,7 +11,7 @@ from lscfg.grammar.table import LAYOUT as RULES
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io.layout import check_layout, check_offsets, check_range
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
-from lscfg.model.sense import SenseModel
+from lscfg.model.low_dimensional import LowDimensionalModel
 
 LAYOUT = {
     "counts": "float64 [rules]",
@@ -32,7 +32,7 @@ class ContextModel:
         offsets: int64 [outcomes + 1], where those of each outcome begin: the rules, the words of the vocabulary as
             target words, the shapes of rules.
         items: int32 [weights], context items, ascending for each; weights: float32 [weights].
-        sense: a scorer of the same rules, if there is one; beside it there may be no weights.
+        low_dimensional: a low-dimensional context model of the same rules, or None; with one there may be no weights.
     """
 
     rules: RuleTable
@@ -40,12 +40,12 @@ class ContextModel:
     offsets: np.ndarray
     items: np.ndarray
     weights: np.ndarray
-    sense: SenseModel | None = None
+    low_dimensional: LowDimensionalModel | None = None
 
     @property
     def has_weights(self) -> bool:
-        """Whether it says anything beside a scorer; one without a scorer does, even if all its weights are 0."""
-        return self.sense is None or len(self.weights) > 0
+        """False for a low-dimensional context model alone."""
+        return self.low_dimensional is None or len(self.weights) > 0
 
     @staticmethod
     def outcomes(rules: RuleTable) -> int:
@@ -56,21 +56,23 @@ class ContextModel:
         """By their names in model files."""
         own = {name: getattr(self, name) for name in ("counts", "offsets", "items", "weights")}
         tables = {name: array for name, array in self.rules.arrays().items() if name != "rules.arity"}
-        scorer = self.sense.arrays() if self.sense else {}
-        return {f"context.{name}": array for name, array in (own | tables).items()} | scorer
+        others = self.low_dimensional.arrays() if self.low_dimensional else {}
+        return {f"context.{name}": array for name, array in (own | tables).items()} | others
 
     @classmethod
-    def without_weights(cls, rules: RuleTable, counts: np.ndarray, sense: SenseModel) -> ContextModel:
-        """One that has a scorer and nothing else."""
+    def without_weights(
+        cls, rules: RuleTable, counts: np.ndarray, low_dimensional: LowDimensionalModel
+    ) -> ContextModel:
+        """A low-dimensional context model alone."""
         offsets = np.zeros(cls.outcomes(rules) + 1, np.int64)
-        return cls(rules, counts, offsets, np.zeros(0, np.int32), np.zeros(0, np.float32), sense)
+        return cls(rules, counts, offsets, np.zeros(0, np.int32), np.zeros(0, np.float32), low_dimensional)
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], scorer: str = "") -> ContextModel:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str = "") -> ContextModel:
         """The inverse of ``arrays``.
 
         Args:
-            scorer: the kind of the scorer, if there is one.
+            kind: of the low-dimensional context model, if there is one.
 
         Raises:
             ValueError: something is missing or wrong; the array is named.
@@ -79,10 +81,10 @@ class ContextModel:
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
         check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
         own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])
-        rules, sense = RuleTable.from_arrays(own), None
+        rules, low_dimensional = RuleTable.from_arrays(own), None
         if "sense.items" in arrays:
-            sense = SenseModel.from_arrays(arrays, scorer, len(rules), len(rules.words))
-        made = cls(rules, own["counts"], own["offsets"], own["items"], own["weights"], sense)
+            low_dimensional = LowDimensionalModel.from_arrays(arrays, kind, len(rules), len(rules.words))
+        made = cls(rules, own["counts"], own["offsets"], own["items"], own["weights"], low_dimensional)
         made._check()
         return made
 

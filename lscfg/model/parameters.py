@@ -294,8 +294,8 @@ def _save(
         others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
     if model.context:
         others |= model.context.arrays()
-        if model.context.sense:
-            metadata["sense"] = model.context.sense.kind
+        if model.context.low_dimensional:
+            metadata["sense"] = model.context.low_dimensional.kind
     if model.boundary:
         others |= model.boundary.arrays()
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)

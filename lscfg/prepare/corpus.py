@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from lscfg.errors import InputError
 from lscfg.io.text import stream_lines, write_lines
-from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
 from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import count_forms, open_caser, write_forms
 from lscfg.prepare.clean import clean
-from lscfg.prepare.pairs import RawPair, source_kind
+from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
 
 DROPPED = "dropped.tsv"
@@ -158,13 +158,12 @@ def _read_corpus(
     files: Sequence[Path], languages: tuple[str, str], settings: PrepareSettings, held: set[tuple[str, str]]
 ) -> tuple[TextSet, list[Remark]]:
     """The pairs that text alone says are good, and remarks on the others."""
-    name = source_kind(files, settings.format)
-    module = kind(TEXT_SOURCES, name)
-    reading = settings.reading or module.Settings()
+    name = reader_of(files, settings.format)
+    reader = TEXT_READERS[name]
+    reading = settings.reading or reader.Settings()
     train, sources, targets = TextSet("train"), [], []
     remarks, seen = [], set[tuple[str, str]]()
-    pairs: Iterator[RawPair] = module.read_pairs(files, languages, reading)
-    for pair in progress(pairs, "reading"):
+    for pair in progress(reader.read_pairs(files, languages, reading), "reading"):
         text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
         if reason := pair.fault or _fault(text, settings, seen, held):
             remarks.append(Remark(pair.path, pair.line, train.name, "dropped", reason))
@@ -290,7 +289,7 @@ def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path
         recipe = replace(recipe, case_model=ModelFile.of(path))
     caser = open_caser(recipe.casing, forms, tokenised)
     cased = (caser.encode(line) for line in training)
-    model = kind(TOKENISERS, recipe.tokeniser).train_model(cased, SIDES[side], recipe.settings)
+    model = TOKENISERS[recipe.tokeniser].train_model(cased, SIDES[side], recipe.settings)
     if model is not None:
         path = folder / f"{recipe.tokeniser}.{recipe.language}.model"
         path.write_bytes(model)

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.errors import InputError
+from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared
-
-HELP = "Moses' rules for words and punctuation (sacremoses)"
-VERSION = 1
-SUBWORDS = False
 
 UNSPACED = ("ja", "zh", "yue", "th", "lo", "km", "my", "bo", "dz")
 """Languages that write no blanks between words."""
-
-
-@dataclass(frozen=True)
-class Settings(Declared):
-    """There is nothing to set: the rules are those of the language."""
 
 
 class MosesRules:
@@ -40,20 +30,23 @@ class MosesRules:
         return str(self._detokeniser.detokenize(words, unescape=False))
 
 
-def train_model(lines: Sequence[str], side: str, settings: Settings) -> None:
-    """There is no model."""
+class MosesTokeniser(Tokeniser[Declared]):
+    """Moses' rules, as sacremoses has them."""
 
+    HELP = "Moses' rules for words and punctuation (sacremoses)"
+    VERSION = 1
+    Settings = Declared
 
-def open_tokeniser(language: str, settings: Settings, model: Path | None) -> MosesRules:
-    """The tokeniser.
+    def open(self, language: str, settings: Declared, model: Path | None) -> MosesRules:
+        """The tokeniser.
 
-    Raises:
-        InputError: sacremoses is missing, or the language has no blanks between words.
-    """
-    base = language.lower().replace("_", "-").partition("-")[0]
-    if base in UNSPACED:
-        raise InputError(f"moses cannot tell the words of {language}; take the tokeniser spm, or split them before")
-    try:
-        return MosesRules(base)
-    except ImportError as error:
-        raise InputError("the tokeniser moses needs sacremoses: pip install 'lscfg[train]'") from error
+        Raises:
+            InputError: sacremoses is missing, or the language has no blanks between words.
+        """
+        base = language.lower().replace("_", "-").partition("-")[0]
+        if base in UNSPACED:
+            raise InputError(f"moses cannot tell the words of {language}; take the tokeniser spm, or split them before")
+        try:
+            return MosesRules(base)
+        except ImportError as error:
+            raise InputError("the tokeniser moses needs sacremoses: pip install 'lscfg[train]'") from error

@@ -9,54 +9,60 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError, quote
-from lscfg.prepare.pairs import NO_TRANSLATION, RawPair, language_matches
+from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_matches
 from lscfg.settings import Declared, setting
-
-HELP = "Parquet tables with a column translation, or two columns of text"
-VERSION = 1
 
 STRUCT = "translation"
 BATCH = 10_000
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class FieldSettings(Declared):
     """Which columns."""
 
     source_field: str = setting("", "column of the source sentence", shown=f"that of its language, first in `{STRUCT}`")
     target_field: str = setting("", "column of its translation", shown=f"that of its language, first in `{STRUCT}`")
 
 
-def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Settings) -> Iterator[RawPair]:
-    """The pairs of Parquet tables; a row without one of the sentences has a fault. Rows count from 1.
+class Parquet(TextReader[FieldSettings]):
+    """Parquet tables."""
 
-    Raises:
-        InputError: pyarrow is missing, a file is no Parquet or cut off, its columns are others, or text is no UTF-8.
-    """
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise InputError("Parquet needs pyarrow: pip install 'lscfg[parquet]'", files[0]) from error
-    for path in files:
-        row = 0
+    HELP = "Parquet tables with a column translation, or two columns of text"
+    VERSION = 1
+    Settings = FieldSettings
+
+    def read_pairs(
+        self, files: Sequence[Path], languages: tuple[str, str], settings: FieldSettings
+    ) -> Iterator[RawPair]:
+        """Reads Parquet tables; a row without one of the sentences has a fault. Rows count from 1.
+
+        Raises:
+            InputError: pyarrow is missing, a file is damaged or no Parquet, or lacks the columns, or text is no UTF-8.
+        """
         try:
-            with pyarrow.parquet.ParquetFile(path) as table:
-                ways = _columns(path, table.schema_arrow, languages, settings)
-                for batch in table.iter_batches(BATCH, columns=sorted({way[0] for way in ways})):
-                    for pair in zip(*(_values(batch, way) for way in ways), strict=True):
-                        row += 1
-                        fault = NO_TRANSLATION if None in pair else ""
-                        yield RawPair(str(path), row, pair[0] or "", pair[1] or "", fault)
-        except UnicodeDecodeError as error:
-            raise InputError(f"text behind row {row} is not UTF-8", path) from error
-        except (pyarrow.ArrowException, OSError) as error:
-            if isinstance(error, OSError) and error.errno:
-                raise InputError(f"cannot read: {os.strerror(error.errno)}", path) from error
-            raise InputError("not a Parquet file, or cut off or damaged; fetch it anew", path) from error
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError as error:
+            raise InputError("Parquet needs pyarrow: pip install 'lscfg[parquet]'", files[0]) from error
+        for path in files:
+            row = 0
+            try:
+                with pyarrow.parquet.ParquetFile(path) as table:
+                    ways = _columns(path, table.schema_arrow, languages, settings)
+                    for batch in table.iter_batches(BATCH, columns=sorted({way[0] for way in ways})):
+                        for pair in zip(*(_values(batch, way) for way in ways), strict=True):
+                            row += 1
+                            fault = NO_TRANSLATION if None in pair else ""
+                            yield RawPair(str(path), row, pair[0] or "", pair[1] or "", fault)
+            except UnicodeDecodeError as error:
+                raise InputError(f"text behind row {row} is not UTF-8", path) from error
+            except (pyarrow.ArrowException, OSError) as error:
+                if isinstance(error, OSError) and error.errno:
+                    raise InputError(f"cannot read: {os.strerror(error.errno)}", path) from error
+                raise InputError("not a Parquet file, or cut off or damaged; fetch it anew", path) from error
 
 
-def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: Settings) -> list[tuple[str, ...]]:
+def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: FieldSettings) -> list[tuple[str, ...]]:
     """The names that lead to the text of either side.
 
     Raises:

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared
-
-HELP = "words are what blanks separate already"
-VERSION = 1
-SUBWORDS = False
-
-
-@dataclass(frozen=True)
-class Settings(Declared):
-    """There is nothing to set."""
 
 
 class Blanks:
@@ -30,10 +20,13 @@ class Blanks:
         return " ".join(words)
 
 
-def train_model(lines: Sequence[str], side: str, settings: Settings) -> None:
-    """There is no model."""
+class BlankTokeniser(Tokeniser[Declared]):
+    """No tokeniser: words are what blanks separate."""
 
+    HELP = "words are what blanks separate already"
+    VERSION = 1
+    Settings = Declared
 
-def open_tokeniser(language: str, settings: Settings, model: Path | None) -> Blanks:
-    """The tokeniser."""
-    return Blanks()
+    def open(self, language: str, settings: Declared, model: Path | None) -> Blanks:
+        """The tokeniser."""
+        return Blanks()

@@ -12,9 +12,9 @@ from typing import Any, Self
 from lscfg.errors import InputError
 from lscfg.extras import installed_versions
 from lscfg.io.text import decode_text, read_bytes, write_json
-from lscfg.kinds import TOKENISERS, kind
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.version import __version__
 
 RECORD = "prepare.json"
@@ -88,7 +88,7 @@ class Record:
             if found["format"] != FORMAT:
                 raise InputError(f"of format {found['format']}, not {FORMAT}; prepare the corpus anew", path)
             facts = dict(found["settings"])
-            own = kind(TOKENISERS, facts["tokeniser"]).Settings.of(facts.pop("tokenisation"))
+            own = TOKENISERS[facts["tokeniser"]].Settings.of(facts.pop("tokenisation"))
             del facts["reading"]
             settings = replace(PrepareSettings.of(facts), tokenisation=own)
             source, target = (_side(folder, settings, found["sides"][name]) for name in ("source", "target"))

@@ -8,23 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.errors import InputError, quote
-from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
-from lscfg.prepare.pairs import TEXT, plain_name, source_kind
+from lscfg.prepare.reader import TEXT, TEXT_READERS, plain_name, reader_of
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, setting
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
-
-
-def text_sources() -> dict[str, type[Declared]]:
-    """Settings of every kind of source by its name."""
-    return {name: kind(TEXT_SOURCES, name).Settings for name in kinds(TEXT_SOURCES)}
-
-
-def tokenisers() -> dict[str, type[Declared]]:
-    """Settings of every tokeniser by its name."""
-    return {name: kind(TOKENISERS, name).Settings for name in kinds(TOKENISERS)}
 
 
 @dataclass(frozen=True)
@@ -38,10 +28,10 @@ class PrepareSettings(Declared):
     source_language: str = setting("", "language of the source, as en or pt-BR", shown="ending of its file's name")
     target_language: str = setting("", "language of the target", shown="ending of its file's name")
     format: str | None = setting(
-        None, "kind of the raw files", choices=kinds(TEXT_SOURCES), shown="ending of their names"
+        None, "kind of the raw files", choices=TEXT_READERS.names(), shown="ending of their names"
     )
     unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
-    tokeniser: str = setting("moses", "tokeniser of both sides", choices=kinds(TOKENISERS))
+    tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names())
     casing: str = setting("true", "casing: as within sentences, small letters alone, or as it is", choices=CASINGS)
     max_length: int = setting(100, "most words of a sentence of the training text", least=1)
     max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
@@ -62,7 +52,7 @@ class PrepareSettings(Declared):
             if value and not _LANGUAGE.fullmatch(value):
                 raise SettingError(name, f"must be a language as en or pt-BR, not {quote(value)}")
         if self.tokenisation is None:
-            object.__setattr__(self, "tokenisation", kind(TOKENISERS, self.tokeniser).Settings())
+            object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
 
     def languages(self, files: Sequence[Path]) -> tuple[str, str]:
         """Source and target language: those that are set, else the endings of the names of two files.
@@ -73,7 +63,7 @@ class PrepareSettings(Declared):
         found = []
         for number, side in enumerate(("source", "target")):
             language = getattr(self, f"{side}_language")
-            if not language and len(files) == 2 and source_kind(files, self.format) == TEXT:
+            if not language and len(files) == 2 and reader_of(files, self.format) == TEXT:
                 ending = plain_name(files[number]).rpartition(".")[2]
                 language = ending if _LANGUAGE.fullmatch(ending) and ending != plain_name(files[number]) else ""
             if not language:

@@ -1,35 +1,17 @@
-"""One language of a preparation: the way of a line of raw text to words, and of words back to text.
-
-A tokeniser's module has, beside ``HELP``, ``VERSION`` and ``Settings``:
-
-- ``SUBWORDS``: whether its words are pieces of words, so that capital letters are dealt with before, not after it;
-- ``train_model(lines, side, settings)``: the bytes of its model of the ``"source"`` or ``"target"`` side, or None;
-- ``open_tokeniser(language, settings, model)``: a ``Tokeniser``; ``model`` is the file of these bytes.
-"""
+"""One language of a preparation: from a line of raw text to words, and from words back to text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from lscfg.errors import InputError
 from lscfg.io.text import file_hash
-from lscfg.kinds import TOKENISERS, kind
 from lscfg.parallel.worker import keep
 from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared
-
-
-class Tokeniser(Protocol):
-    """Text to words and back."""
-
-    def encode(self, line: str) -> list[str]:
-        """The words of a clean line."""
-
-    def decode(self, words: list[str]) -> str:
-        """The text of words."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +60,7 @@ class SideRecipe:
     @property
     def subwords(self) -> bool:
         """Whether words are pieces of words."""
-        return bool(kind(TOKENISERS, self.tokeniser).SUBWORDS)
+        return TOKENISERS[self.tokeniser].SUBWORDS
 
 
 class Side:
@@ -91,8 +73,7 @@ class Side:
     def __init__(self, recipe: SideRecipe):
         self.recipe, self.subwords = recipe, recipe.subwords
         model = recipe.word_model.checked() if recipe.word_model else None
-        module = kind(TOKENISERS, recipe.tokeniser)
-        self._tokeniser: Tokeniser = module.open_tokeniser(recipe.language, recipe.settings, model)
+        self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
         forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
         self._caser = open_caser(recipe.casing, forms, not self.subwords)
 

@@ -10,18 +10,15 @@ from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.io.text import read_bytes
+from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared, setting
-
-HELP = "sub-words of SentencePiece models, given or trained on the text"
-VERSION = 1
-SUBWORDS = True
 
 LONGEST = 1 << 20
 """Bytes of a line beyond which it is not trained on."""
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class SubwordSettings(Declared):
     """The models of both sides."""
 
     vocabulary: int = setting(8000, "most pieces of each side", least=8)
@@ -47,47 +44,54 @@ class SentencePieces:
         return str(self._processor.decode(words))
 
 
-def train_model(lines: Sequence[str], side: str, settings: Settings) -> bytes:
-    """The model of a side (``"source"`` or ``"target"``): the one that is given, or one that is trained on the lines.
+class SubwordTokeniser(Tokeniser[SubwordSettings]):
+    """SentencePiece models."""
 
-    Raises:
-        InputError: sentencepiece is missing, the given file is no model, or the text does not do for one.
-    """
-    given = settings.files().get(f"{side}_model")
-    if given:
-        data = read_bytes(given)
-        _load(data, given)
-        return data
-    package, out = _package(), io.BytesIO()
-    try:
-        package.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines),
-            model_writer=out,
-            vocab_size=settings.vocabulary,
-            model_type=settings.model_type,
-            character_coverage=settings.character_coverage,
-            hard_vocab_limit=False,  # little text has fewer pieces
-            normalization_rule_name="identity",
-            remove_extra_whitespaces=False,
-            max_sentence_length=LONGEST,
-            num_threads=1,  # sums over threads would give another model each time
-            minloglevel=2,
-        )
-    except RuntimeError as error:
-        reason = str(error).rpartition("] ")[2] or str(error)
-        message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
-        raise InputError(message) from error
-    return out.getvalue()
+    HELP = "sub-words of SentencePiece models, given or trained on the text"
+    VERSION = 1
+    SUBWORDS = True
+    Settings = SubwordSettings
 
+    def train_model(self, lines: Sequence[str], side: str, settings: SubwordSettings) -> bytes:
+        """Reads the given model of a side, or trains one on the lines.
 
-def open_tokeniser(language: str, settings: Settings, model: Path | None) -> SentencePieces:
-    """The tokeniser with a model of ``train_model``.
+        Raises:
+            InputError: sentencepiece is missing, the given file is no model, or the text does not do for one.
+        """
+        given = settings.files().get(f"{side}_model")
+        if given:
+            data = read_bytes(given)
+            _load(data, given)
+            return data
+        package, out = _package(), io.BytesIO()
+        try:
+            package.SentencePieceTrainer.train(
+                sentence_iterator=iter(lines),
+                model_writer=out,
+                vocab_size=settings.vocabulary,
+                model_type=settings.model_type,
+                character_coverage=settings.character_coverage,
+                hard_vocab_limit=False,  # little text has fewer pieces
+                normalization_rule_name="identity",
+                remove_extra_whitespaces=False,
+                max_sentence_length=LONGEST,
+                num_threads=1,  # sums over threads would give another model each time
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            reason = str(error).rpartition("] ")[2] or str(error)
+            message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
+            raise InputError(message) from error
+        return out.getvalue()
 
-    Raises:
-        InputError: sentencepiece is missing, or the file is no model.
-    """
-    assert model is not None  # the preparation has written it
-    return SentencePieces(_load(read_bytes(model), model))
+    def open(self, language: str, settings: SubwordSettings, model: Path | None) -> SentencePieces:
+        """Opens a model of ``train_model``.
+
+        Raises:
+            InputError: sentencepiece is missing, or the file is no model.
+        """
+        assert model is not None  # the preparation has written it
+        return SentencePieces(_load(read_bytes(model), model))
 
 
 def _package() -> Any:

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
 from lscfg.errors import InputError
 from lscfg.io.text import stream_lines
-from lscfg.prepare.pairs import RawPair
+from lscfg.prepare.reader import RawPair, TextReader
 from lscfg.settings import Declared
 
-HELP = "two plain text files, line by line"
-VERSION = 1
 
+class PlainText(TextReader[Declared]):
+    """Two plain text files."""
 
-@dataclass(frozen=True)
-class Settings(Declared):
-    """There is nothing to set."""
+    HELP = "two plain text files, line by line"
+    VERSION = 1
+    Settings = Declared
 
+    def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
+        """Reads a source and a target file.
 
-def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Settings) -> Iterator[RawPair]:
-    """The pairs of a source and a target file.
-
-    Raises:
-        InputError: a file cannot be read or is not UTF-8, or one is shorter than the other.
-    """
-    source, target = files
-    for number, (f, e) in enumerate(zip_longest(stream_lines(source, True), stream_lines(target, True)), 1):
-        if f is None or e is None:
-            shorter, longer = (source, target) if f is None else (target, source)
-            raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
-        yield RawPair(str(source), number, f, e)
+        Raises:
+            InputError: a file cannot be read or is not UTF-8, or one is shorter than the other.
+        """
+        source, target = files
+        for number, (f, e) in enumerate(zip_longest(stream_lines(source, True), stream_lines(target, True)), 1):
+            if f is None or e is None:
+                shorter, longer = (source, target) if f is None else (target, source)
+                raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
+            yield RawPair(str(source), number, f, e)

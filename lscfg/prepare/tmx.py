@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
 
 from lscfg.errors import InputError, quote
 from lscfg.io.text import read_chunks
-from lscfg.prepare.pairs import NO_TRANSLATION, RawPair, language_matches
+from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_matches
 from lscfg.settings import Declared
-
-HELP = "translation memories (TMX)"
-VERSION = 1
 
 CODES = {"bpt", "ept", "ph", "it", "ut"}
 """Elements of a segment whose content is a program's markup, not text."""
 
 
-@dataclass(frozen=True)
-class Settings(Declared):
-    """There is nothing to set."""
+class TranslationMemory(TextReader[Declared]):
+    """Translation memories."""
 
+    HELP = "translation memories (TMX)"
+    VERSION = 1
+    Settings = Declared
 
-def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Settings) -> Iterator[RawPair]:
-    """The pairs of translation memories; a unit without one of the languages has a fault.
+    def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
+        """Reads translation memories; a unit without one of the languages has a fault.
 
-    Of several variants of a language the first counts. Markup within a segment is left out, the text that it encloses
-    is kept.
+        The first of several variants of a language counts. Markup within a segment is left out, and the text that it
+        encloses is kept.
 
-    Raises:
-        InputError: a file cannot be read, is no well-formed XML or no TMX, or has entities of its own, which could
-            unfold to any size; by file and line.
-    """
-    for path in files:
-        units = _Units(path, languages)
-        for chunk in read_chunks(path):
-            yield from units.feed(chunk)
-        yield from units.feed(b"", last=True)
+        Raises:
+            InputError: a file cannot be read, is no well-formed XML or no TMX, or has entities of its own, which could
+                unfold to any size; by file and line.
+        """
+        for path in files:
+            units = _Units(path, languages)
+            for chunk in read_chunks(path):
+                yield from units.feed(chunk)
+            yield from units.feed(b"", last=True)
 
 
 class _Units:

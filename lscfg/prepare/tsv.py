@@ -8,17 +8,14 @@ from pathlib import Path
 
 from lscfg.errors import InputError
 from lscfg.io.text import stream_lines
-from lscfg.prepare.pairs import RawPair
+from lscfg.prepare.reader import RawPair, TextReader
 from lscfg.settings import Declared, SettingError, setting
-
-HELP = "tables with a pair on each line, fields separated by tabulators"
-VERSION = 1
 
 FEW_COLUMNS = "too few columns"
 
 
 @dataclass(frozen=True)
-class Settings(Declared):
+class ColumnSettings(Declared):
     """Which columns.
 
     Raises:
@@ -35,23 +32,32 @@ class Settings(Declared):
             raise SettingError("target_column", "must be another column than source_column")
 
 
-def read_pairs(files: Sequence[Path], languages: tuple[str, str], settings: Settings) -> Iterator[RawPair]:
-    """The pairs of tables; a line with too few columns has a fault.
+class TabSeparated(TextReader[ColumnSettings]):
+    """Tables with tabulators."""
 
-    Raises:
-        InputError: a file cannot be read or is not UTF-8, or no line of it has the columns.
-    """
-    source, target = settings.source_column - 1, settings.target_column - 1
-    for path in files:
-        good = number = 0
-        for number, line in enumerate(stream_lines(path, marked=True), 1):
-            if number == 1 and settings.header:
-                continue
-            fields = line.split("\t")
-            if len(fields) <= max(source, target):
-                yield RawPair(str(path), number, "", "", FEW_COLUMNS)
-            else:
-                good += 1
-                yield RawPair(str(path), number, fields[source], fields[target])
-        if number and not good:
-            raise InputError(f"no line has {max(source, target) + 1} columns separated by tabulators", path)
+    HELP = "tables with a pair on each line, fields separated by tabulators"
+    VERSION = 1
+    Settings = ColumnSettings
+
+    def read_pairs(
+        self, files: Sequence[Path], languages: tuple[str, str], settings: ColumnSettings
+    ) -> Iterator[RawPair]:
+        """Reads tables; a line with too few columns has a fault.
+
+        Raises:
+            InputError: a file cannot be read or is not UTF-8, or no line of it has the columns.
+        """
+        source, target = settings.source_column - 1, settings.target_column - 1
+        for path in files:
+            good = number = 0
+            for number, line in enumerate(stream_lines(path, marked=True), 1):
+                if number == 1 and settings.header:
+                    continue
+                fields = line.split("\t")
+                if len(fields) <= max(source, target):
+                    yield RawPair(str(path), number, "", "", FEW_COLUMNS)
+                else:
+                    good += 1
+                    yield RawPair(str(path), number, fields[source], fields[target])
+            if number and not good:
+                raise InputError(f"no line has {max(source, target) + 1} columns separated by tabulators", path)

@@ -15,7 +15,6 @@ from lscfg.api import estimators, text
 from lscfg.errors import InputError
 from lscfg.estimate import em, spectral
 from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.extract.trees import write_trees
 
 ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.Clusters]
 
@@ -68,7 +67,7 @@ def test_fit_is_what_the_command_does(trees):
 
 
 def test_files_serve_as_derivations_and_models_are_written(trees, tmp_path):
-    write_trees(tmp_path / "x.trees", trees)
+    trees.write_text(tmp_path / "x.trees")
     trees.save(tmp_path / "x.deriv")
     for name in ("x.trees", "x.deriv"):
         lscfg.Clusters(m=2).fit(tmp_path / name).save(tmp_path / "m")

@@ -16,11 +16,14 @@ import helpers
 import numpy as np
 import pytest
 from command_lines import CLUSTER, CONTEXT, EVERY_LINE, LINES, align_words, estimate_words, scorer_words, tune_words
+from estimates import LOW_DIMENSIONAL
 from other_settings import option_words, other_value, other_values
 
 from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
-from lscfg.corpus.align import AlignmentSettings, aligners
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.align import AlignmentSettings
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
@@ -29,7 +32,6 @@ from lscfg.extract.hiero import HieroLimits
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.io.text import read_lines
 from lscfg.kernel import DeriveOptions, FeatureOptions
-from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
 from lscfg.parallel.choose import in_threads
@@ -113,14 +115,14 @@ def test_clusters(name, monkeypatch, capsys):
     assert capsys.readouterr().err.endswith("there: local:3\n")
 
 
-@pytest.mark.parametrize("name", aligners())
+@pytest.mark.parametrize("name", ALIGNERS.names())
 def test_align(double, name):
     """Every setting of the aligner, each with a value of its own."""
     align = double("lscfg.corpus.align.align_both_ways", SimpleNamespace(joined=lambda heuristic: [heuristic]))
     run_words(align_words(name))
-    own = other_values(aligners()[name])
+    own = other_values(ALIGNERS.settings()[name])
     settings = AlignmentSettings.with_aligner(model=name, heuristic="intersect", **own)
-    assert own and settings.aligner == aligners()[name](**own) != aligners()[name]()
+    assert own and settings.aligner == ALIGNERS.settings()[name](**own) != ALIGNERS.settings()[name]()
     align.assert_called_once_with(["a0 b", "c0"], ["a1 b", "c1"], settings, jobs=97, save="saved")
     assert read_lines("out") == ["intersect"]
 
@@ -217,14 +219,14 @@ def derivations(double):
 def test_estimate(double, derivations, name):
     """Every setting of the estimator and of the context model, each with a value of its own."""
     model, hiero, phrases = MagicMock(), MagicMock(), MagicMock()
-    double("lscfg.context.loglinear.read_source", ["a0 b", "c0"])
+    double("lscfg.context.inputs.read_source", ["a0 b", "c0"])
     of_phrases = double("lscfg.extract.phrases.Phrases.tokens", phrases)
     of_hiero = double("lscfg.extract.hiero.Hiero.tokens", hiero)
     both = double("lscfg.grammar.tokens.RuleTokens.with_those_of", MagicMock())
     both.return_value.without.return_value = "tokens"
     found = ESTIMATORS[name]
     estimate = double(f"{helpers.class_path(found)}.estimate", "without context")
-    add_context = double("lscfg.context.loglinear.add_context", model)
+    add_context = double("lscfg.context.loglinear.Loglinear.add", model)
     run_words(estimate_words(name))
     settings = found.Settings(**other_values(found.Settings))
     folder, resume = (Path("folder"), True) if found.CHECKPOINTS else (None, False)
@@ -235,23 +237,23 @@ def test_estimate(double, derivations, name):
     both.assert_called_once_with(hiero, phrases)
     both.return_value.without.assert_called_once_with(0.25)
     context = CONTEXT(**other_values(CONTEXT))
-    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context, 97)
+    add_context.assert_called_once_with("without context", "tokens", ["a0 b", "c0"], context, 97, ())
     model.save.assert_called_once_with("out", "float64")
 
 
-@pytest.mark.parametrize("scorer", kinds(SENSE_MODELS))
+@pytest.mark.parametrize("scorer", LOW_DIMENSIONAL)
 def test_each_setting_of_a_scorer(double, derivations, scorer):
     """A scorer without weights, of minimal tokens, gets all of its settings."""
-    double("lscfg.context.loglinear.read_source", ["text"])
+    double("lscfg.context.inputs.read_source", ["text"])
     double("lscfg.extract.minimal.Minimal.tokens", "tokens")
     double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
-    add_context = double("lscfg.context.loglinear.add_context")
-    add = double("lscfg.context.task.add_scorer", MagicMock())
+    add_context = double("lscfg.context.loglinear.Loglinear.add")
+    add = double(f"{helpers.class_path(CONTEXT_MODELS[scorer])}.add", MagicMock())
     run_words(scorer_words("mle", scorer))
-    declared = kind(SENSE_MODELS, scorer).Settings
+    declared = CONTEXT_MODELS[scorer].Settings
     settings = declared(**other_values(declared))
     assert settings != declared() and not add_context.called
-    add.assert_called_once_with(scorer, settings, "model", "tokens", ["text"], available_cores(), [])
+    add.assert_called_once_with("model", "tokens", ["text"], settings, available_cores(), ANY)
 
 
 @pytest.mark.parametrize(
@@ -271,16 +273,16 @@ def test_each_setting_of_an_estimator_alone(double, derivations, name, item):
 @pytest.mark.parametrize(("given", "name"), [("--context", "minimal"), ("--hiero-context", "hiero")])
 @pytest.mark.parametrize("item", settings_of(CONTEXT), ids=lambda item: item.name)
 def test_each_setting_of_the_context_model_alone(double, derivations, given, name, item):
-    double("lscfg.context.loglinear.read_source", ["text"])
+    double("lscfg.context.inputs.read_source", ["text"])
     tokens = double(f"{helpers.class_path(EXTRACTORS[name])}.tokens", "tokens")
     double("lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
-    add_context = double("lscfg.context.loglinear.add_context", MagicMock())
+    add_context = double("lscfg.context.loglinear.Loglinear.add", MagicMock())
     value = {item.name: other_value(item, 0)}
     files = ["f"] if name == "minimal" else ["f", "e", "a1"]
     words = ["estimate", "mle", "deriv", "-o", "out", given, *files]
     run_words([*words, *option_words(CONTEXT, value, "loglinear")])
     assert tokens.call_count == 1
-    add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value), available_cores())
+    add_context.assert_called_once_with("model", "tokens", ["text"], CONTEXT(**value), available_cores(), ())
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from other_settings import other_values
 from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_values, prepare_words
 
 from lscfg.cli import main
-from lscfg.prepare.settings import text_sources, tokenisers
+from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.tokeniser import TOKENISERS
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +32,10 @@ def test_prepare_corpus(monkeypatch, reader, tokeniser):
     assert files == ((Path("f"), Path("e")), (Path("a1"),), (Path("e2"), Path("e")))
     for key, value in prepare_values(reader, tokeniser).items():
         assert getattr(settings, key) == value, key
-    for cls, made in ((text_sources()[reader], settings.reading), (tokenisers()[tokeniser], settings.tokenisation)):
+    for cls, made in (
+        (TEXT_READERS.settings()[reader], settings.reading),
+        (TOKENISERS.settings()[tokeniser], settings.tokenisation),
+    ):
         assert made == cls(**other_values(cls))
     assert folder.parent == Path.cwd() and engine.workers == 5
 

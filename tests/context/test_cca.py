@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import linalg, sparse
 
-from lscfg.context.cca import correlate
+from lscfg.context.correlation import correlate
 from lscfg.errors import InputError
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from estimates import estimate_mle
+from estimates import LOW_DIMENSIONAL, add_context_model, estimate_mle
 
 from lscfg.cli import main
-from lscfg.context.given import given_directions
-from lscfg.context.task import add_scorer
+from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.context.views import Look, Views, number_words
+from lscfg.context.word_vectors import given_directions
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
@@ -21,7 +21,6 @@ from lscfg.kernel import (
     ParseOptions,
     X,
 )
-from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.model.parameters import Parameters
 
 PLACES = np.array([[0, 0, 4, 1, 3, 3, 4], [0, 0, 1, -1, -1, -1, -1], [1, 0, 9, 0, 8, -1, -1]])
@@ -114,21 +113,21 @@ def ratio(path, line, target):
 MORE = {
     "residual": {"k": 1},
     "cca": {"m": 2},
-    "cca+mm": {"m": 2, "hidden": 5, "passes": 5},
+    "cca-mm": {"m": 2, "hidden": 5, "passes": 5},
     "sg": {"dims": 5},
     "mlp": {"hidden": 3},
 }
 
 
-@pytest.mark.parametrize("name", kinds(SENSE_MODELS))
+@pytest.mark.parametrize("name", LOW_DIMENSIONAL)
 def test_every_kind_learns_what_only_gaps_tell(tmp_path, planted, name):
     derivations, source = planted
-    learner = kind(SENSE_MODELS, name)
+    learner = CONTEXT_MODELS[name]
     more = ({"k": 2} if name not in ("mlr", "sg") else {}) | MORE.get(name, {})
     found = []
     for gaps in (True, False):
         settings = learner.Settings(**SMALL | {"gaps": gaps}, **more)
-        model = add_scorer(name, settings, estimate_mle(derivations), tokens_of(derivations), source)
+        model = add_context_model(name, settings, estimate_mle(derivations), tokens_of(derivations), source)
         model.save(tmp_path / "m")
         lines = [(f"e1 b {t}0 {t}1 d f1", word) for t, word in zip("pq", "BC", strict=True)]
         found.append(min(ratio(tmp_path / "m", line, word) for line, word in lines))
@@ -137,9 +136,9 @@ def test_every_kind_learns_what_only_gaps_tell(tmp_path, planted, name):
 
 def test_more_words_leave_gaps_as_they_are(tmp_path, planted):
     derivations, source = planted
-    settings = kind(SENSE_MODELS, "residual").Settings(**SMALL, k=1)
-    made = add_scorer("residual", settings, estimate_mle(derivations), tokens_of(derivations), source)
-    words, sense = len(made.context.rules.words), made.context.sense
+    settings = CONTEXT_MODELS["residual"].Settings(**SMALL, k=1)
+    made = add_context_model("residual", settings, estimate_mle(derivations), tokens_of(derivations), source)
+    words, sense = len(made.context.rules.words), made.context.low_dimensional
     more = sense.with_more(words, 3, 0)
     found = []
     for items, n in ((sense.items, words), (more.items, words + 3)):
@@ -157,6 +156,6 @@ def test_command(tmp_path, planted):
     for more in ([], ["--sense-gaps"]):
         assert main([*words, *options, *more]) == 0
         made = Parameters.load(tmp_path / "m")
-        ends.append(made.context.sense.items[-1] // (len(made.context.rules.words) + CONTEXT_EXTRA_WORDS))
+        ends.append(made.context.low_dimensional.items[-1] // (len(made.context.rules.words) + CONTEXT_EXTRA_WORDS))
         assert made.about["sense"]["gaps"] == bool(more)
     assert ends == [1, 7]

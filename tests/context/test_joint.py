@@ -8,16 +8,15 @@ import numpy as np
 import pytest
 from command_lines import joint_words
 from composition import MINIMAL
-from estimates import estimate_mle
-from helpers import random_context, random_sense, rule_table
+from estimates import add_context_model, add_loglinear, estimate_mle
+from helpers import random_context, random_low_dimensional, rule_table
 from other_settings import other_values
 
 from lscfg.cli import main
-from lscfg.context.given import given_directions
-from lscfg.context.joint import Settings, add_context
-from lscfg.context.loglinear import Settings as PlainSettings
-from lscfg.context.loglinear import add_context as add_plain
+from lscfg.context.joint import JointSettings
+from lscfg.context.loglinear import LoglinearSettings
 from lscfg.context.views import Look, Views, number_words, places_in_text
+from lscfg.context.word_vectors import given_directions
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
@@ -41,12 +40,12 @@ def check_features(folder, seed):
     rules = rule_table(MINIMAL)
     context = random_context(rule_table(rng.permutation(MINIMAL).tolist()), seed)
     context = dataclasses.replace(context, weights=context.weights / 10)
-    sense = random_sense(context.rules, seed, "joint")
+    sense = random_low_dimensional(context.rules, seed, "joint")
     one = OneState(np.ones(len(rules)), np.array([0.1]))
     tensors = tuple(np.ones(((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
     found = {}
     for kind in ("joint", "dot"):
-        own = dataclasses.replace(context, sense=dataclasses.replace(sense, kind=kind))
+        own = dataclasses.replace(context, low_dimensional=dataclasses.replace(sense, kind=kind))
         Parameters(rules, tensors, np.ones(2), np.ones(2), {}, one, own).save(folder / kind)
         model = Model(folder / kind)
         grammar = model.grammar()
@@ -87,9 +86,10 @@ def test_dense_values_know_words_that_no_choice_was_seen_beside(tmp_path):
     source, target, links = text[0] + ["d", "d"], text[1] + ["D", "E"], text[2] + ["0-0"] * 2
     derivations = derive(source, target, links)
     tokens, right = tokens_of(derivations), {}
-    plain = add_plain(estimate_mle(derivations), tokens, source, PlainSettings(min_word=1))
-    joint = add_context(estimate_mle(derivations), tokens, source, Settings(min_word=1, k=1, window=1))
-    again = add_context(estimate_mle(derivations), tokens, source, Settings(min_word=1, k=1, window=1), threads=2)
+    plain = add_loglinear(estimate_mle(derivations), tokens, source, LoglinearSettings(min_word=1))
+    settings = JointSettings(min_word=1, k=1, window=1)
+    joint = add_context_model("joint", settings, estimate_mle(derivations), tokens, source)
+    again = add_context_model("joint", settings, estimate_mle(derivations), tokens, source, threads=2)
     assert joint.about["context"]["model"] == "joint"
     for name, model in (("plain", plain), ("joint", joint), ("again", again)):
         model.save(tmp_path / name)
@@ -171,7 +171,7 @@ def test_word_vectors_know_words_without_translations(tmp_path, model):
     further = ["--views-text", f"{tmp_path}/more", "--context-model", *chosen, f"{tmp_path}/vectors"]
     assert main([*words, *further]) == 0
     context = Parameters.load(tmp_path / "m").context
-    assert context.sense.vectors.shape[1] == 6
+    assert context.low_dimensional.vectors.shape[1] == 6
     loaded = Model(tmp_path / "m")
     grammar = loaded.grammar()
     names = ("ContextTarget0",) if model == "joint" else ("SenseTarget0",)
@@ -206,14 +206,18 @@ def test_command(tmp_path, capsys):
     words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
     assert main([*words, "--context-model", "joint", "--joint-k", "2", "--joint-window", "2"]) == 0
     context = Parameters.load(tmp_path / "m").context
-    assert context.sense.kind == "joint" and context.sense.vectors.shape[1] == 4 and len(context.weights)
+    assert (
+        context.low_dimensional.kind == "joint"
+        and context.low_dimensional.vectors.shape[1] == 4
+        and len(context.weights)
+    )
     write_lines(tmp_path / "vectors", ["other 1 2"])
     assert main([*words, "--context-model", "joint", "--joint-vectors", f"{tmp_path}/vectors"]) == 1
     assert "vectors: no word of the text has a vector" in capsys.readouterr().err
     assert main([*words, "--context-model", "joint", "--joint-k", "99"]) == 1
     assert "99 dimensions of views with" in capsys.readouterr().err
     assert main([*words, "--context-model", "joint", "--joint-k", "2", "--sense", "ls", "--sense-k", "2"]) == 1
-    assert "has a scorer of its own" in capsys.readouterr().err
+    assert "has a joint or a low-dimensional context model" in capsys.readouterr().err
 
 
 def test_all_options(tmp_path, monkeypatch):
@@ -222,12 +226,12 @@ def test_all_options(tmp_path, monkeypatch):
     for name, line in (("f", "a b"), ("text", "c d")):
         write_lines(name, [line])
     helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
-    helpers.double(monkeypatch, "lscfg.context.joint.read_source", ["a b"])
+    helpers.double(monkeypatch, "lscfg.context.inputs.read_source", ["a b"])
     helpers.double(monkeypatch, "lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
     tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.Minimal.tokens", MagicMock())
-    add = helpers.double(monkeypatch, "lscfg.context.joint.add_context", MagicMock())
+    add = helpers.double(monkeypatch, "lscfg.context.joint.Joint.add", MagicMock())
     assert main(joint_words("mle")) == 0
     tokens.return_value.with_words.assert_called_once_with(["c d"])
     found = tokens.return_value.with_words.return_value
-    settings = Settings(**other_values(Settings))
-    add.assert_called_once_with("model", found, ["a b"], settings, available_cores(), more=["c d"])
+    settings = JointSettings(**other_values(JointSettings))
+    add.assert_called_once_with("model", found, ["a b"], settings, available_cores(), ["c d"])

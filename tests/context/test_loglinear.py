@@ -8,14 +8,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from composition import MINIMAL
-from estimates import estimate_mle, hiero_tokens
+from estimates import add_loglinear, estimate_mle, hiero_tokens
 from helpers import random_context, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lscfg.cli import main
-from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import add_context, batches, estimate_context, learn_context, read_source
+from lscfg.context.inputs import read_source
+from lscfg.context.loglinear import LoglinearSettings, batches, estimate_context, learn_context
 from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
@@ -252,7 +252,7 @@ def ambiguous(seed, pairs=300):
 def test_context_decides_between_translations(tmp_path):
     source, target, links = ambiguous(0)
     derivations = derive(source, target, links)
-    add_context(estimate_mle(derivations), tokens_of(derivations), source).save(tmp_path / "m")
+    add_loglinear(estimate_mle(derivations), tokens_of(derivations), source).save(tmp_path / "m")
     model = Model(tmp_path / "m")
     grammar = model.grammar()
     binding = Binding(model, grammar)
@@ -402,7 +402,7 @@ def test_learning_is_what_the_method_says(changes):
     target += ["A B RARE", "D B RARE", "OFTEN B Y", "OFTEN B X", "OFTEN C X", "D D X", "D D Y"]
     links += ["0-0 1-1 2-2"] * 7
     tokens = tokens_of(derive(source, target, links))
-    made = dataclasses.replace(ContextSettings(min_word=1, passes=2), **changes)
+    made = dataclasses.replace(LoglinearSettings(min_word=1, passes=2), **changes)
     assert check_learned(tokens, source, made) > 80
 
 
@@ -428,7 +428,7 @@ def test_learning_with_dense_values(threads):
     tokens = tokens_of(derive(source, target, links)).with_choice()
     rng, boundaries = np.random.default_rng(2), sum(len(line.split()) + 1 for line in source)
     dense = rng.normal(size=(boundaries, 9)), rng.normal(size=(boundaries, 9)), 3.0
-    made = ContextSettings(min_word=1, passes=2, batch=32)
+    made = LoglinearSettings(min_word=1, passes=2, batch=32)
     context, sums = learn_context(tokens, source, made, threads, dense)
     weights, own = learned(tokens, source, made, dense)
     rules = context.rules
@@ -462,7 +462,7 @@ def test_many_weights_of_an_outcome():
     source = [" ".join(["b", *rng.choice(names, 60)]) for _ in range(300)]
     target = [str(rng.choice(["B", "C"])) for _ in source]
     tokens = tokens_of(derive(source, target, ["0-0"] * len(source)))
-    made = ContextSettings(min_word=1, min_count=1, passes=1, batch=64)
+    made = LoglinearSettings(min_word=1, min_count=1, passes=1, batch=64)
     one, three = (estimate_context(tokens, source, made, threads) for threads in (1, 3))
     for name in ("offsets", "items", "weights"):
         assert getattr(one, name).tobytes() == getattr(three, name).tobytes()
@@ -487,7 +487,7 @@ def test_a_model_knows_other_rules_in_context_than_in_tensors(tmp_path):
     for name, lines in (("f", source), ("e", target), ("a", links)):
         write_lines(tmp_path / name, lines)
     tokens = hiero_tokens(tmp_path / "f", tmp_path / "e", [tmp_path / "a"])
-    made = add_context(estimate_mle(derive(source, target, links)), tokens, source)
+    made = add_loglinear(estimate_mle(derive(source, target, links)), tokens, source)
     texts = {made.context.rules.text(rule) for rule in range(len(made.context.rules))}
     assert "[X] ||| b [X,1] ||| B [X,1]" in texts and not texts & {made.rules.text(0), "[X] ||| a ||| A"}
     made.save(tmp_path / "m")
@@ -589,4 +589,4 @@ def test_models_without_context_and_broken_ones_are_refused(tmp_path):
 def test_text_without_a_choice():
     derivations = derive(["a b"], ["A B"], ["0-0 1-1"])
     with pytest.raises(InputError, match="no source side has two target sides"):
-        estimate_context(tokens_of(derivations), ["a b"], ContextSettings())
+        estimate_context(tokens_of(derivations), ["a b"], LoglinearSettings())

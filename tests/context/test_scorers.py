@@ -5,12 +5,13 @@ import json
 
 import numpy as np
 import pytest
-from estimates import estimate_mle
+from estimates import LOW_DIMENSIONAL, add_context_model, estimate_mle
 from scipy import linalg
 
 from lscfg.cli import main
 from lscfg.context import ls
-from lscfg.context.task import Task, ViewSettings, add_scorer
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.context.low_dimensional import Task, ViewSettings
 from lscfg.context.views import Look, Views, number_words
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
@@ -30,7 +31,6 @@ from lscfg.kernel import (
 )
 from lscfg.kernel import ParseOptions as Parsing
 from lscfg.kernel.context import ScoreTrainer, WeightsTrainer, skip_grams
-from lscfg.kinds import SENSE_MODELS, kind, kinds
 from lscfg.model.parameters import Parameters
 
 TOPICS = ("p", "q")
@@ -113,7 +113,7 @@ def test_scorers_of_the_sentence_see_what_the_window_does_not(name):
     source = [f"{line.split()[0]} x x b" for line in source]
     target = [f"{line.split()[0]} X X {line.split()[1]}" for line in target]
     derivations = derive(source, target, ["0-0 1-1 2-2 3-3"] * len(links))
-    tokens, learner = phrase_tokens(derivations, 1), kind(SENSE_MODELS, name)
+    tokens, learner = phrase_tokens(derivations, 1), CONTEXT_MODELS[name]
     more = {"k": 1} if name == "residual" else {}
     first = []
     for sentence in (False, True):
@@ -128,9 +128,9 @@ def test_scorers_of_the_sentence_see_what_the_window_does_not(name):
 
 
 def test_least_squares_is_the_augmented_system(planted):
-    settings = ls.Settings(**SMALL, k=3, ridge=0.7)
+    settings = ls.LSSettings(**SMALL, k=3, ridge=0.7)
     task = task_of(planted)
-    fitted = ls.fit(task, settings)
+    fitted = ls.LeastSquares().fit(task, settings)
     contexts = np.column_stack([task.contexts(settings), np.ones(len(task.own))])
     indicators = np.zeros((len(task.own), task.rows))
     indicators[np.nonzero(task.own >= 0)[0], task.own[task.own >= 0]] = 1
@@ -290,16 +290,18 @@ def test_skip_grams_converge_to_mutual_information():
     assert means == pytest.approx(expected, abs=0.06)
 
 
-@pytest.mark.parametrize("name", kinds(SENSE_MODELS))
+@pytest.mark.parametrize("name", LOW_DIMENSIONAL)
 def test_each_kind_finds_the_topic(tmp_path, planted, name):
     """Of one dimension a side, and as the kernel has it; the same bytes with one thread and with two."""
     derivations, source = planted
-    cls = kind(SENSE_MODELS, name).Settings
+    cls = CONTEXT_MODELS[name].Settings
     own = {field.name for field in dataclasses.fields(cls)}
     wanted = {**SMALL, "k": 1, "m": 1, "dims": 2, "passes": 12 if name == "sg" else 8, "hidden": 4, "rate": 0.1}
     settings = cls(**{key: value for key, value in wanted.items() if key in own})
     for threads, file in enumerate(("one", "two"), 1):
-        model = add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source, threads)
+        model = add_context_model(
+            name, settings, estimate_mle(derivations), phrase_tokens(derivations), source, threads
+        )
         model.save(tmp_path / file)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     assert model.about["sense"]["model"] == name
@@ -316,18 +318,20 @@ def test_each_kind_finds_the_topic(tmp_path, planted, name):
     assert np.mean(ranks, axis=0) == pytest.approx([1, 1], abs=0.03)
 
 
-@pytest.mark.parametrize("name", ["cca+mm", "mlr"])
+@pytest.mark.parametrize("name", ["cca-mm", "mlr"])
 def test_scores_in_python_are_the_kernels(tmp_path, planted, name):
     """What calibrates is what decodes."""
     derivations, source = planted
-    cls = kind(SENSE_MODELS, name).Settings
-    settings = cls(**SMALL, k=2, m=2, hidden=3) if name == "cca+mm" else cls(**SMALL)
+    cls = CONTEXT_MODELS[name].Settings
+    settings = cls(**SMALL, k=2, m=2, hidden=3) if name == "cca-mm" else cls(**SMALL)
     task = task_of(planted, settings)
-    fitted = kind(SENSE_MODELS, name).fit(task, settings)
+    fitted = CONTEXT_MODELS[name].fit(task, settings)
     asked = task.asked(task.used)[:20]
     choices, rows = task.choices(asked)
     found = fitted.scores(task.views.matrix[np.repeat(asked, choices.sizes)], rows)
-    add_scorer(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source).save(tmp_path / "m")
+    add_context_model(name, settings, estimate_mle(derivations), phrase_tokens(derivations), source).save(
+        tmp_path / "m"
+    )
     grammar = Grammar()
     grammar.read_text("[X] ||| b ||| B\n[X] ||| b ||| C\n[X] ||| [X,1] [X,2] ||| [X,1] [X,2]\n")
     grammar.finish()
@@ -356,12 +360,14 @@ def test_command(tmp_path, planted, capsys):
     assert options(tmp_path, planted, *context, "--sense-k", "2", "--sense-m", "3", "--sense-min-word", "1") == 0
     model = Parameters.load(tmp_path / "m")
     assert (
-        model.about["sense"]["m"] == 3 and not len(model.context.weights) and model.context.sense.vectors.shape[1] == 2
+        model.about["sense"]["m"] == 3
+        and not len(model.context.weights)
+        and model.context.low_dimensional.vectors.shape[1] == 2
     )
     both = ("--context", str(tmp_path / "f"), "--sense", "ls", "--sense-k", "2", "--leave-out", "0.1")
     assert options(tmp_path, planted, *both) == 0
     model = Parameters.load(tmp_path / "m")
-    assert len(model.context.weights) and model.context.sense.kind == "dot" and model.about["left out"] == 0.1
+    assert len(model.context.weights) and model.context.low_dimensional.kind == "dot" and model.about["left out"] == 0.1
     assert json.dumps(model.about)
     assert capsys.readouterr().err == ""
 

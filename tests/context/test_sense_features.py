@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from composition import MINIMAL
-from helpers import random_context, random_sense, rule_table
+from helpers import random_context, random_low_dimensional, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -94,7 +94,7 @@ def score(sense, items, row):
 
 def expected(forest, words, grammar, context):
     """All features of a scorer of all applications."""
-    out, sense = np.zeros((forest.n_apps, len(SENSE_FEATURES))), context.sense
+    out, sense = np.zeros((forest.n_apps, len(SENSE_FEATURES))), context.low_dimensional
     rules = context.rules
     vocabulary = {word: k for k, word in enumerate(rules.words)}
     number = {rules.text(k): k for k in range(len(rules))}
@@ -134,7 +134,9 @@ def random_model(folder, seed, kind, bag=False):
     rules = rule_table(RULES)
     kept = [rule for rule in RULES if rng.random() < 0.8]
     context = random_context(rule_table([*rng.permutation(kept), "b x ||| B", "b x ||| C"]), seed)
-    context = dataclasses.replace(context, sense=random_sense(context.rules, seed, kind, 1 + seed % 3, bag))
+    context = dataclasses.replace(
+        context, low_dimensional=random_low_dimensional(context.rules, seed, kind, 1 + seed % 3, bag)
+    )
     one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
     values = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
     path = folder / "m"
@@ -180,9 +182,9 @@ def test_nothing_is_known_around(tmp_path):
     """Lattices, and sentences of which the scorer knows nothing: neutral, never NaN."""
     path, parameters = random_model(tmp_path, 2, "cosine")
     sense = dataclasses.replace(
-        parameters.context.sense, items=np.zeros(0, np.int32), vectors=np.zeros((0, 5), np.float32)
+        parameters.context.low_dimensional, items=np.zeros(0, np.int32), vectors=np.zeros((0, 5), np.float32)
     )
-    context = dataclasses.replace(parameters.context, sense=sense)
+    context = dataclasses.replace(parameters.context, low_dimensional=sense)
     dataclasses.replace(parameters, context=context).save(tmp_path / "n")
     for file, lattice in ((path, True), (tmp_path / "n", False)):
         model = Model(file)
@@ -202,11 +204,11 @@ def test_a_scorer_alone(tmp_path):
     """A file with a scorer and no weights has no features of weights."""
     _, parameters = random_model(tmp_path, 4, "dot")
     context = parameters.context
-    alone = ContextModel.without_weights(context.rules, context.counts, context.sense)
+    alone = ContextModel.without_weights(context.rules, context.counts, context.low_dimensional)
     dataclasses.replace(parameters, context=alone).save(tmp_path / "a")
-    dataclasses.replace(parameters, context=dataclasses.replace(context, sense=None)).save(tmp_path / "b")
-    loaded = Parameters.load(tmp_path / "a").context.sense
-    assert loaded.kind == "dot" and np.array_equal(loaded.rules, context.sense.rules)
+    dataclasses.replace(parameters, context=dataclasses.replace(context, low_dimensional=None)).save(tmp_path / "b")
+    loaded = Parameters.load(tmp_path / "a").context.low_dimensional
+    assert loaded.kind == "dot" and np.array_equal(loaded.rules, context.low_dimensional.rules)
     Model(tmp_path / "a").check_features(OPTIONS)
     with pytest.raises(InputError, match="no log-linear context weights, which ContextTarget0 needs"):
         Model(tmp_path / "a").check_features(FeatureOptions(names=("context",)))
@@ -277,7 +279,9 @@ def test_unknown_kind(tmp_path):
 
 def test_decoder_line_without_a_scorer(tmp_path, capsys):
     _, parameters = random_model(tmp_path, 8, "dot")
-    dataclasses.replace(parameters, context=dataclasses.replace(parameters.context, sense=None)).save(tmp_path / "b")
+    dataclasses.replace(parameters, context=dataclasses.replace(parameters.context, low_dimensional=None)).save(
+        tmp_path / "b"
+    )
     (tmp_path / "t").write_text("a b\n")
     assert main(
         ["marginals", str(tmp_path / "b"), str(tmp_path / "t"), "--features", "sense", "-o", str(tmp_path / "o")]
@@ -293,7 +297,7 @@ def test_more_words_and_rules_change_nothing(tmp_path):
         [context.rules.text(k).removeprefix("[X] ||| ") for k in range(len(context.rules))] + ["n ||| N"]
     )
     assert longer.words[: len(context.rules.words)] == context.rules.words
-    sense = context.sense.with_more(len(context.rules.words), 2, 1)
+    sense = context.low_dimensional.with_more(len(context.rules.words), 2, 1)
     counts = np.append(context.counts[np.argsort(context.rules.arity, kind="stable")], 1.0)
     order = np.argsort(np.append(context.rules.arity, 0), kind="stable")
     sense = dataclasses.replace(sense, row=sense.row[order])

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, aligners, read_alignments
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, read_alignments
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
 from lscfg.errors import InputError
@@ -49,7 +50,7 @@ def phrases():
     return tuple(zip(*generate(seed=3, train=300, dev=1, test=1).train, strict=True))
 
 
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_alignment_finds_the_words_of_a_simple_language(model):
     pairs = [("casa roja", "red house"), ("casa verde", "green house"), ("casa", "house"), ("flor roja", "red flower")]
     pairs += [("flor verde", "green flower"), ("flor", "flower"), ("roja", "red"), ("verde", "green")]
@@ -57,7 +58,7 @@ def test_alignment_finds_the_words_of_a_simple_language(model):
     assert links[:4] == ["0-1 1-0", "0-1 1-0", "0-0", "0-1 1-0"]
 
 
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_alignment_is_the_same_in_any_run(phrases, model, monkeypatch):
     links = align(*phrases, AlignmentSettings(model), jobs=1)
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
@@ -148,7 +149,7 @@ def test_iterations_of_the_alignment(phrases):
     assert align(*phrases, AlignmentSettings.with_aligner("fast-align", iterations=1)) != fast
 
 
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_heuristics_lie_between_intersection_and_union(phrases, model):
     intersect, *between, union = (
         [{*line.split()} for line in align(*phrases, AlignmentSettings.with_aligner(model, heuristic, iterations=5))]
@@ -160,7 +161,7 @@ def test_heuristics_lie_between_intersection_and_union(phrases, model):
         assert all(few <= some <= all_ for few, some, all_ in zip(intersect, links, union, strict=True))
 
 
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_doubled_blanks_do_not_shift_links(model):
     src, tgt = (
         ["una casa", "la casa", "una puerta", "la puerta"] * 10,
@@ -172,7 +173,7 @@ def test_doubled_blanks_do_not_shift_links(model):
 
 
 @pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
     good = [("una casa", "a house"), ("la casa", "the house"), ("una puerta", "a door"), ("la puerta", "the door")] * 10
     bad = [("", "a house"), ("una casa", " "), ("", ""), ("casa " * 1025, "a house"), ("una casa", "house " * 1025)]
@@ -188,7 +189,7 @@ def test_pairs_that_cannot_be_aligned_stay_without_links(model, capsys):
 
 
 @pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize("model", aligners())
+@pytest.mark.parametrize("model", ALIGNERS.names())
 def test_longest_sentence_that_is_aligned(model, capsys):
     words = " ".join(f"w{k % 50}" for k in range(1024))
     (links,) = align([words], ["a b"], AlignmentSettings.with_aligner(model, iterations=1))

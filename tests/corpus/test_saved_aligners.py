@@ -7,14 +7,15 @@ import shutil
 import subprocess
 import sys
 import termios
-from types import SimpleNamespace
+from importlib.metadata import EntryPoint, EntryPoints
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
 from lscfg.cli import main
-from lscfg.corpus.align import AlignmentSettings, align_both_ways, align_with, aligners
+from lscfg.corpus.align import AlignmentSettings, align_both_ways, align_with
+from lscfg.corpus.aligner import ALIGNERS, Aligner
 from lscfg.corpus.saved import check_can_be_saved
 from lscfg.demo import generate
 from lscfg.errors import InputError
@@ -35,7 +36,7 @@ def agreement(one, other):
     return 2 * sum(len(a & b) for a, b in pairs) / sum(len(a) + len(b) for a, b in pairs)
 
 
-@pytest.mark.parametrize("aligner", aligners())
+@pytest.mark.parametrize("aligner", ALIGNERS.names())
 def test_a_saved_aligner_aligns_other_text_without_training(text, aligner, tmp_path):
     train, other = text
     trained = align_both_ways(*train, AlignmentSettings(aligner), save=tmp_path / "m").joined("union")
@@ -48,7 +49,7 @@ def test_a_saved_aligner_aligns_other_text_without_training(text, aligner, tmp_p
     assert agreement(align_with(tmp_path / "m", *other).joined("union"), joint.joined("union")[600:]) > 0.85
 
 
-@pytest.mark.parametrize("aligner", aligners())
+@pytest.mark.parametrize("aligner", ALIGNERS.names())
 def test_saved_aligners_and_their_links_are_the_same_for_any_number_of_jobs(text, aligner, tmp_path):
     train, other = text
     for jobs in (1, 2):
@@ -169,10 +170,24 @@ def test_bad_heuristics(saved, heuristics):
         main(["align", "f", "e", "-o", "a", "--heuristic", heuristics])
 
 
+class Able(Aligner):
+    """An aligner that aligns other text, too."""
+
+    def align_text(self, src, tgt, saved):
+        return []
+
+
+class Unable(Aligner):
+    """An aligner that has no parameters to save."""
+
+
 def test_an_aligner_that_cannot_be_saved_names_those_that_can(monkeypatch):
-    monkeypatch.setattr("lscfg.corpus.saved.kinds", lambda group: ("able", "unable"))
-    modules = {"able": SimpleNamespace(align_text=None), "unable": SimpleNamespace()}
-    monkeypatch.setattr("lscfg.corpus.saved.kind", lambda group, name: modules[name])
+    group = ALIGNERS.group
+    rows = EntryPoints(
+        EntryPoint(kind.__name__.lower(), f"{__name__}:{kind.__name__}", group) for kind in (Able, Unable)
+    )
+    monkeypatch.setattr(ALIGNERS, "_group", lambda: rows)
+    monkeypatch.setattr(EntryPoint, "load", lambda row: {"able": Able, "unable": Unable}[row.name])
     check_can_be_saved("able")
     with pytest.raises(InputError, match=r"the aligner unable cannot be saved, .*; able can"):
         check_can_be_saved("unable")

@@ -8,7 +8,6 @@ import pytest
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations, derive
-from lscfg.extract.trees import read_trees, tree_lines, write_trees
 from lscfg.kernel import DeriveOptions
 
 TEXT = """\
@@ -38,24 +37,24 @@ def random_corpus(n, seed, longest=9):
 @pytest.mark.parametrize("options", [DeriveOptions(), DeriveOptions(max_words=5)])
 def test_trees_are_read_as_they_are_written(tmp_path, options):
     made = derive(*random_corpus(300, 1), options=options)
-    write_trees(tmp_path / "x.trees.gz", made)
+    made.write_text(tmp_path / "x.trees.gz")
     read = Derivations.load(tmp_path / "x.trees.gz")
     read.kernel.check()
     read.rules.check_distinct()
-    assert list(tree_lines(read)) == list(tree_lines(made)) and len(read) == 300
+    assert list(read.text_lines()) == list(made.text_lines()) and len(read) == 300
     for name in ("trees", "parent", "slot", "span"):
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name), name)
     texts = [[one.rules.text(rule) for rule in one.rule.tolist()] for one in (made, read)]
     assert texts[0] == texts[1]
     assert sum(read.dropped.values()) == sum(made.dropped.values())
     read.save(tmp_path / "x.deriv")
-    assert list(tree_lines(Derivations.load(tmp_path / "x.deriv"))) == list(tree_lines(made))
+    assert list(Derivations.load(tmp_path / "x.deriv").text_lines()) == list(made.text_lines())
 
 
 def test_other_programs_may_write_in_their_way(tmp_path):
     path = tmp_path / "x.trees"
     path.write_text(TEXT.rsplit("\n", 2)[0] + "\n\n\nd ||| D D")
-    read = read_trees(path)
+    read = Derivations.load(path)
     read.kernel.check()
     assert np.diff(read.trees).tolist() == [4, 0, 1] and read.dropped == {"no tree": 1}
     assert read.rules.text(0) == "[X] ||| [X,1] [X,2] ||| [X,2] of [X,1]" and read.rules.text(3) == "[X] ||| c ||| "
@@ -93,14 +92,14 @@ def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message)
 def test_deep_trees_are_read(tmp_path):
     path = tmp_path / "x.trees"
     path.write_text("a [X,1] ||| [X,1] A\n" * 50_000 + "b ||| B\n")
-    read = read_trees(path)
+    read = Derivations.load(path)
     read.kernel.check()
     assert read.span[0].tolist() == [0, 50_001, 0, 50_001] and read.span[-1].tolist() == [50_000, 50_001, 0, 1]
 
 
 def test_commands_take_trees(tmp_path, capsys):
     with gzip.open(tmp_path / "x.trees.gz", "wt") as file:
-        file.writelines(f"{line}\n" for line in tree_lines(derive(*random_corpus(50, 2))))
+        file.writelines(f"{line}\n" for line in derive(*random_corpus(50, 2)).text_lines())
     assert main(["estimate", "em", str(tmp_path / "x.trees.gz"), "--quiet", "-m", "2", "-o", str(tmp_path / "m")]) == 0
     assert main(["inspect", str(tmp_path / "x.trees.gz"), "--rules", "1"]) == 0
     assert "most frequent rules" in capsys.readouterr().out

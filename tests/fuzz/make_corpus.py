@@ -9,7 +9,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from helpers import random_context, random_sense, rule_table, save_model  # noqa: E402
+from helpers import random_context, random_low_dimensional, rule_table, save_model  # noqa: E402
 
 from lscfg.kernel import SCORE_FUNCTIONS  # noqa: E402
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
@@ -46,7 +46,7 @@ def main() -> None:
         context = random_context(table, m)
         Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=context).save(folder / f"context{m}")
         for kind in SCORE_FUNCTIONS if m == 1 else ():
-            scored = replace(context, sense=random_sense(table, m, kind))
+            scored = replace(context, low_dimensional=random_low_dimensional(table, m, kind))
             Parameters(table, tensors, np.ones(m), np.full(m, 0.5), one=one, context=scored).save(
                 folder / f"sense-{kind}"
             )

@@ -11,12 +11,12 @@ from little_experiment import run_lscfg
 from lscfg.corpus.parallel import check_plain, read_parallel
 from lscfg.errors import InputError
 from lscfg.io.text import read_lines
-from lscfg.kinds import TOKENISERS, kind
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare import corpus
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
 
 WORDS = ("Haus", "Katze", "läuft", "the", "rote", "Berlin", "schnell", "und", "sieht", "a|b", "[X,1]", "ein&aus")
@@ -122,7 +122,7 @@ def test_the_bytes_are_the_same_for_any_number_of_processes(tmp_path, raw, token
         pytest.importorskip({"moses": "sacremoses", "spm": "sentencepiece"}[tokeniser])
     monkeypatch.setattr(corpus, "BLOCK", 17)
     own = {"vocabulary": 150} if tokeniser == "spm" else {}
-    tokenisation = kind(TOKENISERS, tokeniser).Settings(**own)
+    tokenisation = TOKENISERS[tokeniser].Settings(**own)
     settings = PrepareSettings(tokeniser=tokeniser, tokenisation=tokenisation, dev=10, test=10)
     found = []
     for number, jobs in enumerate((1, 1, 3)):

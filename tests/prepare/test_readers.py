@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.kinds import TEXT_SOURCES, kind
-from lscfg.prepare.pairs import NO_TRANSLATION, language_matches, source_kind
+from lscfg.prepare import tmx
+from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS, language_matches, reader_of
 from lscfg.prepare.tsv import FEW_COLUMNS
 from lscfg.settings import SettingError
 
@@ -26,8 +26,8 @@ here</seg></tuv><tuv xml:lang="en-GB"><seg>second</seg></tuv></tu>
 
 def read(name, *files, languages=("de", "en"), **settings):
     """What the kind of source finds: (line, source, target, fault)."""
-    module = kind(TEXT_SOURCES, name)
-    return [pair[1:] for pair in module.read_pairs(files, languages, module.Settings(**settings))]
+    reader = TEXT_READERS[name]
+    return [pair[1:] for pair in reader.read_pairs(files, languages, reader.Settings(**settings))]
 
 
 def written(path: Path, content: str | bytes) -> Path:
@@ -48,11 +48,11 @@ def refused(name, *files, **settings) -> str:
 
 def test_the_kind_is_that_of_the_names_ending():
     one, two = Path("a/x.TMX.gz"), Path("b.de")
-    assert source_kind([Path("x.tmx.gz")]) == source_kind([one.with_name("x.TMX.gz")]) == "tmx"
-    assert source_kind([Path("x.tsv")]) == "tsv" and source_kind([Path("x.parquet"), two]) == "parquet"
-    assert source_kind([two, Path("b.en.gz")]) == "text" and source_kind([two], "tsv") == "tsv"
+    assert reader_of([Path("x.tmx.gz")]) == reader_of([one.with_name("x.TMX.gz")]) == "tmx"
+    assert reader_of([Path("x.tsv")]) == "tsv" and reader_of([Path("x.parquet"), two]) == "parquet"
+    assert reader_of([two, Path("b.en.gz")]) == "text" and reader_of([two], "tsv") == "tsv"
     with pytest.raises(InputError, match=r"plain text takes two files.*\.parquet, \.tmx, \.tsv"):
-        source_kind([two])
+        reader_of([two])
 
 
 @pytest.mark.parametrize(
@@ -136,9 +136,9 @@ def test_a_memory_of_any_size_is_read_unit_by_unit(tmp_path, monkeypatch):
     """Not a line of the file has an end; at no time more than a chunk's units are held."""
     unit = '<tu><tuv xml:lang="de"><seg>eins</seg></tuv><tuv xml:lang="en"><seg>one</seg></tuv></tu>'
     path = written(tmp_path / "a.tmx", f"<tmx>{unit * 20000}</tmx>")
-    module = kind(TEXT_SOURCES, "tmx")
-    pairs, largest = module.read_pairs([path], ("de", "en"), module.Settings()), 0
-    feed = module._Units.feed
+    reader = TEXT_READERS["tmx"]
+    pairs, largest = reader.read_pairs([path], ("de", "en"), reader.Settings()), 0
+    feed = tmx._Units.feed
 
     def measured(units, *args, **keywords):
         nonlocal largest
@@ -146,7 +146,7 @@ def test_a_memory_of_any_size_is_read_unit_by_unit(tmp_path, monkeypatch):
         largest = max(largest, len(found))
         return found
 
-    monkeypatch.setattr(module._Units, "feed", measured)
+    monkeypatch.setattr(tmx._Units, "feed", measured)
     assert sum(1 for _ in pairs) == 20000 and largest < 1000
 
 

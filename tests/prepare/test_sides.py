@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from lscfg.corpus.parallel import check_plain, check_sentence
 from lscfg.errors import InputError
 from lscfg.kernel import words_fault
-from lscfg.kinds import TOKENISERS, kind
 from lscfg.prepare.casing import Lower, Truecaser, count_forms, raise_starts, read_forms, write_forms
 from lscfg.prepare.clean import UNICODE_FORMS, clean, protect_words, restore_words
-from lscfg.prepare.settings import tokenisers
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
 
 TEXT = [
     "Two young, White males are outside near many bushes.",
@@ -43,13 +42,13 @@ def accepted(words: str) -> None:
 
 def recipe(tmp_path, tokeniser, casing="none", lines=TEXT, **settings) -> SideRecipe:
     """A side with a model of its own."""
-    module = kind(TOKENISERS, tokeniser)
-    own = module.Settings(**settings)
+    found = TOKENISERS[tokeniser]
+    own = found.Settings(**settings)
     made = SideRecipe("en", "nfc", casing, tokeniser, own)
     if casing == "true":
         write_forms(tmp_path / "truecase", count_forms(lines, not made.subwords))
         made = replace(made, case_model=ModelFile.of(tmp_path / "truecase"))
-    if (data := module.train_model(lines, "source", own)) is not None:
+    if (data := found.train_model(lines, "source", own)) is not None:
         (tmp_path / "model").write_bytes(data)
         made = replace(made, word_model=ModelFile.of(tmp_path / "model"))
     return made
@@ -206,13 +205,13 @@ def test_ordinary_sentences_come_back(side):
 
 def test_moses_rules_are_those_of_the_language():
     pytest.importorskip("sacremoses")
-    module = kind(TOKENISERS, "moses")
-    french, english = (module.open_tokeniser(name, module.Settings(), None) for name in ("fr-CA", "en"))
+    tokeniser = TOKENISERS["moses"]
+    french, english = (tokeniser.open(name, tokeniser.Settings(), None) for name in ("fr-CA", "en"))
     assert french.encode("L'eau d'ici") == ["L'", "eau", "d'", "ici"] and english.encode("it's") == ["it", "'s"]
     assert french.decode(["L'", "eau"]) == "L'eau" and english.decode(["it", "'s", "."]) == "it's."
     for name in ("ja", "zh-TW"):
         with pytest.raises(InputError, match=f"moses cannot tell the words of {name}; take the tokeniser spm"):
-            module.open_tokeniser(name, module.Settings(), None)
+            tokeniser.open(name, tokeniser.Settings(), None)
 
 
 # ---- models ----
@@ -232,24 +231,24 @@ def test_pieces_are_exact_and_the_model_is_the_same_twice(tmp_path, model_type):
 
 def test_a_given_model_is_taken(tmp_path):
     pytest.importorskip("sentencepiece")
-    module = kind(TOKENISERS, "spm")
-    data = module.train_model(TEXT, "source", module.Settings(vocabulary=90))
+    tokeniser = TOKENISERS["spm"]
+    data = tokeniser.train_model(TEXT, "source", tokeniser.Settings(vocabulary=90))
     (tmp_path / "given").write_bytes(data)
-    settings = module.Settings(source_model=tmp_path / "given", vocabulary=50)
-    assert module.train_model(["other"], "source", settings) == data
-    assert module.train_model(TEXT, "target", settings) != data
+    settings = tokeniser.Settings(source_model=tmp_path / "given", vocabulary=50)
+    assert tokeniser.train_model(["other"], "source", settings) == data
+    assert tokeniser.train_model(TEXT, "target", settings) != data
 
 
 def test_damaged_models_of_sentencepiece(tmp_path, capfd):
     pytest.importorskip("sentencepiece")
-    module = kind(TOKENISERS, "spm")
-    data = module.train_model(TEXT, "source", module.Settings(vocabulary=90))
+    tokeniser = TOKENISERS["spm"]
+    data = tokeniser.train_model(TEXT, "source", tokeniser.Settings(vocabulary=90))
     path = tmp_path / "bad"
     for bad in (data[: len(data) // 2], data[:1], b"", b"no model\n", b"\0" * 100, data[::-1]):
         path.write_bytes(bad)
         for use in (
-            lambda: module.train_model(TEXT, "source", module.Settings(source_model=path)),
-            lambda: module.open_tokeniser("en", module.Settings(), path),
+            lambda: tokeniser.train_model(TEXT, "source", tokeniser.Settings(source_model=path)),
+            lambda: tokeniser.open("en", tokeniser.Settings(), path),
         ):
             with pytest.raises(InputError) as caught:
                 use()
@@ -258,10 +257,10 @@ def test_damaged_models_of_sentencepiece(tmp_path, capfd):
 
 def test_text_that_does_not_do_for_a_model():
     pytest.importorskip("sentencepiece")
-    module = kind(TOKENISERS, "spm")
-    for lines, settings in ((TEXT, module.Settings(vocabulary=10)), ([], module.Settings())):
+    tokeniser = TOKENISERS["spm"]
+    for lines, settings in ((TEXT, tokeniser.Settings(vocabulary=10)), ([], tokeniser.Settings())):
         with pytest.raises(InputError, match=r"no SentencePiece model of .* pieces can be made of the source text: "):
-            module.train_model(lines, "source", settings)
+            tokeniser.train_model(lines, "source", settings)
 
 
 @pytest.mark.parametrize("which", ["case_model", "word_model"])
@@ -278,11 +277,11 @@ def test_a_model_that_was_changed_is_refused(tmp_path, which):
 @pytest.mark.parametrize(("name", "package"), [("moses", "sacremoses"), ("spm", "sentencepiece")])
 def test_without_its_package_the_extra_is_named(tmp_path, monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
-    module = kind(TOKENISERS, name)
+    tokeniser = TOKENISERS[name]
     with pytest.raises(InputError, match=rf"the tokeniser {name} needs {package}: pip install 'lscfg\[train\]'"):
-        module.train_model(TEXT, "source", module.Settings())
-        module.open_tokeniser("en", module.Settings(), tmp_path)
+        tokeniser.train_model(TEXT, "source", tokeniser.Settings())
+        tokeniser.open("en", tokeniser.Settings(), tmp_path)
 
 
 def test_every_tokeniser_has_settings():
-    assert set(tokenisers()) >= {"moses", "spm", "none"}
+    assert set(TOKENISERS.settings()) >= {"moses", "spm", "none"}

@@ -5,14 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from estimates import estimate_mle
+from estimates import add_context_model, add_loglinear, estimate_mle
 from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lscfg.context import mlr
-from lscfg.context.loglinear import add_context
-from lscfg.context.task import add_scorer
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, ExpectationMaximisation
 from lscfg.extract.decomposition import decompose
@@ -264,7 +262,7 @@ def test_context_that_decides_is_seen(tmp_path):
     target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
     links = ["0-0 1-1 2-2"] * 80
     train, held = derive(source, target, links), derive(source[:2], target[:2], links[:2])
-    add_context(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
+    add_loglinear(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
     estimate_mle(train).save(tmp_path / "without")
     diagnosis = Diagnosis(train, held)
     plain, context = diagnosis.measure_all(tmp_path / "context")
@@ -280,7 +278,7 @@ def test_context_that_decides_is_seen(tmp_path):
     with pytest.raises(InputError, match="has no log-linear context weights"):
         diagnosis.measure(tmp_path / "without", "context")
     settings = mlr.Settings(window=1, min_word=1)
-    add_scorer("mlr", settings, estimate_mle(train), tokens_of(train), source).save(tmp_path / "scorer")
+    add_context_model("mlr", settings, estimate_mle(train), tokens_of(train), source).save(tmp_path / "scorer")
     plain, scored = diagnosis.measure_all(tmp_path / "scorer")
     assert scored.name == f"{tmp_path}/scorer by its scorer" and scored.scores["target"].mean_loss < 0.5
     assert plain.scores["target"].loss == pytest.approx([math.log(2)] * 2)
@@ -291,7 +289,7 @@ def test_differences_are_sums_of_the_answers(tmp_path):
     source = ["a b x", "d b x", "a b y", "d b y"] * 20
     target = ["A B X", "D C X", "A B Y", "D C Y"] * 20
     train = derive(source, target, ["0-0 1-1 2-2"] * 80)
-    add_context(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
+    add_loglinear(estimate_mle(train), tokens_of(train), source).save(tmp_path / "context")
     diagnosis = Diagnosis(train, derive(source[:3], target[:3], ["0-0 1-1 2-2"] * 3))
     results = [*diagnosis.references(), *diagnosis.measure_all(tmp_path / "context")]
     found = diagnosis.differences(results[-1], results[1], 5)

@@ -6,11 +6,10 @@ import math
 import kenlm
 import numpy as np
 import pytest
-from estimates import estimate_mle
+from estimates import add_loglinear, estimate_mle
 
 from lscfg.cli import main
-from lscfg.context.loglinear import Settings as ContextSettings
-from lscfg.context.loglinear import add_context
+from lscfg.context.loglinear import LoglinearSettings
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
@@ -101,7 +100,7 @@ def planted(tmp_path_factory):
     held.save(folder / "held")
     tokens, source = phrase_tokens(train), ambiguous(300, 1)[0]
     for name, share in (("all", 0.0), ("less", 0.25)):
-        model = add_context(estimate_mle(train), tokens.without(share), source, ContextSettings(min_word=1))
+        model = add_loglinear(estimate_mle(train), tokens.without(share), source, LoglinearSettings(min_word=1))
         model.about.update({"left out": share} if share else {})
         model.save(folder / name)
     write_lines(folder / "t", ambiguous(300, 1)[1])

@@ -17,10 +17,10 @@ import numpy as np
 from mutations import mutate_arrays, mutations
 
 from lscfg.context import loglinear
-from lscfg.context.loglinear import read_source
+from lscfg.context.inputs import read_source
 from lscfg.errors import LscfgError
 from lscfg.estimate import clusters, em, mle, spectral
-from lscfg.estimate.run import estimate_model
+from lscfg.estimate.estimator import ESTIMATORS as REGISTRY
 from lscfg.extract.derive import Derivations, DeriveOptions, derive
 from lscfg.extract.minimal import MinimalRules, tokens_of
 from lscfg.extract.yields import Yields
@@ -86,7 +86,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         ("spectral", spectral.SpectralSettings(m=1)),
         ("em", em.EMSettings(m=2, iterations=1)),
     ):
-        model = estimate_model(train, name, settings)
+        model = REGISTRY[name].estimate(train, settings)
         model = loglinear.add_context(model, tokens_of(train), SOURCE, loglinear.Settings(min_word=1, min_count=1))
         model.save(folder / name)
         models.append(folder / name)
@@ -142,7 +142,7 @@ def _use_derivations(path: Path, train: Derivations, model: Path) -> None:
 
 
 def _estimate(trees: Derivations, name: str, settings: Declared, path: Path) -> None:
-    estimate_model(trees, name, settings).save(path)
+    REGISTRY[name].estimate(trees, settings).save(path)
     assert _try(lambda: Model(path).grammar()), f"the kernel refuses what {name} made"
 
 

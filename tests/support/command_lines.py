@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shlex
 
+from estimates import LOW_DIMENSIONAL
 from other_settings import option_words, other_values
 from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_words
 from serve_words import SERVE_LINES
 
-from lscfg.corpus.align import aligners
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.kinds import CONTEXT_MODELS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.optimisers import OPTIMISERS
@@ -126,7 +127,7 @@ CLUSTER = {
 """Commands that go to a cluster."""
 
 TUNING = [item.name for item in settings_of(TuneSettings) if item.name != "optimiser"]
-CONTEXT, JOINT = (kind(CONTEXT_MODELS, name).Settings for name in ("loglinear", "joint"))
+CONTEXT, JOINT = (CONTEXT_MODELS[name].Settings for name in ("loglinear", "joint"))
 
 
 def tune_words(name: str) -> list[str]:
@@ -140,7 +141,7 @@ def tune_words(name: str) -> list[str]:
 def align_words(name: str) -> list[str]:
     """All settings of an aligner."""
     words = shlex.split(f"align f e -o out --aligner {name} --heuristic intersect --save saved --jobs 97")
-    return words + option_words(aligners()[name], other_values(aligners()[name]))
+    return words + option_words(ALIGNERS.settings()[name], other_values(ALIGNERS.settings()[name]))
 
 
 def estimate_words(name: str) -> list[str]:
@@ -178,7 +179,7 @@ def boundary_words(name: str) -> list[str]:
 
 def scorer_words(name: str, scorer: str) -> list[str]:
     """All settings of a scorer beside an estimator."""
-    declared = kind(SENSE_MODELS, scorer).Settings
+    declared = CONTEXT_MODELS[scorer].Settings
     words = ["estimate", name, "deriv", "-o", "out", "--context", "f", "--context-model", "none", "--sense", scorer]
     return words + option_words(declared, other_values(declared), "sense")
 
@@ -195,11 +196,11 @@ EVERY_LINE = [
     *map(shlex.split, LINES.values()),
     *map(shlex.split, CLUSTER.values()),
     *(prepare_words(*names) for names in PREPARATIONS),
-    *map(align_words, aligners()),
+    *map(align_words, ALIGNERS.settings()),
     *map(estimate_words, ESTIMATORS.names()),
     *map(joint_words, ESTIMATORS.names()),
     *map(boundary_words, ESTIMATORS.names()),
-    *(scorer_words(name, scorer) for name in ESTIMATORS.names() for scorer in kinds(SENSE_MODELS)),
+    *(scorer_words(name, scorer) for name in ESTIMATORS.names() for scorer in LOW_DIMENSIONAL),
     *map(tune_words, OPTIMISERS.names()),
     *map(margin_words, ("hiero", "sampled", "biparsed")),
 ]

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.context.loglinear import LoglinearSettings
+from lscfg.context.low_dimensional import LowDimensionalLearner
 from lscfg.estimate import clusters, em, mle, spectral
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import RuleInputs
@@ -30,3 +33,17 @@ def estimate_iterated(derivations: Derivations, settings: em.Iterations, *argume
 def hiero_tokens(src: Path, tgt: Path, alignments: list[Path]) -> RuleTokens:
     """Where a corpus has the rules of Hiero within the usual limits."""
     return Hiero().tokens(RuleInputs(src, tgt, tuple(alignments)), HieroSettings())
+
+
+LOW_DIMENSIONAL = tuple(name for name in CONTEXT_MODELS if isinstance(CONTEXT_MODELS[name], LowDimensionalLearner))
+"""Names of the low-dimensional context models."""
+
+
+def add_context_model(name, settings, model, tokens, source, threads=1, more=()):
+    """The model with a context model of the kind ``name``."""
+    return CONTEXT_MODELS[name].add(model, tokens, source, settings, threads, more)
+
+
+def add_loglinear(model, tokens, source, settings=None, threads=1):
+    """The model with a log-linear context model."""
+    return CONTEXT_MODELS["loglinear"].add(model, tokens, source, settings or LoglinearSettings(), threads)

@@ -20,8 +20,8 @@ from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
 from lscfg.kinds import Kind
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
+from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.model.sense import SenseModel, end_of_items
 
 SPANISH_RULES = (
     "una ||| a",
@@ -80,7 +80,7 @@ def random_context(rules: RuleTable, seed: int, share: float = 0.3) -> ContextMo
 
 def random_scorer(rules: RuleTable, seed: int) -> ContextModel:
     """``random_context`` with a scorer."""
-    return dataclasses.replace(random_context(rules, seed), sense=random_sense(rules, seed))
+    return dataclasses.replace(random_context(rules, seed), low_dimensional=random_low_dimensional(rules, seed))
 
 
 def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
@@ -90,7 +90,9 @@ def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
     return BoundaryModel.of(rules.words, *((pairs, rng.normal(size=len(pairs))) for _ in range(2)))
 
 
-def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False) -> SenseModel:
+def random_low_dimensional(
+    rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False
+) -> LowDimensionalModel:
     """A scorer of a random part of the rules and of words around them; of some seeds of the sentence and of gaps."""
     rng = np.random.default_rng(seed)
     base, m, h = len(rules.words) + CONTEXT_EXTRA_WORDS, 5, 3
@@ -111,7 +113,7 @@ def random_sense(rules: RuleTable, seed: int, kind: str = "dot", window: int = 2
         weights = (offsets.astype(np.int64), columns.astype(np.int32), matrix[rows, columns].astype(np.float32))
         vectors, m, scored = vectors[:, :0], 0, scored[:, :0]
     single = [array.astype(np.float32) for array in (vectors, rng.normal(size=m), scored, rng.normal(size=len(scored)))]
-    return SenseModel(
+    return LowDimensionalModel(
         kind,
         window,
         bag,

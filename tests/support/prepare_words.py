@@ -2,12 +2,13 @@
 
 from other_settings import option_words, other_values
 
-from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kinds
-from lscfg.prepare.settings import PrepareSettings, text_sources, tokenisers
+from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 
 APPLY, RESTORE = "prepare apply folder text --side target", "prepare restore folder text"
 
-PREPARATIONS = [*((name, "none") for name in kinds(TEXT_SOURCES)), *(("text", name) for name in kinds(TOKENISERS))]
+PREPARATIONS = [*((name, "none") for name in TEXT_READERS.names()), *(("text", name) for name in TOKENISERS.names())]
 """Kinds of files and tokenisers that have to be tried."""
 
 
@@ -21,6 +22,6 @@ def prepare_words(reader: str, tokeniser: str) -> list[str]:
     """All settings of a preparation, of a kind of files and of a tokeniser."""
     words = ["prepare", "corpus", "f", "e", "-o", "out", "--jobs", "5", "--dev-files", "a1", "--test-files", "e2", "e"]
     words += option_words(PrepareSettings, prepare_values(reader, tokeniser))
-    for cls in (text_sources()[reader], tokenisers()[tokeniser]):
+    for cls in (TEXT_READERS.settings()[reader], TOKENISERS.settings()[tokeniser]):
         words += option_words(cls, other_values(cls))
     return words

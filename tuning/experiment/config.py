@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
 from lscfg.io.text import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
-from lscfg.kinds import ALIGNERS, TEXT_SOURCES, TOKENISERS, Registry, kind, kinds
-from lscfg.prepare.pairs import source_kind
+from lscfg.kinds import Registry
+from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, settings_of
 from lscfg.settings_file import Keys, Reader, parse_toml
 from lscfg.tuning.experiment.renamed import refuse_old_names
@@ -37,7 +39,7 @@ from lscfg.tuning.experiment.schema import (
 from lscfg.tuning.experiment.steps import STEPS
 from lscfg.tuning.experiment.steps.agree import Agree
 from lscfg.tuning.experiment.steps.expand import TABLE, read_propagation
-from lscfg.tuning.experiment.steps.latent import Latent, read_context, read_scorer
+from lscfg.tuning.experiment.steps.latent import Latent, read_contexts
 from lscfg.tuning.experiment.system import (
     PLAIN_KEYS,
     RULE_KEYS,
@@ -122,8 +124,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     read_propagation(shared[TABLE], (TABLE,), reader)
     made: dict[str, Any] = {
         "sources": {name: reader.build(cls, rules[name], (name,)) for name, cls in EXTRACTORS.settings().items()},
-        "context": read_context(part("context"), ("context",), reader),
-        "sense": read_scorer(part("sense"), ("sense",), reader),
+        "contexts": read_contexts(part("context"), ("context",), reader),
         "systems": _systems(part("systems"), rules, shared, reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
@@ -153,12 +154,12 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
     """The preparation, whose keys are its own and those of its tokeniser and of the files' kind."""
     keys = ("prepare",)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
-    if wanted and wanted not in kinds(TEXT_SOURCES):
+    if wanted and wanted not in TEXT_READERS.names():
         raise reader.error(
-            (*keys, "format"), f"format must be one of {', '.join(kinds(TEXT_SOURCES))}, not {quote(wanted)}"
+            (*keys, "format"), f"format must be one of {', '.join(TEXT_READERS.names())}, not {quote(wanted)}"
         )
     try:
-        cls = kind(TEXT_SOURCES, source_kind(corpus.files, wanted)).Settings
+        cls = TEXT_READERS[reader_of(corpus.files, wanted)].Settings
     except InputError as error:
         raise reader.error(("corpus",), str(error)) from error
     names = {item.name for item in settings_of(cls)}
@@ -187,7 +188,7 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
 
 def _with_kind(
     cls: Any,
-    group: Registry[Any] | str,
+    group: Registry[Any],
     key: str,
     own: str,
     table: Mapping[str, Any],

@@ -7,7 +7,13 @@ from typing import Any
 
 from lscfg.settings_file import Keys, Reader
 
-TABLES = {"grammar": "minimal", "sampling": "sampled", "induce": "biparsed", "propagate": "propagated"}
+TABLES = {
+    "grammar": "minimal",
+    "sampling": "sampled",
+    "induce": "biparsed",
+    "propagate": "propagated",
+    "sense": "context",
+}
 """The new name of a table by its old one."""
 
 GRAMMARS = {"induced": "biparsed"}

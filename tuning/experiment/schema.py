@@ -11,10 +11,11 @@ from typing import Any
 
 from lscfg import kernel
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
 from lscfg.errors import quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
-from lscfg.kinds import ALIGNERS, Registry, kind, kinds
+from lscfg.kinds import Registry
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
 from lscfg.settings import LARGEST, Declared, Setting, SettingError, setting, settings_of
@@ -136,7 +137,7 @@ class Alignment(Declared):
         InputError: a setting is unknown or out of its range, or there is no heuristic.
     """
 
-    model: str = setting(AlignmentSettings.model, "aligner", choices=kinds(ALIGNERS))
+    model: str = setting(AlignmentSettings.model, "aligner", choices=ALIGNERS.names())
     heuristics: tuple[str, ...] = setting(
         (AlignmentSettings.heuristic, "grow-diag-final-and"),
         "ways to join the two directions; each gives every pair a tree and Hiero rules",
@@ -161,7 +162,7 @@ class LanguageModelSettings(Declared):
     order: int = setting(4, "order of the n-grams", least=MIN_ORDER, most=MAX_ORDER)
     file: Path | None = setting(None, "ARPA file to use; without one, the model is estimated from the target side")
     estimator: str = setting(
-        "auto", "estimator: lscfg's own, lmplz, or lmplz where it is on PATH", choices=LM_ESTIMATORS
+        LM_ESTIMATORS[0], "estimator: lscfg's own, in memory, or KenLM's lmplz, on disk", choices=LM_ESTIMATORS
     )
     discount_fallback: bool = setting(False, "default discounts where the text is too small to estimate them")
 
@@ -243,7 +244,7 @@ class Report(Declared):
 
 
 def read_chosen(
-    group: Registry[Any] | str,
+    group: Registry[Any],
     key: str,
     default: str,
     table: Any,
@@ -260,8 +261,8 @@ def read_chosen(
     if not isinstance(table, dict):
         raise reader.error(keys, f"{keys[-1]} must be a table")
     name = reader.value(str, table.get(key, default), (*keys, key))
-    if name not in kinds(group):
-        raise reader.not_one_of((*keys, key), name, kinds(group))
+    if name not in group.names():
+        raise reader.not_one_of((*keys, key), name, group.names())
     own = {item: value for item, value in table.items() if item != key}
-    found = kind(group, name)
+    found = group[name]
     return Chosen.of(found, name, reader.build(found.Settings, own, keys, (key, *others)))

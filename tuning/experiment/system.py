@@ -165,8 +165,8 @@ class Experiment:
     systems: dict[str, System]
     sources: dict[str, Declared]
     """Settings of every rule extractor."""
-    context: Chosen
-    sense: Chosen
+    contexts: tuple[Chosen, ...] = ()
+    """Context models that have a table in [context]; the others have their defaults."""
     monolingual: Monolingual = field(default_factory=Monolingual)
     prepare: PrepareSettings = field(default_factory=PrepareSettings)
     alignment: Alignment = field(default_factory=Alignment)

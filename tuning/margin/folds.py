@@ -81,13 +81,14 @@ class FoldedText:
             InputError: files differ in length, a sentence has what no sentence may have, or there are fewer different
                 pairs than folds.
         """
-        source, target = read_lines(inputs.source), read_lines(inputs.target)
-        check_length(len(target), inputs.target, len(source), inputs.source)
-        for lines, path in ((source, inputs.source), (target, inputs.target)):
+        texts = inputs.parallel
+        source, target = map(read_lines, texts)
+        check_length(len(target), texts[1], len(source), texts[0])
+        for lines, path in zip((source, target), texts, strict=True):
             check_sentences(lines, path)
         alignments = [read_lines(path) for path in inputs.alignments]
         for lines, path in zip(alignments, inputs.alignments, strict=True):
-            check_length(len(lines), path, len(source), inputs.source)
+            check_length(len(lines), path, len(source), texts[0])
         first: dict[tuple[str, str], int] = {}
         same = [first.setdefault(pair, len(first)) for pair in zip(source, target, strict=True)]
         n = round(settings.held_out * len(first))
@@ -193,7 +194,7 @@ def make_folds(
         lexicon.update(dict(_links(counted)))
         del counted
         assert own.language_model is not None
-        build_lm(inputs.target, own.language_model, rules.order, (), DEFAULT_FALLBACK, "lscfg")
+        build_lm(inputs.parallel[1], own.language_model, rules.order, (), DEFAULT_FALLBACK, "lscfg")
         found.append(Fold(own, weights, vocab, jobs))
     return found, lexicon
 

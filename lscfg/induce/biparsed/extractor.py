@@ -14,8 +14,6 @@ from lscfg.induce.biparsed.rules import learn as learn_weights
 from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.model.boundary import BoundaryModel
 
-NAME = "biparsed"
-
 
 @dataclass(frozen=True)
 class BiparsedSettings(GluedSettings, BiparseSettings):
@@ -34,25 +32,25 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
 
     def rules(self, inputs: RuleInputs, settings: BiparsedSettings) -> InducedRules:
         """The rules of a corpus with their expected counts; see ``induce``."""
-        return _induce(inputs, settings).rules
+        return self._induce(inputs, settings).rules
 
     def tokens(self, inputs: RuleInputs, settings: BiparsedSettings) -> RuleTokens:
         """Where the best derivations have the rules."""
-        return induced_tokens(_induce(inputs, settings))
+        return induced_tokens(self._induce(inputs, settings))
 
     def trees(self, inputs: RuleInputs, settings: BiparsedSettings) -> Derivations:
         """The best derivations; see ``induced_trees``."""
-        return induced_trees(_induce(inputs, settings))
+        return induced_trees(self._induce(inputs, settings))
 
     def alignments(self, inputs: RuleInputs, settings: BiparsedSettings) -> dict[str, list[str]]:
         """Links of the best derivations, and those of a probability of at least a half."""
-        found = _induce(replace(inputs, wanted=[""]), settings)  # no rule is wanted but those of best derivations
+        found = self._induce(replace(inputs, wanted=[""]), settings)  # no rule is wanted but those of best derivations
         links = (found.best_links, found.likely_links)
         return {name: found.link_lines(chosen) for name, chosen in zip(self.ALIGNMENTS, links, strict=True)}
 
     def boundary(self, inputs: RuleInputs, settings: BiparsedSettings) -> BoundaryModel:
         """Learned weights of the words at the borders of source spans."""
-        return learn_weights(inputs, settings, folder=inputs.learned.get(NAME), resume=True)
+        return learn_weights(inputs, settings, folder=inputs.learned.get(self.name), resume=True)
 
     def learning(self, settings: BiparsedSettings) -> dict[str, Any]:
         """What learned weights depend on; nothing where none are learned."""
@@ -66,6 +64,5 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         """With the decoder's glue rules, and only so long."""
         return Decoding(glue=True, max_span=settings.max_span)
 
-
-def _induce(inputs: RuleInputs, settings: BiparseSettings) -> Induced:
-    return induce(inputs, settings, folder=inputs.learned.get(NAME), resume=True)
+    def _induce(self, inputs: RuleInputs, settings: BiparsedSettings) -> Induced:
+        return induce(inputs, settings, folder=inputs.learned.get(self.name), resume=True)

@@ -153,7 +153,7 @@ FREE = ("counts", "max_targets", "max_span")
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
     """A digest of what learning depends on; it may get more passes."""
     facts = {name: value for name, value in settings.facts().items() if name not in ("passes", *FREE)}
-    files = (inputs.source, inputs.target, *inputs.alignments, *settings.files().values())
+    files = (*inputs.parallel, *inputs.alignments, *settings.files().values())
     hashes = [file_hash(path) for path in files]
     return hashlib.sha256(json.dumps([facts, hashes], sort_keys=True).encode()).hexdigest()
 

@@ -35,7 +35,7 @@ def read_pairs_and_links(inputs: RuleInputs, settings: BiparseSettings) -> Bitex
     """
     text = Bitexts(settings.max_words)
     for first, path in enumerate(inputs.alignments):
-        pairs = stream_aligned(inputs.source, inputs.target, path)
+        pairs = stream_aligned(*inputs.parallel, path)
         for number, (src, tgt, links) in enumerate(log.progress(pairs, "links"), 1):
             try:
                 if not first:

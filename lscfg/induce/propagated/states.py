@@ -158,5 +158,5 @@ def _with_context(context: ContextModel, new: Sequence[NewRule]) -> ContextModel
     items = np.where(context.items < border, moved, context.items + CONTEXT_WORD_KINDS * more).astype(np.int32)
     counts = np.concatenate([context.counts, [rule.probability for rule in new]])
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    sense = context.sense and context.sense.with_more(len(old.words), more, len(new))
-    return ContextModel(rules, counts, offsets, items, context.weights, sense)
+    dense = context.low_dimensional and context.low_dimensional.with_more(len(old.words), more, len(new))
+    return ContextModel(rules, counts, offsets, items, context.weights, dense)

@@ -49,7 +49,7 @@ class Beginning:
         for side, lines in enumerate(self._lines):
             for k, words in enumerate(yields.sentences(made, side)):
                 if words and words != lines[k % len(lines)]:
-                    text = self._inputs.target if side else self._inputs.source
+                    text = self._inputs.parallel[side]
                     self._refuse(k, f"has other words than {text}; give derivations of this text")
         wrong = sampler.begin(made.trees, made.span)
         if wrong is not None:
@@ -63,9 +63,7 @@ class Beginning:
     @cached_property
     def _lines(self) -> tuple[list[str], list[str]]:
         """Both sides of the text, words separated by single blanks."""
-        source, target = (
-            [" ".join(line.split()) for line in read_lines(path)] for path in (self._inputs.source, self._inputs.target)
-        )
+        source, target = ([" ".join(line.split()) for line in read_lines(path)] for path in self._inputs.parallel)
         return source, target
 
     def _sample(self, number: int) -> Derivations:

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 from little_experiment import TOML
 
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError, LscfgError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
 from lscfg.kernel import LATENT_FEATURES
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.settings import LARGEST, settings_of
 from lscfg.tuning.experiment.config import PARTS, read_experiment
 from lscfg.tuning.experiment.run import run_experiment
@@ -27,13 +28,13 @@ def tables():
     yield "[tuning]", Tuning
     yield "[alignment]", Alignment
     yield from ((f"[{name}]", EXTRACTORS[name].Settings) for name in EXTRACTORS.names())
+    yield from ((f"[context.{name}]", CONTEXT_MODELS[name].Settings) for name in CONTEXT_MODELS)
     for group, table, key in (
         (ALIGNERS, "[alignment]", "model"),
         (OPTIMISERS, "[tuning]", "optimiser"),
-        (CONTEXT_MODELS, "[context]", "model"),
         (ESTIMATORS, "[systems.OWN]", "estimator"),
     ):
-        yield from ((f'{table}\n{key} = "{name}"', kind(group, name).Settings) for name in kinds(group))
+        yield from ((f'{table}\n{key} = "{name}"', group[name].Settings) for name in group.names())
 
 
 EVERY = [(header, item) for header, cls in tables() for item in settings_of(cls)]

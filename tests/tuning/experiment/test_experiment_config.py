@@ -7,10 +7,10 @@ import pytest
 from little_experiment import TOML
 
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE
+from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.errors import InputError
 from lscfg.estimate import clusters
 from lscfg.kernel import LATENT_FEATURES, START_WEIGHTS, LatentOptions
-from lscfg.kinds import SENSE_MODELS, kinds
 from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
@@ -138,9 +138,11 @@ def test_experiments_of_phrase_senses(data, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-context" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=data(name)))
     steps = {name: system.step(Latent) for name, system in experiment.systems.items()}
-    scorers = {name: step and step.scorer(experiment) for name, step in steps.items()}
-    assert scorers["LS"].name == "ls" and scorers["CCA+MM"].settings.hidden == 25 and not scorers["CONTEXT"]
-    assert {*kinds(SENSE_MODELS)} - {chosen.name for chosen in scorers.values() if chosen} == {"mlp", "softmax"}
+    models = {name: step.context_models(experiment) if step else () for name, step in steps.items()}
+    assert models["LS"][-1].name == "ls" and models["CCA+MM"][-1].settings.hidden == 25
+    assert [one.name for one in models["CONTEXT"]] == ["loglinear"]
+    used = {one.name for found in models.values() for one in found}
+    assert {*CONTEXT_MODELS} - used == {"joint", "mlp", "softmax"}
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
@@ -272,7 +274,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("[tuning]", '[features]\nnegative = "flop"\n[tuning]', r"e\.toml:15: negative must be one of flip, clamp"),
         ("[tuning]", "[features]\nfloor = -1.0\n[tuning]", r"e\.toml:15: floor must be more than 0, not -1.0"),
         ("order = 3", "order = 9", r"e\.toml:11: order must be at most 6, not 9"),
-        ('"lscfg"', '"ken"', r"e\.toml:12: estimator must be one of auto, lscfg, lmplz, not 'ken'"),
+        ('"lscfg"', '"ken"', r"e\.toml:12: estimator must be one of lscfg, lmplz, not 'ken'"),
         ("kbest = 20", "weights.Glue = inf", r"e\.toml:16: weights must be finite numbers; that of Glue is inf"),
         ("m = 3", 'm = 3\ninside = ["rul"]', r"e\.toml:23: inside must be one of rule, .*, not 'rul'"),
         ("m = 3", "m = 3\nsmoothing = -3.0", r"e\.toml:23: smoothing must be at least 0, not -3.0"),
@@ -289,25 +291,31 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("kbest = 20", "kbest = 2147483648", r"e\.toml:16: kbest must be at most 2147483647"),
         ("kbest = 20", "epochs = 0", r"e\.toml:16: epochs must be at least 1, not 0"),
         ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
-        ("[tuning]", "[context]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
-        ("[tuning]", '[context]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of joint, loglinear, not 'x'"),
+        ("[tuning]", "[context.loglinear]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
+        ("[tuning]", "[context.x]\n[tuning]", r"e\.toml:14: unknown key 'x'; known here are cca, cca-mm, joint, .*"),
+        ("[tuning]", '[context]\nmodel = "ls"\n[tuning]', r"e\.toml:15: context models have a table each: \[context.N"),
+        ("[tuning]", "[context]\nls = 3\n[tuning]", r"e\.toml:15: ls must be a table, as in \[context\.ls\]"),
         (
-            "[systems.MIN]",
-            '[systems.MIN]\ncontext = { model = "x" }',
-            r"e\.toml:\d+: model must be one of joint, loglinear, not 'x'",
+            "[tuning]",
+            "[context.joint]\n[context.loglinear]\n[tuning]",
+            r"e\.toml:15: loglinear and joint give the same features: leave out one of them",
         ),
         (
             "[systems.MIN]",
-            '[systems.MIN]\ncontext = { model = "joint" }',
+            "[systems.MIN]\ncontext = { x = {} }",
+            r"e\.toml:\d+: unknown key 'x'; known here are cca, cca-mm, joint, ",
+        ),
+        (
+            "[systems.MIN]",
+            "[systems.MIN]\ncontext.joint = {}",
             r"e\.toml:\d+: context is for a system with an estimator and features of it",
         ),
         (
             "[systems.MIN]",
-            '[systems.MIN]\nestimator = "mle"\nfeatures = ["paper"]\nsense = { model = "ls" }',
-            r"e\.toml:\d+: sense is for a system with an estimator and features of it",
+            '[systems.MIN]\nestimator = "mle"\nfeatures = ["paper"]\ncontext.ls = {}',
+            r"e\.toml:\d+: ls is for a system with an estimator and features of it",
         ),
-        ("[tuning]", '[sense]\nmodel = "x"\n[tuning]', r"e\.toml:15: model must be one of cca, .*, not 'x'"),
-        ("[tuning]", '[sense]\nmodel = "ls"\nm = 3\n[tuning]', r"e\.toml:16: unknown key 'm'; known here are model, "),
+        ("[tuning]", "[context.ls]\nm = 3\n[tuning]", r"e\.toml:15: unknown key 'm'; known here are min_word, "),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )

@@ -13,8 +13,10 @@ from helpers import class_path, double
 from little_experiment import TOML
 from other_settings import BESIDE, other_value, toml_lines
 
-from lscfg.context.loglinear import Settings as ContextSettings
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.context.loglinear import LoglinearSettings
 from lscfg.corpus.align import AlignmentSettings
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.estimator import ESTIMATORS
@@ -26,7 +28,6 @@ from lscfg.extract.minimal import MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, kind, kinds
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import evaluate
@@ -154,7 +155,7 @@ file = "arpa"
 estimator = "lscfg"
 discount_fallback = true
 
-[context]
+[context.loglinear]
 penalty = 3.5
 min_count = 4
 min_word = 5
@@ -316,13 +317,13 @@ def doubles(tmp_path_factory):
         found.estimates = {
             name: double(patch, f"{class_path(ESTIMATORS[name])}.estimate", model) for name in ESTIMATORS.names()
         }
-        found.put("lscfg.context.loglinear.read_source", ["text"])
+        found.put("lscfg.context.inputs.read_source", ["text"])
         found.tokens = {
             name: double(patch, f"{class_path(EXTRACTORS[name])}.tokens", f"places of {name}")
             for name in ("minimal", "hiero")
         }
         found.put("lscfg.grammar.tokens.RuleTokens.with_those_of", "places")
-        found.put("lscfg.context.loglinear.add_context", model)
+        found.add_context = double(patch, "lscfg.context.loglinear.Loglinear.add", model)
         found.put("lscfg.tuning.experiment.steps.latent._singular_values")
         found.put("lscfg.cdec_bridge.host.Cdec.open", does=lambda *_, **__: nullcontext(decoder))
         found.put("lscfg.tuning.experiment.stages.decoding.tune_weights", does=tuned)
@@ -350,7 +351,7 @@ def test_every_key_has_another_value(doubles):
                 continue
             default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
             assert any(getattr(section, key.name) != default for section in given), (name, key.name)
-    chosen = [*experiment.sources.values(), experiment.context.settings, experiment.tuning.learner]
+    chosen = [*experiment.sources.values(), experiment.contexts[0].settings, experiment.tuning.learner]
     chosen.append(experiment.alignment.aligner)
     steps = [step for system in experiment.systems.values() if (step := system.step(Latent))]
     assert any(step.own_features for step in steps)
@@ -369,16 +370,16 @@ def tables():
             yield name, cls, f"[{name}]\n", (lambda experiment, name=name: getattr(experiment, name))
     yield "tuning", Tuning, "[tuning]\n", lambda experiment: experiment.tuning
     yield "alignment", Alignment, "[alignment]\n", lambda experiment: experiment.alignment
-    for name in kinds(ALIGNERS):
+    for name in ALIGNERS.names():
         heading = f'[alignment]\nmodel = "{name}"\n'
-        yield name, kind(ALIGNERS, name).Settings, heading, lambda experiment: experiment.alignment.aligner
+        yield name, ALIGNERS[name].Settings, heading, lambda experiment: experiment.alignment.aligner
     for name in EXTRACTORS.names():
         source = EXTRACTORS[name]
         yield name, source.Settings, f"[{name}]\n", (lambda experiment, name=name: experiment.sources[name])
-    for name in kinds(CONTEXT_MODELS):
-        heading = f'[context]\nmodel = "{name}"\n'
-        yield name, kind(CONTEXT_MODELS, name).Settings, heading, lambda experiment: experiment.context.settings
-    for name in OPTIMISERS.names():
+    for name in CONTEXT_MODELS.names():
+        heading = f"[context.{name}]\n"
+        yield name, CONTEXT_MODELS[name].Settings, heading, lambda experiment: experiment.contexts[0].settings
+    for name in OPTIMISERS:
         heading = f'[tuning]\noptimiser = "{name}"\n'
         yield name, OPTIMISERS[name].Settings, heading, lambda experiment: experiment.tuning.learner
     for name in ESTIMATORS.names():
@@ -484,10 +485,10 @@ def test_keys_of_context(doubles):
         assert (inputs.source, inputs.target, inputs.alignments) == (*text, tuple(links)) and found == settings
         assert inputs.derivations.name == "derivations"
     doubles.with_those_of.assert_called_once_with("places of hiero", "places of minimal")
-    settings = ContextSettings(
+    settings = LoglinearSettings(
         penalty=3.5, min_count=4, min_word=5, max_targets=12, max_tokens=1000, passes=2, batch=64, rate=0.25, seed=13
     )
-    doubles.add_context.assert_called_once_with(ANY, "places", ["text"], settings, ANY)
+    doubles.add_context.assert_called_once_with(ANY, "places", ["text"], settings, ANY, ())
 
 
 def test_keys_of_estimators(doubles):

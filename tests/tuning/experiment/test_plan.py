@@ -7,10 +7,11 @@ import pytest
 from little_experiment import TOML, run_lscfg
 from other_settings import BESIDE, other_value, toml_lines
 
+from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import DECODE, EXTRACT, EXTRACTORS, SELECT
-from lscfg.kinds import ALIGNERS, CONTEXT_MODELS, SENSE_MODELS, kind, kinds
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
@@ -38,10 +39,10 @@ features = "context"
 [systems.PHRASES]
 grammar = "phrases"
 estimator = "mle"
-features = "thesis"
+features = "ranks"
 """
 SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS"}
-CONTEXT = kind(CONTEXT_MODELS, "loglinear")
+CONTEXT = CONTEXT_MODELS["loglinear"]
 STAGES = ("rules", "model", "tuned", "decoded")
 
 
@@ -77,20 +78,20 @@ def after(system, part):
 
 @pytest.mark.parametrize("item", settings_of(CONTEXT.Settings), ids=lambda item: item.name)
 def test_every_setting_of_the_context_model_is_in_the_key(planned, item):
-    table = f"[context]\n{toml_lines({item.name: other_value(item, 0)})}"
+    table = f"[context.loglinear]\n{toml_lines({item.name: other_value(item, 0)})}"
     assert changed(planned(), planned(before=table)) == after("CONTEXT", "model")
 
 
 def test_a_context_model_of_a_system_is_in_its_key_alone(planned):
-    shared = '[context]\nmodel = "joint"\nk = 7\n'
-    own = ('features = "context"\n', 'features = "context"\ncontext = { model = "joint", k = 7 }\n')
+    shared = "[context.joint]\nk = 7\n"
+    own = ('features = "context"\n', 'features = "context"\ncontext = { joint = { k = 7 } }\n')
     assert changed(planned(), planned(own)) == after("CONTEXT", "model")
     assert not changed(planned(before=shared), planned(own, before=shared))
 
 
 @pytest.mark.parametrize(
     ("table", "systems"),
-    [("", ()), ('[context]\nmodel = "joint"', ("CONTEXT",)), ("[sense]\nmodel = 'ls'", ("PHRASES",))],
+    [("", ()), ("[context.joint]", ("CONTEXT",)), ("[context.ls]", ("PHRASES",))],
 )
 def test_models_with_dense_values_of_words_depend_on_further_source_text(planned, corpus, table, systems):
     keys = []
@@ -101,20 +102,18 @@ def test_models_with_dense_values_of_words_depend_on_further_source_text(planned
 
 
 @pytest.mark.parametrize("name", ["residual"])
-def test_every_setting_of_a_scorer_is_in_the_key(planned, name):
+def test_every_setting_of_a_low_dimensional_context_model_is_in_the_key(planned, name):
     """Where a table for all systems has it, or one of the system's own."""
-    heading = f'[sense]\nmodel = "{name}"\n'
+    heading = f"[context.{name}]\n"
     present = planned(before=heading)
-    for item in settings_of(kind(SENSE_MODELS, name).Settings):
+    for item in settings_of(CONTEXT_MODELS[name].Settings):
         lines = toml_lines({item.name: other_value(item, 0)})
         assert changed(present, planned(before=heading + lines)) == after("PHRASES", "model"), item.name
-    own = ('features = "thesis"\n', f'features = "thesis"\nsense = {{ model = "{name}", window = 2 }}\n')
+    own = ('features = "ranks"\n', f'features = "ranks"\ncontext.{name} = {{ window = 2 }}\n')
     assert changed(present, planned(own)) == after("PHRASES", "model")
 
 
-@pytest.mark.parametrize(
-    ("table", "system"), [('[context]\nmodel = "joint"', "CONTEXT"), ("[sense]\nmodel = 'ls'", "PHRASES")]
-)
+@pytest.mark.parametrize(("table", "system"), [("[context.joint]", "CONTEXT"), ("[context.ls]", "PHRASES")])
 def test_word_vectors_are_in_the_key_by_their_content(planned, corpus, table, system):
     without, found = planned(before=f"{table}\n"), []
     for content in ("a 1\n", "a 2\n"):
@@ -180,11 +179,11 @@ def test_every_setting_of_an_optimiser_is_in_the_key(planned, name):
         assert changed(present, other) == expected, item.name
 
 
-@pytest.mark.parametrize("name", kinds(ALIGNERS))
+@pytest.mark.parametrize("name", ALIGNERS.names())
 def test_every_setting_of_an_aligner_is_in_the_key(planned, name):
     heading = f'[alignment]\nmodel = "{name}"\n'
     present = planned(before=heading)
-    for item in settings_of(kind(ALIGNERS, name).Settings):
+    for item in settings_of(ALIGNERS[name].Settings):
         other = planned(before=heading + toml_lines({item.name: other_value(item, 0)}))
         assert changed(present, other) == {*present}, item.name
 
@@ -199,8 +198,8 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
         EXTRACTORS["hiero"]: after("HIERO", "rules") | after("CONTEXT", "rules") | after("CONTEXT", "model"),
         OPTIMISERS["mira"]: every,
         OPTIMISERS["mert"]: set(),
-        kind(ALIGNERS, "eflomal"): {*present},
-        kind(ALIGNERS, "fast-align"): set(),
+        ALIGNERS["eflomal"]: {*present},
+        ALIGNERS["fast-align"]: set(),
     }
     expected |= {ESTIMATORS[name]: after(system, "model") for name, system in SYSTEM_OF.items()}
     expected[ESTIMATORS["mle"]] |= after("PHRASES", "model")
@@ -386,6 +385,7 @@ def test_the_plan_says_what_is_made(corpus, tmp_path):
     [
         ('grammar = "hiero"\n[systems.HIERO.sampling]\nseed = 3\n', "the table sampling is now called sampled"),
         ('grammar = "hiero"\ninduce = {seed = 3}\n', "the table induce is now called biparsed"),
+        ('grammar = "hiero"\nsense = {model = "ls"}\n', "the table sense is now called context"),
         ('grammar = "hiero+induced"\n', "grammar: induced is now called biparsed"),
         ('grammar = "hiero"\ntrees = "induced"\n', "trees: induced is now called biparsed"),
     ],

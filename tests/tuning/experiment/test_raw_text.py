@@ -10,8 +10,9 @@ from other_settings import other_value, toml_lines
 from lscfg.demo import generate
 from lscfg.errors import InputError
 from lscfg.io.text import read_lines, write_lines
-from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind, kinds
+from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import restored_bleu, restored_tokens
 from lscfg.tuning.experiment.checks import check_corpus
@@ -130,18 +131,18 @@ def test_every_setting_is_in_the_key(experiment, item):
     assert {name for name in present if present[name] != changed[name]} == {*present}
 
 
-@pytest.mark.parametrize("name", kinds(TOKENISERS))
+@pytest.mark.parametrize("name", TOKENISERS.names())
 def test_every_setting_of_a_tokeniser_is_in_the_key(experiment, texts, name, monkeypatch):
     head = f'tokeniser = "{name}"\n'
     present = keys(experiment(('tokeniser = "none"\n', head)))
-    for item in settings_of(kind(TOKENISERS, name).Settings):
+    for item in settings_of(TOKENISERS[name].Settings):
         value = other_value(item, 0)
         if item.kind.__name__ == "Path":
             (texts / value.name).write_text("model")
             value = texts / value.name
         changed = keys(experiment(('tokeniser = "none"\n', head + toml_lines({item.name: value}))))
         assert changed["prepare"] != present["prepare"], item.name
-    monkeypatch.setattr(kind(TOKENISERS, name), "VERSION", 99)
+    monkeypatch.setattr(TOKENISERS[name], "VERSION", 99)
     assert keys(experiment(('tokeniser = "none"\n', head)))["prepare"] != present["prepare"]
 
 
@@ -153,7 +154,7 @@ def test_settings_and_version_of_the_files_kind_are_in_the_key(experiment, texts
     found = []
     for more in ("", "source_column = 3\n", "target_column = 3\n", "header = true\n"):
         found.append(keys(experiment(table, ("[prepare]\n", f"[prepare]\n{languages}{more}")))["prepare"])
-    monkeypatch.setattr(kind(TEXT_SOURCES, "tsv"), "VERSION", 99)
+    monkeypatch.setattr(TEXT_READERS["tsv"], "VERSION", 99)
     found.append(keys(experiment(table, ("[prepare]\n", f"[prepare]\n{languages}")))["prepare"])
     assert len(set(found)) == 5
 

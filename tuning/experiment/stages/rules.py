@@ -10,6 +10,7 @@ from typing import Any, Generic
 
 from lscfg import log
 from lscfg.corpus.align import AlignmentSettings, align_both_ways
+from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.decode.parsing import read_grammar
 from lscfg.extract.derive import derive_files
@@ -20,9 +21,8 @@ from lscfg.grammar.write import write_grammar, write_union
 from lscfg.io.arpa import check_arpa
 from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write_lines
 from lscfg.kernel import DeriveOptions, TreeOptions
-from lscfg.kinds import ALIGNERS, kind
 from lscfg.lm.estimate import DEFAULT_FALLBACK
-from lscfg.lm.lmplz import build_lm, chosen_estimator
+from lscfg.lm.lmplz import build_lm
 from lscfg.tuning.experiment.schema import Alignment, Chosen, LanguageModelSettings
 from lscfg.tuning.experiment.stage import File, Input, Output, Stage, version
 from lscfg.tuning.experiment.system import Draft, Experiment, RuleFiles, Texts
@@ -65,7 +65,7 @@ def align(folder: Path, settings: AlignSettings, inputs: TextPair[Path], jobs: i
 def align_stage(experiment: Experiment, source: Input, target: Input) -> tuple[Output, ...]:
     """The alignments of a parallel text, one for each heuristic."""
     wanted = experiment.alignment
-    settings = AlignSettings(wanted, kind(ALIGNERS, wanted.model).VERSION)
+    settings = AlignSettings(wanted, ALIGNERS[wanted.model].VERSION)
     stage = Stage("align", align, settings, TextPair(source, target))
     return tuple(stage / heuristic for heuristic in wanted.heuristics)
 
@@ -272,5 +272,6 @@ def language_model_stage(experiment: Experiment, texts: Texts) -> Stage:
     if settings.file:
         own = LanguageModelSettings(order=settings.order, file=settings.file)
         return Stage("lm", language_model, own, LanguageModelFiles())
-    own = replace(settings, estimator=chosen_estimator(settings.estimator))
-    return Stage("lm", language_model, own, LanguageModelFiles(texts.target, tuple(more.target) if more.lm else ()))
+    return Stage(
+        "lm", language_model, settings, LanguageModelFiles(texts.target, tuple(more.target) if more.lm else ())
+    )

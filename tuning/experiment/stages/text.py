@@ -10,12 +10,12 @@ from typing import Generic
 
 from lscfg import log
 from lscfg.io.text import read_lines, write_json, write_lines
-from lscfg.kinds import TEXT_SOURCES, TOKENISERS, kind
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare.corpus import RawFiles, prepare_corpus, raw_reference, set_file
-from lscfg.prepare.pairs import source_kind
+from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.tuning.evaluate import restored_bleu, restored_tokens
 from lscfg.tuning.experiment.schema import RawCorpus
 from lscfg.tuning.experiment.stage import File, Input, Stage, version
@@ -100,9 +100,9 @@ def plan_texts(experiment: Experiment) -> Texts:
 def _prepared(settings: PrepareSettings, corpus: RawCorpus) -> Texts:
     """The files that the preparation makes."""
     source, target = settings.languages(corpus.files)
-    reader = source_kind(corpus.files, settings.format)
+    reader = reader_of(corpus.files, settings.format)
     settings = dataclasses.replace(settings, source_language=source, target_language=target, format=reader)
-    versions = kind(TEXT_SOURCES, reader).VERSION, kind(TOKENISERS, settings.tokeniser).VERSION
+    versions = TEXT_READERS[reader].VERSION, TOKENISERS[settings.tokeniser].VERSION
     files = RawTextFiles(corpus.files, corpus.held_out("dev"), corpus.held_out("test"))
     stage = Stage("prepare", prepare, Preparation(settings, *versions), files)
 

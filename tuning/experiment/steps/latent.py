@@ -11,26 +11,19 @@ from typing import Any, ClassVar, Generic, Self
 from safetensors import safe_open
 
 from lscfg import kernel
-from lscfg.context.task import scorer_adder
+from lscfg.context.inputs import ContextInputs
+from lscfg.context.learner import CONTEXT_MODELS, chosen_models
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
-from lscfg.estimate.run import ContextInputs, estimate_model
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACT, EXTRACTORS, TREES, with_boundary
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar.counts import effective_size
 from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.text import write_json
-from lscfg.kernel import BOUNDARY_FEATURES, CONTEXT_FEATURES, SENSE_FEATURES, FeatureOptions, feature_names
-from lscfg.kinds import (
-    CONTEXT_MODELS,
-    DEFAULT_CONTEXT_MODEL,
-    DEFAULT_SENSE_MODEL,
-    SENSE_MODELS,
-    kind,
-)
+from lscfg.kernel import BOUNDARY_FEATURES, FeatureOptions, feature_names
 from lscfg.settings import SettingError, settings_of
 from lscfg.settings_file import Keys, Reader
-from lscfg.tuning.experiment.schema import Chosen, read_chosen
+from lscfg.tuning.experiment.schema import Chosen
 from lscfg.tuning.experiment.stage import File, Input, Stage, version
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, SIZE, derive_stage, learned_files
 from lscfg.tuning.experiment.system import (
@@ -49,14 +42,29 @@ MODEL = "model.lscfg"
 NO_ESTIMATOR = "none"
 
 
-def read_context(table: Any, keys: Keys, reader: Reader) -> Chosen:
-    """The context model that a table asks for."""
-    return read_chosen(CONTEXT_MODELS, "model", DEFAULT_CONTEXT_MODEL, table, keys, reader)
+def read_contexts(table: Any, keys: Keys, reader: Reader) -> tuple[Chosen, ...]:
+    """The context models that have a table in a table, such as [context.residual].
 
-
-def read_scorer(table: Any, keys: Keys, reader: Reader) -> Chosen:
-    """The scorer of target sides that a table asks for."""
-    return read_chosen(SENSE_MODELS, "model", DEFAULT_SENSE_MODEL, table, keys, reader)
+    Raises:
+        InputError: a key is no context model, or two context models give the same features.
+    """
+    if not isinstance(table, dict):
+        raise reader.error(keys, f"{keys[-1]} must be a table")
+    found: list[Chosen] = []
+    for name, own in table.items():
+        place = (*keys, name)
+        if name == "model":
+            raise reader.error(place, f"context models have a table each: [{'.'.join(keys)}.NAME]")
+        if name not in CONTEXT_MODELS:
+            raise reader.unknown(place, CONTEXT_MODELS.names())
+        if not isinstance(own, dict):
+            raise reader.error(place, f"{name} must be a table, as in [{'.'.join(place)}]")
+        learner = CONTEXT_MODELS[name]
+        for other in found:
+            if CONTEXT_MODELS[other.name].FEATURES == learner.FEATURES:
+                raise reader.error(place, f"{name} and {other.name} give the same features: leave out one of them")
+        found.append(Chosen.of(learner, name, reader.build(learner.Settings, own, place)))
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ class Latent(SystemStep):
     """Latent features of a model of the system's trees."""
 
     NAME: ClassVar[str] = "latent"
-    KEYS: ClassVar[tuple[str, ...]] = ("estimator", "features", "context", "sense")
+    KEYS: ClassVar[tuple[str, ...]] = ("estimator", "features", "context")
     COLUMNS: ClassVar[Mapping[str, Any]] = {
         "estimator": NO_ESTIMATOR,
         "states": None,
@@ -75,20 +83,17 @@ class Latent(SystemStep):
     estimator: Chosen
     own_features: tuple[str, ...] = ()
     """Names of the features; none: those of [features]."""
-    context: Chosen | None = None
-    """The context model; None: that of [context]."""
-    sense: Chosen | None = None
-    """The scorer of target sides; None: that of [sense]."""
+    contexts: tuple[Chosen, ...] = ()
+    """Context models that replace those of [context] with the same features."""
 
     @classmethod
     def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
-        context = read_context(table["context"], (*keys, "context"), reader) if "context" in table else None
-        scorer = read_scorer(table["sense"], (*keys, "sense"), reader) if "sense" in table else None
+        contexts = read_contexts(table["context"], (*keys, "context"), reader) if "context" in table else ()
         default = DEFAULT_ESTIMATOR if "features" in table else NO_ESTIMATOR
         name = reader.value(str, table.pop("estimator", default), (*keys, "estimator"))
         if name == NO_ESTIMATOR:
             for key in table:
-                if key in ("context", "sense"):
+                if key == "context":
                     raise reader.error((*keys, key), f"{key} is for a system with an estimator and features of it")
                 if key not in PLAIN_KEYS:
                     raise reader.error((*keys, key), f"{key} is not for a system without estimator")
@@ -99,13 +104,12 @@ class Latent(SystemStep):
         settings = ESTIMATORS[name].Settings
         own = {item.name for item in settings_of(settings)}
         others = {item.name for other in ESTIMATORS.names() for item in settings_of(ESTIMATORS[other].Settings)}
-        for key in ("context", "sense"):
-            table.pop(key, None)
+        table.pop("context", None)
         for key in table:
             if key in others - own - {*PLAIN_KEYS}:
                 raise reader.error((*keys, key), f"{key} is not for the estimator {name}")
         made = reader.build(settings, {key: table.pop(key) for key in [*table] if key in own}, keys)
-        return cls(Chosen.of(ESTIMATORS[name], name, made), features, context, scorer)
+        return cls(Chosen.of(ESTIMATORS[name], name, made), features, contexts)
 
     def known_keys(self) -> tuple[str, ...]:
         return (*self.KEYS, *(item.name for item in settings_of(type(self.estimator.settings))))
@@ -118,17 +122,12 @@ class Latent(SystemStep):
     def features(self, experiment: Experiment) -> tuple[str, ...]:
         return feature_names(self.own_features or experiment.features.names)
 
-    def context_model(self, experiment: Experiment) -> Chosen | None:
-        """The context model that the features need."""
-        if {*CONTEXT_FEATURES}.isdisjoint(self.features(experiment)):
-            return None
-        return self.context or experiment.context
-
-    def scorer(self, experiment: Experiment) -> Chosen | None:
-        """The scorer of target sides that the features need."""
-        if {*SENSE_FEATURES}.isdisjoint(self.features(experiment)):
-            return None
-        return self.sense or experiment.sense
+    def context_models(self, experiment: Experiment) -> tuple[Chosen, ...]:
+        """The context models that the features need."""
+        given = {one.name: one.settings for one in (*self.contexts, *experiment.contexts)}
+        given |= {one.name: one.settings for one in self.contexts}
+        found = chosen_models(self.features(experiment), given)
+        return tuple(Chosen.of(CONTEXT_MODELS[name], name, settings) for name, settings in found.items())
 
     def needs_boundary(self, experiment: Experiment) -> bool:
         """Whether the features need weights of spans."""
@@ -147,9 +146,10 @@ class Latent(SystemStep):
                 FeatureOptions(names=self.own_features)
         except SettingError as error:
             return Fault("features", f"features {error.requirement}")
-        for key, needed in (("context", self.context_model(experiment)), ("sense", self.scorer(experiment))):
-            if getattr(self, key) and not needed:
-                return Fault(key, f"{key} is for a system with an estimator and features of it")
+        needed = {one.name for one in self.context_models(experiment)}
+        for one in self.contexts:
+            if one.name not in needed:
+                return Fault("context", f"{one.name} is for a system with an estimator and features of it")
         if self.needs_boundary(experiment):
             learned = with_boundary(system.rules.extractors)
             if not learned or not experiment.of(system).sources[learned].facts()["passes"]:
@@ -178,8 +178,9 @@ class Latent(SystemStep):
             }
             read = replace(read, learned=learned)
         context = settings.context
-        chosen = [one for one in (context.model, context.scorer) if one] if context else []
-        more = tuple(draft.experiment.monolingual.source) if any(_takes_text(one) for one in chosen) else ()
+        chosen = context.models if context else ()
+        takes_text = any(CONTEXT_MODELS[one.name].TAKES_TEXT for one in chosen)
+        more = tuple(draft.experiment.monolingual.source) if takes_text else ()
         inputs = ModelFiles(files.derivations, read, files.source if context else None, more)
         draft.model = Stage("estimate", estimate, settings, inputs)
         draft.features = draft.model / MODEL
@@ -188,11 +189,11 @@ class Latent(SystemStep):
     def _settings(self, draft: Draft) -> ModelSettings:
         experiment, rules = draft.experiment, draft.system.rules
         assert rules is not None
-        model, scorer = self.context_model(experiment), self.scorer(experiment)
+        models = self.context_models(experiment)
         context = boundary = None
-        if model or scorer:
+        if models:
             extractors = tuple(draft.settings_of(name).only(EXTRACT) for name in rules.extractors)
-            context = ContextSettings(model, scorer, extractors)
+            context = ContextPart(models, extractors)
         if self.needs_boundary(experiment):
             boundary = draft.settings_of(with_boundary(rules.extractors)).only(EXTRACT)
         return ModelSettings(self.estimator, context, boundary)
@@ -218,10 +219,6 @@ class Latent(SystemStep):
         }
 
 
-def _takes_text(chosen: Chosen) -> bool:
-    return bool(getattr(chosen.settings, "takes_text", False))
-
-
 def _singular_values(path: Path) -> list[float] | None:
     """Singular values in the header of a model of the spectral estimator."""
     with safe_open(path, "numpy") as file:
@@ -230,12 +227,10 @@ def _singular_values(path: Path) -> list[float] | None:
 
 
 @dataclass(frozen=True)
-class ContextSettings:
-    """Settings of a context model."""
+class ContextPart:
+    """Settings of context models."""
 
-    model: Chosen | None
-    scorer: Chosen | None
-    """Scorer of target sides."""
+    models: tuple[Chosen, ...]
     extractors: tuple[Chosen, ...]
     """Extractors of the rules that get context."""
 
@@ -245,7 +240,7 @@ class ModelSettings:
     """Settings of a model."""
 
     estimator: Chosen
-    context: ContextSettings | None = None
+    context: ContextPart | None = None
     boundary: Chosen | None = None
     """Extractor whose weights of spans the model takes."""
 
@@ -275,7 +270,11 @@ def estimate(folder: Path, settings: ModelSettings, inputs: ModelFiles[Path], jo
     found, files = ESTIMATORS[name], inputs.rules.inputs()
     trees = Derivations.load(inputs.derivations)
     resume = any((folder / name).exists() for name in found.CHECKPOINTS[:1])
-    model = estimate_model(trees, name, own, jobs, folder, resume, _context(settings.context, inputs))
+    context = _context(settings.context, inputs)
+    data = context.read(trees) if context else None
+    model = found.estimate(trees, own, jobs, folder, resume)
+    if data:
+        model = data.add(model, jobs)
     if spans := settings.boundary:
         model = replace(model, boundary=EXTRACTORS[spans.name].boundary(files, spans.settings))
     model.save(folder / MODEL)
@@ -285,14 +284,10 @@ def estimate(folder: Path, settings: ModelSettings, inputs: ModelFiles[Path], jo
     write_json(folder / SIZE, {"states": model.rank, "effective": size})
 
 
-def _context(settings: ContextSettings | None, inputs: ModelFiles[Path]) -> ContextInputs | None:
+def _context(settings: ContextPart | None, inputs: ModelFiles[Path]) -> ContextInputs | None:
     if settings is None:
         return None
     assert inputs.source is not None
-    sources = tuple((EXTRACTORS[one.name], one.settings) for one in settings.extractors)
-    name = settings.model.name if settings.model else ""
-    own = settings.model.settings if settings.model else kind(CONTEXT_MODELS, DEFAULT_CONTEXT_MODEL).Settings()
-    scorer: Any = settings.scorer
-    add_scorer = scorer_adder(scorer.name, scorer.settings) if scorer else None
-    files = inputs.rules.inputs()
-    return ContextInputs(name, own, inputs.source, files, sources, 0.0, add_scorer, inputs.more_source)
+    models = {one.name: one.settings for one in settings.models}
+    extractors = {one.name: one.settings for one in settings.extractors}
+    return ContextInputs(models, inputs.source, inputs.rules.inputs(), extractors, more_texts=inputs.more_source)

@@ -39,7 +39,7 @@ def end_of_items(window: int, words: int) -> int:
 
 
 @dataclass(frozen=True)
-class SenseModel:
+class LowDimensionalModel:
     """A scorer of the rules of a context model (plugin/inference/scorer.h).
 
     Attributes:
@@ -77,7 +77,7 @@ class SenseModel:
             own |= dict(zip(WEIGHTS, self.weights, strict=True))
         return {f"sense.{name}": array.astype(_type(name)) for name, array in own.items()}
 
-    def with_more(self, words: int, new_words: int, new_rules: int) -> SenseModel:
+    def with_more(self, words: int, new_words: int, new_rules: int) -> LowDimensionalModel:
         """The scorer of a context model with more words behind its own, and more rules, which it does not know."""
         slot, word = np.divmod(self.items.astype(np.int64), words + CONTEXT_EXTRA_WORDS)
         moved = slot * (words + new_words + CONTEXT_EXTRA_WORDS) + word + np.where(word >= words, new_words, 0)
@@ -88,7 +88,7 @@ class SenseModel:
         return replace(self, items=moved.astype(np.int32), row=row)
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, rules: int, words: int) -> SenseModel:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], kind: str, rules: int, words: int) -> LowDimensionalModel:
         """The inverse of ``arrays``.
 
         Args:

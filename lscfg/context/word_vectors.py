@@ -7,14 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from lscfg.context.cca import Correlation
+from lscfg.context.correlation import Correlation
 from lscfg.context.views import Views
 from lscfg.estimate.svd import normalised_rows
 from lscfg.io.vectors import read_vectors
 from lscfg.kernel import CONTEXT_EXTRA_WORDS
-
-VECTORS = "word vectors of the source, as text, in place of learned dimensions; rare words are told apart, too"
-"""What the setting is that names the file."""
 
 
 def given_directions(path: Path, views: Views, vocabulary: Sequence[str]) -> Correlation:

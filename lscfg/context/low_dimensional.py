@@ -1,62 +1,55 @@
-"""What scorers of target sides are learned from, and what they come to (thesis, section 4.1.2)."""
+"""Low-dimensional context models: their settings, what they are learned from, and their base class."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy import linalg, sparse
 
 from lscfg import log
-from lscfg.context.cca import WHITENINGS, Correlation, correlate
-from lscfg.context.given import VECTORS, given_directions
+from lscfg.context.correlation import WHITENINGS, Correlation, correlate
+from lscfg.context.learner import AnyModel, ContextLearner, PassSettings, VectorSettings, WindowSettings
 from lscfg.context.views import Look, Views
+from lscfg.context.word_vectors import given_directions
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
 from lscfg.estimate.svd import normalised_rows
 from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.select import most_frequent
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.kinds import SENSE_MODELS, kind
+from lscfg.kernel import SENSE_FEATURES
 from lscfg.model.context import ContextModel
-from lscfg.model.sense import SenseModel
-from lscfg.settings import Declared, setting
+from lscfg.model.low_dimensional import LowDimensionalModel
+from lscfg.settings import setting
+
+COSTS = {"uniform": "indicators", "frequency": "costs"}
+"""The kernel's name of a squared loss by the setting ``costs``."""
 
 HELD_OUT = 10
 """One of so many sentences is left out of a first estimate, which calibrates the second one."""
 
 
 @dataclass(frozen=True)
-class ViewSettings(Declared):
-    """Which words around a rule there are, and which target sides are told apart.
+class ViewSettings(WindowSettings):
+    """Settings of low-dimensional context models."""
 
-    Attributes:
-        takes_text: whether something is learned from further source text.
-    """
-
-    takes_text: ClassVar[bool] = False
-
-    window: int = setting(5, "words on each side", least=1, most=100)
     bag: bool = setting(False, "words of a side count wherever they stand")
-    min_word: int = setting(3, "least number of tokens with a word at its distance; rarer words are one", least=1)
-    max_targets: int = setting(20, "most frequent target sides that are scored of each source side", least=2)
     min_count: int = setting(2, "least number of tokens of a rule that is scored", least=1)
     gaps: bool = setting(False, "first and last word of each gap of a rule, and its length, count, too")
-    seed: int = setting(1, "seed of all that is random", least=0)
 
     @property
     def look(self) -> Look:
-        """What is looked at."""
+        """Words to look at."""
         return Look(self.window, self.bag, self.min_word, gaps=self.gaps)
 
 
 @dataclass(frozen=True)
 class SentenceSettings(ViewSettings):
-    """Whether there are further words."""
+    """Settings of context models that may see the whole sentence."""
 
     sentence: bool = setting(False, "words of the whole sentence count, too, wherever they stand")
 
@@ -67,26 +60,58 @@ class SentenceSettings(ViewSettings):
 
 
 @dataclass(frozen=True)
-class CcaSettings(ViewSettings):
-    """How words around become a few dimensions."""
+class ViewVectorSettings(ViewSettings, VectorSettings):
+    """Settings of context models whose dimensions come from a canonical correlation analysis of both sides."""
 
-    takes_text: ClassVar[bool] = True
-
-    k: int = setting(50, "dimensions of each side", least=1)
-    whiten: str = setting("diag", "what is taken out of each side's covariance with itself", choices=WHITENINGS)
-    gamma: float = setting(2.0, "regularisation of these covariances", least=0)
+    whiten: str = setting("diag", "covariance whitening of each side", choices=WHITENINGS)
     relative: bool = setting(False, "gamma counts in mean variances of a side's items")
-    vectors: Path | None = setting(None, VECTORS)
 
     @property
     def look(self) -> Look:
-        """As of ``ViewSettings``; what the vector of a rare word says needs no count."""
+        """As of ``ViewSettings``; a given word vector needs no count."""
         return super().look._replace(least=1) if self.vectors else super().look
 
 
 @dataclass(frozen=True)
+class RidgeSettings(ViewVectorSettings):
+    """Settings of context models with a closed form."""
+
+    ridge: float = setting(1.0, "regularisation", above=0)
+
+
+@dataclass(frozen=True)
+class StepSettings(ViewSettings, PassSettings):
+    """Settings of context models that are learned token by token."""
+
+    penalty: float = setting(
+        30.0,
+        "penalty of squared weights: inverse variance of their prior, or (ls-online, mlp, mlr, cca-mm) a penalty each "
+        "time that a weight is visited",
+        least=0,
+    )
+
+
+@dataclass(frozen=True)
+class HiddenSettings(ViewSettings):
+    """Settings of context models with a hidden layer."""
+
+    hidden: int = setting(10, "units of the hidden layer", least=1, most=10_000)
+
+
+@dataclass(frozen=True)
+class CostSettings(StepSettings):
+    """Settings of context models that are learned by squared loss."""
+
+    costs: str = setting(
+        "uniform",
+        "training targets: 1 of the right rule and 0 of others, or costs of these that grow with their counts",
+        choices=tuple(COSTS),
+    )
+
+
+@dataclass(frozen=True)
 class Fitted:
-    """A scorer as it was learned.
+    """A low-dimensional context model as it was learned.
 
     Attributes:
         kind: one of the kernel's.
@@ -118,6 +143,23 @@ class Fitted:
         if self.kind == "mlp":
             return np.asarray((np.tanh(around @ hidden.T + bias) * rules).sum(axis=1) + self.bias[rows])
         return np.asarray(np.tanh(normalised_rows(around) @ hidden.T + bias + rules) @ out + self.bias[rows])
+
+    def model(self, task: Task, calibration: np.ndarray) -> LowDimensionalModel:
+        """The context model for a model file.
+
+        Raises:
+            InputError: a value is not finite.
+        """
+        single = [array.astype(np.float32) for array in (self.vectors, self.shift, self.rules, self.bias)]
+        matrix = self.weights
+        weights = (matrix.indptr, matrix.indices, matrix.data.astype(np.float32)) if matrix is not None else None
+        if not all(np.isfinite(array).all() for array in (*single, *(weights or ()))):
+            raise InputError("the context model diverged: it holds values that are not finite; choose a smaller rate")
+        look = task.views.look
+        shape = (self.kind, look.window, look.bag, task.views.items)
+        return LowDimensionalModel(
+            *shape, single[0], single[1], task.row, single[2], single[3], calibration, self.hidden, weights
+        )
 
 
 @dataclass(frozen=True)
@@ -212,7 +254,7 @@ class Task:
         begin = np.concatenate([[0], np.cumsum(sizes)])
         return Choices(begin, begin[:-1] + self.own[asked] - first), expand_ranges(first, sizes)
 
-    def correlation(self, settings: CcaSettings) -> Correlation:
+    def correlation(self, settings: ViewVectorSettings) -> Correlation:
         """The directions of the two views; they need no translations, and are those of all tokens and text."""
         key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed, settings.vectors)
         if key not in self.bases:
@@ -225,7 +267,7 @@ class Task:
         kept: Correlation = self.bases[key]
         return kept
 
-    def _correlate(self, settings: CcaSettings) -> Correlation:
+    def _correlate(self, settings: ViewVectorSettings) -> Correlation:
         if settings.vectors:
             return given_directions(settings.vectors, self.views, self.tokens.rules.words)
         how = (settings.whiten, settings.gamma, settings.relative, settings.seed)
@@ -236,13 +278,13 @@ class Task:
         k = min(settings.k, inside.shape[1])
         return replace(found, gaps=correlate(inside, self.views.matrix, k, *how, threads=self.threads).left)
 
-    def basis(self, settings: CcaSettings) -> np.ndarray:
+    def basis(self, settings: ViewVectorSettings) -> np.ndarray:
         """float64 [items, dims]: what each item adds to the context of a token: k of either side, and k of gaps."""
         found = self.correlation(settings)
         parts = (found.left, found.right, *([found.gaps] if len(found.gaps) else []))
         return np.asarray(linalg.block_diag(*parts))
 
-    def contexts(self, settings: CcaSettings) -> np.ndarray:
+    def contexts(self, settings: ViewVectorSettings) -> np.ndarray:
         """float64 [used tokens, dims], the context of each."""
         return np.asarray(self.views.matrix[self.used] @ self.basis(settings))
 
@@ -257,95 +299,62 @@ def sums_of_weights(weights: sparse.csr_matrix, items: sparse.csr_matrix, rows: 
     return np.bincount(asked, np.where(keys[at] == wanted, values[at], 0) * items.data, len(rows))
 
 
-class SenseLearner(Protocol):
-    """What the module of a kind of scorers has; its row is in the entry-point group ``lscfg.sense_models``."""
+ViewSettingsT = TypeVar("ViewSettingsT", bound=ViewSettings)
 
-    HELP: str
-    VERSION: int
-    Settings: type[ViewSettings]
 
-    def fit(self, task: Task, settings: Any) -> Fitted:
+class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
+    """Learns a context model in few dimensions."""
+
+    FEATURES = SENSE_FEATURES
+
+    def fit(self, task: Task, settings: ViewSettingsT) -> Fitted:
         """Learns from the used tokens of the task."""
+        raise NotImplementedError
 
+    def add(
+        self,
+        model: AnyModel,
+        tokens: RuleTokens,
+        source: list[str],
+        settings: ViewSettingsT,
+        threads: int = 1,
+        more: Sequence[str] = (),
+    ) -> AnyModel:
+        """Returns the model with a low-dimensional context model; see ``ContextLearner``."""
+        task = Task.of(tokens, source, settings, threads, more)
+        calibration = self._calibrate(task, settings)
+        fitted = self.fit(task, settings)
+        made = fitted.model(task, calibration)
+        rules = task.tokens.rules
+        if model.context:
+            if model.context.low_dimensional:
+                raise InputError("the model has a joint or a low-dimensional context model already; add one to another")
+            if [*map(len, (model.context.rules.symbols, model.context.rules))] != [len(rules.symbols), len(rules)]:
+                raise InputError("the model has a context model of other rules")
+            context = replace(model.context, low_dimensional=made)
+        else:
+            counts = np.bincount(task.tokens.places[:, 0], minlength=len(rules)).astype(np.float64)
+            context = ContextModel.without_weights(rules, counts, made)
+        size = f"{len(made.weights[2])} weights" if made.weights else f"{fitted.vectors.shape[1]} dimensions"
+        log.info(f"{self.name}: {task.rows} rules, {len(task.views.items)} items, {size}")
+        about = {"model": self.name, **settings.facts()}
+        return replace(model, context=context, about=model.about | {"sense": about})
 
-def scorer_adder(name: str, settings: ViewSettings) -> Callable[[Any, RuleTokens, list[str], int, Sequence[str]], Any]:
-    """``add_scorer`` of a kind with its settings, as ``lscfg.estimate.run.ContextInputs`` has it."""
-    return partial(add_scorer, name, settings)
-
-
-def add_scorer(
-    name: str,
-    settings: ViewSettings,
-    model: Any,
-    tokens: RuleTokens,
-    source: list[str],
-    threads: int = 1,
-    more: Sequence[str] = (),
-) -> Any:
-    """The model with a scorer of the kind ``name``.
-
-    Args:
-        model: something with ``about`` and ``context``; a context it has must be of the same tokens.
-        source: the source sentences that they are of.
-        more: as of ``Task.of``.
-
-    Raises:
-        InputError: no source side has a choice, or what the settings ask for cannot be had.
-    """
-    learner: SenseLearner = kind(SENSE_MODELS, name)
-    task = Task.of(tokens, source, settings, threads, more)
-    calibration = _calibrate(task, learner, settings)
-    fitted = learner.fit(task, settings)
-    single = [array.astype(np.float32) for array in (fitted.vectors, fitted.shift, fitted.rules, fitted.bias)]
-    matrix = fitted.weights
-    weights = (matrix.indptr, matrix.indices, matrix.data.astype(np.float32)) if matrix is not None else None
-    if not all(np.isfinite(array).all() for array in (*single, *(weights or ()))):
-        raise InputError(f"the scorer {name} diverged: it holds values that are not finite; choose a smaller rate")
-    sense = SenseModel(
-        fitted.kind,
-        task.views.look.window,
-        task.views.look.bag,
-        task.views.items,
-        single[0],
-        single[1],
-        task.row,
-        single[2],
-        single[3],
-        calibration,
-        fitted.hidden,
-        weights,
-    )
-    rules = task.tokens.rules
-    if model.context:
-        if model.context.sense:
-            raise InputError("a joint context model has a scorer of its own; choose --context-model loglinear")
-        if [*map(len, (model.context.rules.symbols, model.context.rules))] != [len(rules.symbols), len(rules)]:
-            raise InputError("the model has a context of other rules")
-        context = replace(model.context, sense=sense)
-    else:
-        counts = np.bincount(task.tokens.places[:, 0], minlength=len(rules)).astype(np.float64)
-        context = ContextModel.without_weights(rules, counts, sense)
-    size = f"{fitted.vectors.shape[1]} dimensions" if weights is None else f"{len(weights[2])} weights"
-    log.info(f"scorer {name}: {task.rows} rules, {len(task.views.items)} items, {size}")
-    about = {"model": name, **settings.facts()}
-    return replace(model, context=context, about=model.about | {"sense": about})
-
-
-def _calibrate(task: Task, learner: SenseLearner, settings: ViewSettings) -> np.ndarray:
-    """float64 [2], weights of the logarithm of a rule's count and of its score, fitted to sentences left out."""
-    out = task.tokens.places[:, 1] % HELD_OUT == 0
-    part = replace(task, used=~out, bases=task.bases)
-    asked = part.asked(out)
-    if not len(asked) or not part.counts.any():
-        return np.array([1.0, 1.0])
-    fitted = learner.fit(part, settings)
-    choices, rows = part.choices(asked)
-    scores = fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)
-    plain = np.log(np.maximum(part.counts[rows], 0.5))
-    weights = fit_choices(choices, np.column_stack([plain, scores]))
-    loss = choices.losses(np.column_stack([plain, scores]) @ weights).mean()
-    log.info(
-        f"calibration on {len(asked)} tokens: loss {choices.losses(plain).mean():.3f} by frequency, {loss:.3f} with "
-        f"the score; MRR of the score {(1 / choices.ranks(scores)).mean():.3f}"
-    )
-    return weights
+    def _calibrate(self, task: Task, settings: ViewSettingsT) -> np.ndarray:
+        """float64 [2], weights of the logarithm of a rule's count and of its score, fitted to sentences left out."""
+        out = task.tokens.places[:, 1] % HELD_OUT == 0
+        part = replace(task, used=~out, bases=task.bases)
+        asked = part.asked(out)
+        if not len(asked) or not part.counts.any():
+            return np.array([1.0, 1.0])
+        fitted = self.fit(part, settings)
+        choices, rows = part.choices(asked)
+        scores = fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)
+        plain = np.log(np.maximum(part.counts[rows], 0.5))
+        weights = fit_choices(choices, np.column_stack([plain, scores]))
+        loss = choices.losses(np.column_stack([plain, scores]) @ weights).mean()
+        log.info(
+            f"calibration on {len(asked)} tokens: loss {choices.losses(plain).mean():.3f} by frequency, {loss:.3f} "
+            f"with the score; MRR of the score {(1 / choices.ranks(scores)).mean():.3f}"
+        )
+        return weights

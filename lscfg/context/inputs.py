@@ -1,0 +1,112 @@
+"""Inputs of context models: one way from files to a model with context models, for commands, stages and the API."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+
+from lscfg.context.learner import CONTEXT_MODELS, AnyModel
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
+from lscfg.extract.yields import expand_ranges
+from lscfg.grammar.tokens import LEFT_OUT, RuleTokens, check_share
+from lscfg.io.text import read_lines
+from lscfg.settings import Declared
+
+
+@dataclass(frozen=True)
+class ContextInputs:
+    """What context models are learned from."""
+
+    models: Mapping[str, Declared]
+    """Settings of each context model, in the order in which they are learned."""
+    text: Path
+    """Source side of the corpus."""
+    rules: RuleInputs
+    """Files of the rule extractors."""
+    extractors: Mapping[str, Declared]
+    """Settings of each rule extractor whose rules the context models are for."""
+    left_out: float = 0.0
+    """Random share of the tokens to leave out."""
+    more_texts: Sequence[Path] = ()
+    """Further source text, without translations."""
+
+    def read(self, derivations: Derivations) -> ContextData:
+        """Reads the files, so that a fault shows before an estimate that may take hours.
+
+        Raises:
+            InputError: a file cannot be read or does not fit the others, or no context model takes further text.
+        """
+        check_share(self.left_out)
+        if self.more_texts and not any(CONTEXT_MODELS[name].TAKES_TEXT for name in self.models):
+            takes = [name for name in CONTEXT_MODELS if CONTEXT_MODELS[name].TAKES_TEXT]
+            raise InputError(f"further source text is for the context models {', '.join(takes)}")
+        source = read_source(self.text, derivations)
+        more = [line for path in self.more_texts for line in read_lines(path)]
+        found = [EXTRACTORS[name].tokens(self.rules, settings) for name, settings in self.extractors.items()]
+        tokens = reduce(RuleTokens.with_those_of, found)
+        tokens = tokens.without(self.left_out) if self.left_out else tokens
+        return ContextData(self.models, tokens.with_words(more) if more else tokens, source, more, self.left_out)
+
+
+@dataclass(frozen=True)
+class ContextData:
+    """What ``ContextInputs`` read."""
+
+    models: Mapping[str, Declared]
+    tokens: RuleTokens
+    source: list[str]
+    more: list[str]
+    left_out: float = 0.0
+
+    def add(self, model: AnyModel, threads: int = 1) -> AnyModel:
+        """Returns the model with all context models.
+
+        Raises:
+            InputError: see ``ContextLearner.add``.
+        """
+        for name, settings in self.models.items():
+            learner = CONTEXT_MODELS[name]
+            more = self.more if learner.TAKES_TEXT else ()
+            model = learner.add(model, self.tokens, self.source, settings, threads, more)
+        if self.left_out:
+            model.about[LEFT_OUT] = self.left_out
+        return model
+
+
+def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[str]:
+    """The source sentence of each sentence pair of the derivations.
+
+    Raises:
+        InputError: the file cannot be read, or has not the sentences of the derivations.
+    """
+    lines = read_lines(path)
+    if len(lines) != derivations.pairs:
+        raise InputError(f"{len(lines)} source sentences, but derivations of {derivations.pairs}", path)
+    numbers = {word: k for k, word in enumerate(derivations.rules.words)}
+    split = [line.split() for line in lines]
+    lengths = np.array([len(words) for words in split], np.int64)
+    ids = np.array([numbers.get(word, -1) for word in chain.from_iterable(split)], np.int32)
+    tree = np.nonzero(np.diff(derivations.trees))[0]  # a dropped pair has a tree without nodes
+    pair, expected = tree % derivations.pairs, derivations.span[derivations.trees[tree], 1]
+    if len(wrong := np.nonzero(lengths[pair] != expected)[0]):
+        first = wrong[pair[wrong].argmin()]
+        raise _other_text(
+            f"is not as long as its derivation: {lengths[pair[first]]}, not {expected[first]} words", path, pair[first]
+        )
+    found = ids[expand_ranges((np.cumsum(lengths) - lengths)[pair], lengths[pair])]
+    if len(wrong := np.nonzero(found != derivations.kernel.words()[0])[0]):
+        pairs = pair[np.searchsorted(np.cumsum(expected), wrong, "right")]
+        raise _other_text("has other words than its derivation", path, pairs.min())
+    return lines
+
+
+def _other_text(what: str, path: str | os.PathLike[str], pair: int) -> InputError:
+    return InputError(f"{what}; give the source text that lscfg derive was given", path, int(pair) + 1)

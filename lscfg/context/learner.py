@@ -1,0 +1,103 @@
+"""Context models: which target side a rule has, given the source words around it (thesis, chapter 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from lscfg.grammar.tokens import RuleTokens
+from lscfg.kinds import Kind, Registry, SettingsT
+from lscfg.model.parameters import Estimate, Parameters
+from lscfg.settings import Declared, setting
+
+AnyModel = TypeVar("AnyModel", Parameters, Estimate)
+
+
+@dataclass(frozen=True)
+class ContextSettings(Declared):
+    """Settings of all context models."""
+
+    min_word: int = setting(3, "least number of tokens with a word; rarer words are one", least=1)
+    max_targets: int = setting(20, "most frequent target sides of each source side to choose among", least=2)
+    seed: int = setting(1, "seed of all that is random", least=0)
+
+
+@dataclass(frozen=True)
+class PassSettings(ContextSettings):
+    """Settings of context models that are learned in passes over the tokens."""
+
+    passes: int = setting(5, "passes over the tokens", least=1)
+    rate: float = setting(0.1, "learning rate", above=0)
+
+
+@dataclass(frozen=True)
+class WindowSettings(ContextSettings):
+    """Settings of context models that see the words next to a rule."""
+
+    window: int = setting(5, "words on each side", least=1, most=100)
+
+
+@dataclass(frozen=True)
+class VectorSettings(WindowSettings):
+    """Settings of context models that turn the words around a rule into a few numbers."""
+
+    k: int = setting(50, "dimensions of each side", least=1)
+    gamma: float = setting(2.0, "regularisation of the covariances of both sides", least=0)
+    vectors: Path | None = setting(
+        None, "word vectors of the source, as text, instead of learned dimensions; rare words stay distinct"
+    )
+
+
+class ContextLearner(Kind[SettingsT]):
+    """Learns a context model and adds it to a model."""
+
+    FEATURES: tuple[str, ...]
+    """The family of latent features whose values the context model gives. A model has one context model a family."""
+    TAKES_TEXT: bool = False
+    """Further source text, without translations, improves the context model."""
+
+    def add(
+        self,
+        model: AnyModel,
+        tokens: RuleTokens,
+        source: list[str],
+        settings: SettingsT,
+        threads: int = 1,
+        more: Sequence[str] = (),
+    ) -> AnyModel:
+        """Returns the model with a context model, the same for any number of threads.
+
+        Args:
+            tokens: of the rules that the context model is for.
+            source: the source sentences of the tokens.
+            more: further source text, whose words the vocabulary of the tokens includes.
+
+        Raises:
+            InputError: no source side has a choice, the model has a context model of other rules, or the settings do
+                not fit the text.
+        """
+        raise NotImplementedError
+
+
+CONTEXT_MODELS: Registry[ContextLearner[Declared]] = Registry("lscfg.context_models", ContextLearner, "context model")
+
+DEFAULTS = ("loglinear", "residual")
+"""The default context model of each family of features, in the order in which they are learned."""
+
+
+def chosen_models(features: Sequence[str], settings: Mapping[str, Declared]) -> dict[str, Declared]:
+    """The context models that some latent features need, with their settings.
+
+    Args:
+        settings: of context models, by name. A context model that is not named has the settings of the default one, or
+            is none that is needed; of two of one family the first is taken.
+    """
+    found = {}
+    for default in DEFAULTS:
+        family = CONTEXT_MODELS[default].FEATURES
+        if not {*family}.isdisjoint(features):
+            name = next((name for name in settings if family == CONTEXT_MODELS[name].FEATURES), default)
+            found[name] = settings[name] if name in settings else CONTEXT_MODELS[name].Settings()
+    return found

@@ -1,0 +1,49 @@
+"""Tokenisers: from text to words and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from lscfg.kinds import Kind, Registry, SettingsT
+from lscfg.settings import Declared
+
+
+class Splitter(Protocol):
+    """Splits the text of one language into words, and joins words to text."""
+
+    def encode(self, line: str) -> list[str]:
+        """The words of a clean line."""
+
+    def decode(self, words: list[str]) -> str:
+        """The text of words."""
+
+
+class Tokeniser(Kind[SettingsT]):
+    """Makes splitters of languages."""
+
+    SUBWORDS: bool = False
+    """Words are pieces of words, so casing comes before, not after tokenisation."""
+
+    def train_model(self, lines: Sequence[str], side: str, settings: SettingsT) -> bytes | None:
+        """Trains a model of the ``"source"`` or ``"target"`` side, as bytes of a file; None: there is no model.
+
+        Raises:
+            InputError: a package is missing, or no model can be made of the text.
+        """
+        return None
+
+    def open(self, language: str, settings: SettingsT, model: Path | None) -> Splitter:
+        """Opens the splitter of a language.
+
+        Args:
+            model: file with the bytes of ``train_model``, if there is a model.
+
+        Raises:
+            InputError: a package is missing, or the file or the language does not do.
+        """
+        raise NotImplementedError
+
+
+TOKENISERS: Registry[Tokeniser[Declared]] = Registry("lscfg.tokenisers", Tokeniser, "tokeniser")
