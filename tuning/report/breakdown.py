@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lscfg.tuning.report.buckets import Bucket, bounds_name, times
@@ -17,9 +17,9 @@ class BreakdownSection(ReportSection):
     TEMPLATE = """
 {% macro buckets(kind, head, unit, rows, caption) %}
 {% call m.table([head, unit] + content.outputs | list, caption) %}
-{% for title, size, cells in rows %}
-<tr data-set="{{ kind }}-{{ loop.index0 }}"><th scope="row">{{ title }}</th><td>{{ "{:,}".format(size) }}</td>
-{% for text in cells %}<td{% if text == cells.best %} class="best"{% endif %}>{{ text }}</td>{% endfor %}</tr>
+{% for row in rows %}
+<tr data-set="{{ kind }}-{{ loop.index0 }}"><th scope="row">{{ row.title }}</th><td>{{ "{:,}".format(row.size) }}</td>
+{% for score in row.scores %}<td{% if score == row.best %} class="best"{% endif %}>{{ score }}</td>{% endfor %}</tr>
 {% endfor %}
 {% endcall %}
 {% endmacro %}
@@ -58,15 +58,24 @@ F1 of the words of the {{ reference }}, by their frequency in the training text.
         breakdown = report.breakdown
         return {
             "breakdown": breakdown,
-            "frequency": [(times(one.bounds), one.size, _Scores(one)) for one in breakdown.frequency],
-            "length": [(f"{bounds_name(one.bounds)} words", one.size, _Scores(one)) for one in breakdown.length],
+            "frequency": [_Row.of(times(one.bounds), one) for one in breakdown.frequency],
+            "length": [_Row.of(f"{bounds_name(one.bounds)} words", one) for one in breakdown.length],
         }
 
 
-class _Scores(list[str]):
-    """Scores of all systems in a bucket as text, and the best of them."""
+@dataclass(frozen=True)
+class _Row:
+    """A bucket as text."""
 
-    def __init__(self, bucket: Bucket):
-        scores: Sequence[float | None] = [*bucket.scores.values()]
-        super().__init__(decimal(score, 1) for score in scores)
-        self.best = decimal(max((score for score in scores if score is not None), default=None), 1)
+    title: str
+    size: int
+    scores: list[str]
+    """Of all systems."""
+    best: str
+
+    @classmethod
+    def of(cls, title: str, bucket: Bucket) -> _Row:
+        """The row of a bucket."""
+        scores = [*bucket.scores.values()]
+        best = max((score for score in scores if score is not None), default=None)
+        return cls(title, bucket.size, [decimal(score, 1) for score in scores], decimal(best, 1))

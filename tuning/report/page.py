@@ -104,7 +104,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    made.filters |= {"decimal": decimal, "signed": signed, "p_value": p_value, "language": _language}
+    made.filters |= {
+        "decimal": decimal,
+        "signed": signed,
+        "p_value": p_value,
+        "language": _language,
+        "numbered": enumerate,
+    }
     made.globals["SIGNIFICANT"] = SIGNIFICANT
     return made
 
