@@ -1,67 +1,304 @@
-"""Writes the tables of settings in CONFIGURATION.md and SERVE.md anew, from where the settings are declared.
+"""Writes the tables of figures in README.md and docs/results.md, from the results.json of the experiments.
 
-Each is between the lines ``<!-- settings: NAME -->`` and ``<!-- end -->``. NAME is ``estimator/em``, ``source/hiero``,
-``context/loglinear``, ``optimiser/mira``, ``aligner/eflomal``, ``text/tsv``, ``tokeniser/spm``,
-``serve``, ``margin``, ``propagate/graph`` or a table of the experiment file. A kind without settings has no table.
+A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``, a figure within a sentence between
+``<!-- figure: NAME -->`` and ``<!-- end -->``. ``TABLES`` and ``FIGURES`` define them by name.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from lscfg.context.learner import CONTEXT_MODELS
-from lscfg.corpus.aligner import ALIGNERS
-from lscfg.estimate.estimator import ESTIMATORS
-from lscfg.extract.extractor import EXTRACTORS
-from lscfg.prepare.reader import TEXT_READERS
-from lscfg.prepare.settings import PrepareSettings
-from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.serve.settings import ServeSettings
-from lscfg.settings import settings_of, settings_table
-from lscfg.tuning.experiment import config, schema
-from lscfg.tuning.experiment.monolingual import PARTS
-from lscfg.tuning.margin.settings import MarginSettings
-from lscfg.tuning.optimisers import OPTIMISERS
+from made import find_table, probability, shown, table
 
-DOCUMENTS = tuple(Path(__file__).parent / name for name in ("reference/configuration.md", "guides/serving.md"))
-GROUPS = {
-    "estimator": ESTIMATORS,
-    "source": EXTRACTORS,
-    "context": CONTEXT_MODELS,
-    "optimiser": OPTIMISERS,
-    "aligner": ALIGNERS,
-    "text": TEXT_READERS,
-    "tokeniser": TOKENISERS,
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "guides" / "cluster.md")
+PAIRS = ("ja-en", "de-en")
+
+Rows = dict[str, dict[str, Any]]
+
+
+def rows_of(name: str, key: str = "system") -> Rows:
+    """The rows of a table of results by the cell of one column, without the number of states."""
+    made = find_table(name)
+    at = made["columns"].index(key)
+    return {
+        re.sub(r" \(m = \d+\)", "", str(row[at])): dict(zip(made["columns"], row, strict=True)) for row in made["rows"]
+    }
+
+
+def bleu(row: dict[str, Any] | None, name: str = "test BLEU") -> str:
+    """BLEU with its deviation over the tunings."""
+    if row is None or row.get(name) is None:
+        return ""
+    deviation = row.get(f"{name} deviation")
+    return f"{row[name]:.2f}" + (f" ({deviation:.2f})" if deviation is not None else "")
+
+
+def p_value(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    return "" if value is None else probability(value)
+
+
+def count(row: dict[str, Any], name: str = "rules") -> str:
+    return f"{row[name]:,}" if row.get(name) is not None else ""
+
+
+def right(first: int, number: int) -> frozenset[int]:
+    return frozenset(range(first, number))
+
+
+def summary() -> str:
+    """Five systems on both language pairs."""
+    systems = {
+        "minimal grammar (MIN)": "MIN",
+        "Hiero (HIERO)": "HIERO",
+        "minimal grammar with latent features (LATENT)": "LATENT-16",
+        "the same with sampled rules (SAMPLED+LATENT)": "SAMPLED+LATENT-16",
+        "consensus of three systems (AGREED)": "AGREED",
+    }
+    found = [rows_of(f"{pair}-best/systems") for pair in PAIRS]
+    lines = [
+        [title, *(cell for rows in found for cell in (count(rows[name]), f"{rows[name]['test BLEU']:.2f}"))]
+        for title, name in systems.items()
+    ]
+    return table(["system", "ja-en rules", "BLEU", "de-en rules", "BLEU"], lines, right(1, 5))
+
+
+def best(pair: str) -> str:
+    """The main table of a language pair."""
+    heads = ["system", "rules", "dev BLEU", "test BLEU", "p against MIN", "p against HIERO", "chrF2", "TER"]
+    lines = [
+        [
+            name,
+            count(row),
+            bleu(row, "dev BLEU"),
+            bleu(row),
+            p_value(row, "p against MIN"),
+            p_value(row, "p against HIERO"),
+            f"{row['chrF2']:.2f}",
+            f"{row['TER']:.2f}",
+        ]
+        for name, row in rows_of(f"{pair}-best/systems").items()
+    ]
+    return table(heads, lines, right(1, 8))
+
+
+def in_cdec() -> str:
+    """The line in cdec.ini, on the minimal and on the Hiero grammar."""
+    found = [rows_of(f"{pair}/minimal-and-hiero-grammars-in-cdec") for pair in PAIRS]
+    lines = [
+        [name, *(cell for rows in found for cell in (bleu(rows.get(name), "dev BLEU"), bleu(rows.get(name))))]
+        for name in found[0]
+    ]
+    return table(["system in cdec", "ja-en dev BLEU", "test BLEU", "de-en dev BLEU", "test BLEU"], lines, right(1, 5))
+
+
+def table_3() -> str:
+    """Table 3 of the paper."""
+    found = [rows_of(f"{pair}/table-3") for pair in PAIRS]
+    lines = [
+        [name, *(cell for rows in found for cell in (bleu(rows[name]), p_value(rows[name], "p vs MIN"), p_value(rows[name], "p vs HIERO")))]
+        for name in found[0]
+    ]
+    heads = ["system", "ja-en BLEU", "p against MIN", "p against HIERO", "de-en BLEU", "p against MIN", "p against HIERO"]
+    return table(heads, lines, right(1, 7))
+
+
+def training_size() -> str:
+    """BLEU by the number of training pairs."""
+    made = find_table("data-size/training-size")
+    rows = [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
+    systems = ["MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16"]
+    lines: list[list[str]] = []
+    for pair in PAIRS:
+        for pairs in (5000, 10000, 20000):
+            of = {row["system"]: row for row in rows if row["corpus"] == pair and row["pairs"] == pairs}
+            lines.append([pair, f"{pairs:,}", *(bleu(of[name]) for name in systems)])
+        of = rows_of(f"{pair}-best/systems")
+        everything = {"ja-en": "49,500", "de-en": "29,000"}[pair]
+        lines.append([pair, everything, *(bleu(of[name]) for name in systems)])
+    return table(["corpus", "pairs", *systems], lines, right(1, 6))
+
+
+def chosen(name: str, systems: list[str], heads: dict[str, str]) -> str:
+    """Some rows and columns of a table of results."""
+    made = find_table(name)
+    rows = rows_of(name, made["columns"][0] if "system" not in made["columns"] else "system")
+    lines = []
+    for system in systems or list(rows):
+        row = rows[system]
+        cells = []
+        for column in heads.values():
+            if column.endswith("BLEU"):
+                cells.append(bleu(row, column))
+            else:
+                cells.append(shown(row[column], column, made))
+        lines.append([system, *cells])
+    return table(["system", *heads], lines, right(1, len(heads) + 1))
+
+
+SAMPLED = {"rules": "rules", "dev BLEU": "dev BLEU", "test BLEU": "test BLEU", "p against HIERO": "p against HIERO"}
+
+
+def context(pair: str) -> str:
+    """Table 4.5 of the thesis."""
+    heads = {"features": "features", **{name: name for name in ("dev BLEU", "test BLEU", "p against PHRASES")}}
+    return chosen(f"{pair}-context/table-4-5", [], heads)
+
+
+def propagated() -> str:
+    """Rules for phrases that parallel text lacks."""
+    lines = []
+    for pair in PAIRS:
+        made = find_table(f"{pair}-propagated/systems")
+        for row in (dict(zip(made["columns"], row, strict=True)) for row in made["rows"]):
+            if row["system"] in ("HIERO", "GRAPH", "ORACLE"):
+                lines.append(
+                    [row["pair, pairs"], row["system"], count(row), bleu(row), p_value(row, "p against HIERO")]
+                )
+    return table(["corpus, pairs", "system", "rules", "test BLEU", "p against HIERO"], lines, right(2, 5))
+
+
+def margin() -> str:
+    """Weights of single rules and words."""
+    lines = []
+    for pair, name in (("ja-en", "max-margin-weights-1"), ("de-en", "max-margin-weights")):
+        for system, row in rows_of(f"{pair}-biparsed/{name}").items():
+            p = [p_value(row, f"p against {other}") for other in ("HIERO", "INDUCED-0")]
+            lines.append([pair, system, count(row), bleu(row, "dev BLEU"), bleu(row), *p])
+    heads = ["corpus", "system", "rules", "dev BLEU", "test BLEU", "p against HIERO", "p against INDUCED-0"]
+    return table(heads, lines, right(2, 7))
+
+
+def steps() -> str:
+    """CPU time and memory of single commands."""
+    made = find_table("speed/steps")
+    names = {
+        "lscfg align": "align 49,500 sentence pairs, two heuristics",
+        "lscfg derive": "build their derivation trees",
+        "lscfg grammar": "extract the minimal grammar",
+        "lscfg lm": "estimate a 4-gram language model",
+        "lscfg estimate": "estimate 16 hidden states and the context model",
+        "lscfg decode": "translate 500 sentences",
+        "lscfg demo": "run the demo, with fifteen tunings",
+    }
+    lines = []
+    for command, seconds, memory in made["rows"]:
+        title = next(title for name, title in names.items() if command.strip("`").startswith(name))
+        lines.append([title, f"{seconds:,.1f}", f"{memory:,}"])
+    return table(["job", "CPU seconds", "peak MiB"], lines, right(1, 3))
+
+
+def hosts() -> str:
+    """Time of cdec and Moses with latent features."""
+    cdec = rows_of("speed/cdec-with-a-minimal-grammar-1", "row")
+    moses = rows_of("moses/moses-2", "row")
+    lines = [
+        ["cdec, 8 hidden states", *(f"{cdec[f'sp8 {form}']['ratio']:.2f}" for form in ("plain", "all"))],
+        ["cdec, 16 hidden states", *(f"{cdec[f'sp16 {form}']['ratio']:.2f}" for form in ("plain", "all"))],
+        ["Moses, 8 hidden states", f"{moses['sp8.lscfg']['ratio']:.2f}", ""],
+        ["Moses, 16 hidden states", f"{moses['sp16.lscfg']['ratio']:.2f}", ""],
+    ]
+    return table(["decoder and model", "time, not packed", "time, packed"], lines, right(1, 3))
+
+
+def whole(name: str) -> Callable[[], str]:
+    """A table of results as it is."""
+    from made import results_table
+
+    return lambda: results_table(find_table(name))
+
+
+# ---- figures within a sentence ----
+
+
+def both(values: list[float]) -> str:
+    return " and ".join(f"{value:.1f} ({pair})" for value, pair in zip(values, PAIRS, strict=True))
+
+
+def gain(better: str, worse: str) -> str:
+    """Difference of test BLEU in cdec, on both language pairs."""
+    found = [rows_of(f"{pair}/minimal-and-hiero-grammars-in-cdec") for pair in PAIRS]
+    return both([rows[better]["test BLEU"] - rows[worse]["test BLEU"] for rows in found])
+
+
+def of_size(pair: str, pairs: int) -> Rows:
+    made = find_table("data-size/training-size")
+    rows = [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
+    return {row["system"]: row for row in rows if row["corpus"] == pair and row["pairs"] == pairs}
+
+
+def small() -> str:
+    """LATENT and HIERO with 5,000 pairs."""
+    found = [of_size(pair, 5000) for pair in PAIRS]
+    return both([rows["LATENT-16"]["test BLEU"] - rows["HIERO"]["test BLEU"] for rows in found])
+
+
+def growth() -> str:
+    """LATENT with all pairs and with 5,000."""
+    everything = [rows_of(f"{pair}-best/systems")["LATENT-16"]["test BLEU"] for pair in PAIRS]
+    return both([whole - of_size(pair, 5000)["LATENT-16"]["test BLEU"] for whole, pair in zip(everything, PAIRS, strict=True)])
+
+
+def ratio(name: str, row: str) -> str:
+    return f"{rows_of(name, 'row')[row]['ratio']:.2f}"
+
+
+def estimate() -> str:
+    row = next(row for row in find_table("speed/steps")["rows"] if "lscfg estimate" in row[0])
+    return f"{row[1]:.0f} CPU seconds and {row[2] / 1024:.1f} GiB"
+
+
+FIGURES: dict[str, Callable[[], str]] = {
+    "line on minimal": lambda: gain("LATENT-16", "MIN"),
+    "line on hiero": lambda: gain("HIERO+LATENT-16", "HIERO"),
+    "cdec time": lambda: ratio("speed/cdec-with-a-minimal-grammar-1", "sp16 all"),
+    "moses time": lambda: ratio("moses/moses-2", "sp16.lscfg"),
+    "estimate": estimate,
+    "small": small,
+    "growth": growth,
 }
 
-
-def tables() -> dict[str, str]:
-    """Every table by its name."""
-    made = {name: part for name, part in config.PARTS.items() if name not in ("corpus", "monolingual")}
-    made |= {f"propagate/{name}": part for name, part in PARTS.items()}
-    made |= {
-        "margin": MarginSettings,
-        "tuning": schema.Tuning,
-        "alignment": schema.Alignment,
-        "prepare": PrepareSettings,
-        "serve": ServeSettings,
-    }
-    for short, group in GROUPS.items():
-        made |= {f"{short}/{name}": group[name].Settings for name in group.names()}
-    return {name: "\n".join(settings_table(settings)) for name, settings in made.items() if settings_of(settings)}
+TABLES: dict[str, Callable[[], str]] = {
+    "summary": summary,
+    "best ja-en": lambda: best("ja-en"),
+    "best de-en": lambda: best("de-en"),
+    "cdec": in_cdec,
+    "table-3": table_3,
+    "training-size": training_size,
+    "sampled ja-en": lambda: chosen("ja-en-sampled/table-2", [], SAMPLED),
+    "sampled de-en": lambda: chosen("de-en-sampled/table-2", [], SAMPLED),
+    "context ja-en": lambda: context("ja-en"),
+    "context de-en": lambda: context("de-en"),
+    "propagated": propagated,
+    "margin": margin,
+    "steps": steps,
+    "hosts": hosts,
+    "decoders": whole("speed/embedded-decoder-and-cdec"),
+    "extrapolation": whole("large-corpora/extrapolation"),
+    "corpora": whole("ja-en-best/corpora-and-systems-1"),
+    "sizes": whole("ja-en/times-and-sizes-2"),
+}
 
 
 def updated(text: str) -> str:
     """A document with today's tables.
 
     Raises:
-        KeyError: it has a table of settings that there are not.
+        KeyError: no table has that name.
     """
-    made = tables()
 
-    def table(mark: re.Match[str]) -> str:
-        return f"<!-- settings: {mark[1]} -->\n\n{made[mark[1]]}\n\n<!-- end -->"
+    def made(mark: re.Match[str]) -> str:
+        return f"<!-- table: {mark[1]} -->\n\n{TABLES[mark[1]]()}\n\n<!-- end -->"
 
-    return re.sub(r"<!-- settings: (\S+) -->\n.*?<!-- end -->", table, text, flags=re.DOTALL)
+    def figure(mark: re.Match[str]) -> str:
+        return f"<!-- figure: {mark[1]} -->{FIGURES[mark[1]]()}<!-- end -->"
+
+    text = re.sub(r"<!-- figure: (.+?) -->.*?<!-- end -->", figure, text)
+    return re.sub(r"<!-- table: (.+?) -->\n.*?<!-- end -->", made, text, flags=re.DOTALL)
 
 
 if __name__ == "__main__":
