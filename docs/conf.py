@@ -22,3 +22,12 @@ html_show_copyright = False
 html_copy_source = False
 templates_path = ["site"]
 html_additional_pages = {"index": "forward.html"}  # the pages lie in build/docs/docs
+
+
+def fill(app, name, source):
+    """Puts the parts that are made from code and results into a page."""
+    source[0] = made.filled(source[0])
+
+
+def setup(app):
+    app.connect("source-read", fill)

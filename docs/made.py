@@ -136,7 +136,7 @@ def _group(group: str, found: dict[str, Any]) -> Iterator[str]:
         yield table(["key", "default", "range", "meaning", "kinds"], rows)
     for name, kind in sorted(found.items()):
         yield f"### `{name}`"
-        yield _sentence(str(kind.HELP))
+        yield _sentence(getattr(kind, "HELP", None) or kind.__doc__ or name)
         rows = [_split(row[1]) for row in _settings(kind.Settings) if row not in shared]
         if rows:
             yield table(["key", "default", "range", "meaning"], rows)

@@ -1,14 +1,22 @@
-"""The documents: tables, links and facts are those of the code, and the site can be made."""
+"""Checks of the documentation: links, words, budgets, tables made from results and code, and the site itself."""
 
+import argparse
+import ast
+import json
 import os
 import re
+import shlex
 import subprocess
 import sys
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+import tomllib
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from lscfg.cli import build_parser
+from lscfg.command_table import COMMANDS, every_command
 from lscfg.kernel import (
     DEFAULT_FEATURES,
     LATENT_FEATURES,
@@ -19,49 +27,184 @@ from lscfg.kernel import (
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCUMENTS.rglob("*.md"), *(ROOT / "experiments").rglob("*.md")])
+EXPERIMENTS = ROOT / "experiments"
+PAGES = sorted([*ROOT.glob("*.md"), *DOCUMENTS.rglob("*.md"), *EXPERIMENTS.rglob("*.md")])
+PRODUCT = ("lscfg", "tuning", "cdec_bridge", "moses_bridge")
 SITE = ("sphinx", "myst_parser", "furo")
 
+sys.path.insert(0, str(DOCUMENTS))
+import made  # noqa: E402
+import make_tables  # noqa: E402
 
-@pytest.fixture(scope="module")
-def make_tables():
-    """The program that writes the tables."""
-    spec = spec_from_file_location("make_tables", DOCUMENTS / "make_tables.py")
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+# ---- budgets ----
 
-
-@pytest.fixture
-def texts(make_tables):
-    """The documents that have tables."""
-    return [document.read_text(encoding="utf-8") for document in make_tables.DOCUMENTS]
+WORDS_OF_README, WORDS_OF_A_PAGE, WORDS_OF_ALL_PAGES = 950, 5_000, 34_000
 
 
-def test_tables_are_those_of_the_declarations(make_tables, texts):
-    assert [make_tables.updated(text) for text in texts] == texts, "run docs/make_tables.py"
+def words(page):
+    return len(page.read_text(encoding="utf-8").split())
 
 
-def test_every_table_is_in_one_document_once(make_tables, texts):
-    text = "".join(texts)
-    assert {name: text.count(f"<!-- settings: {name} -->") for name in make_tables.tables()} == dict.fromkeys(
-        make_tables.tables(), 1
-    )
-    assert text.count("<!-- settings: ") == len(make_tables.tables())
+def test_pages_keep_their_budgets():
+    assert words(ROOT / "README.md") <= WORDS_OF_README
+    assert {page.name: words(page) for page in PAGES if words(page) > WORDS_OF_A_PAGE} == {}
+    assert words(DOCUMENTS / "architecture.md") <= 3_000
+    assert words(DOCUMENTS / "results.md") <= 4_000
+    assert words(ROOT / "CHANGELOG.md") <= 1_500
 
 
-def test_a_changed_table_is_written_anew_and_an_unknown_one_refused(make_tables):
-    mark = "<!-- settings: estimator/mle -->"
-    made = make_tables.updated(f"before\n{mark}\nold\n<!-- end -->\nafter\n")
-    assert made.startswith(f"before\n{mark}\n") and made.endswith("\n<!-- end -->\nafter\n") and "old" not in made
-    assert "| `max_targets` | 0 | ≥ 0 |" in made and make_tables.updated(made) == made
-    with pytest.raises(KeyError, match="estimator/none"):
-        make_tables.updated("<!-- settings: estimator/none -->\n<!-- end -->")
+def test_all_prose_keeps_its_budget():
+    found = {page for page in ROOT.rglob("*.md") if not {"tests", "build", ".venv"} & {*page.relative_to(ROOT).parts}}
+    assert sum(map(words, found)) <= WORDS_OF_ALL_PAGES
+
+
+# ---- English ----
+
+OLD_WORDS = {
+    r"beside": "next to, besides",
+    r"anew": "again",
+    r"alike": "similar",
+    r"of (?:its|their) own": "separate, own",
+    r"st(?:and|ands|ood) for": "mean",
+    r"in place of": "instead of",
+    r"told|tells?": "given, show",
+    r"ha(?:s|ve) to be": "must be",
+    r"no more than": "at most",
+    r"is so": "holds",
+}
+"""Words that a native technical writer does not use in these senses, and better ones (CONTRIBUTING.md, English)."""
+
+QUESTIONS = re.compile(r"(?:What|How|Where|Which|Whether|Those|When|Who|Why|The same)\b")
+"""Beginnings that a docstring must not have."""
+
+OF_CODE = {"old words in docstrings": 219, "questions": 412, "old words in help": 53}
+"""Most findings in the code."""
 
 
 def without_code(text):
-    """The text of a page without its blocks and spans of code."""
+    """The text of a page without blocks and spans of code."""
     return re.sub(r"`[^`\n]*`", "", re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S))
+
+
+def old_words(text):
+    """The old words of a text."""
+    return re.findall(rf"\b(?:{'|'.join(OLD_WORDS)})\b", text, re.I)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_pages_use_words_of_today(page):
+    text = without_code(page.read_text(encoding="utf-8"))
+    if page.name == "CONTRIBUTING.md":  # which lists them
+        text = re.sub(r"^ *\| instead of.*?\n\n", "", text, flags=re.M | re.S)
+    assert old_words(text) == []
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Place and text of every docstring of the packages, also of those below fields."""
+    for folder in PRODUCT:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            for node in ast.walk(tree):
+                body = getattr(node, "body", None)
+                for statement in body if isinstance(body, list) else []:
+                    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+                        if isinstance(statement.value.value, str):
+                            yield f"{path.relative_to(ROOT)}:{statement.lineno}", statement.value.value.strip()
+
+
+def help_texts() -> Iterator[str]:
+    """Help of all commands and options."""
+
+    def walk(parser):
+        yield parser.description or ""
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for sub in action.choices.values():
+                    yield from walk(sub)
+            elif action.help and action.help != argparse.SUPPRESS:
+                yield action.help
+
+    yield from walk(build_parser(every_command()))
+
+
+def test_docstrings_begin_with_a_verb_or_a_noun():
+    found = [f"{place}: {text[:60]}" for place, text in docstrings() if QUESTIONS.match(text)]
+    assert len(found) <= OF_CODE["questions"], found[:20]
+
+
+def test_docstrings_use_words_of_today():
+    found = [f"{place}: {word}" for place, text in docstrings() for word in old_words(text)]
+    assert len(found) <= OF_CODE["old words in docstrings"], found[:20]
+
+
+def test_help_uses_words_of_today():
+    found = [f"{word}: {text[:60]}" for text in help_texts() for word in old_words(text)]
+    assert len(found) <= OF_CODE["old words in help"], found[:20]
+
+
+# ---- parts that are made ----
+
+
+def test_tables_of_results_are_those_of_the_experiments():
+    for document in make_tables.DOCUMENTS:
+        text = document.read_text(encoding="utf-8")
+        assert make_tables.updated(text) == text, "run docs/make_tables.py"
+
+
+def test_every_table_of_results_is_used_once():
+    text = "".join(document.read_text(encoding="utf-8") for document in make_tables.DOCUMENTS)
+    named = re.findall(r"<!-- (?:table|figure): (.+?) -->", text)
+    assert sorted(named) == sorted([*make_tables.TABLES, *make_tables.FIGURES])
+
+
+def test_a_changed_table_is_written_again_and_an_unknown_one_refused():
+    mark = "<!-- table: steps -->"
+    text = make_tables.updated(f"before\n{mark}\nold\n<!-- end -->\nafter\n")
+    assert text.startswith(f"before\n{mark}\n") and text.endswith("\n<!-- end -->\nafter\n") and "old" not in text
+    with pytest.raises(KeyError, match="none"):
+        make_tables.updated("<!-- table: none -->\n<!-- end -->")
+
+
+@pytest.mark.parametrize("path", sorted(EXPERIMENTS.glob("*/results.json")), ids=lambda path: path.parent.name)
+def test_results_of_experiments_are_tables(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content["experiment"] == path.parent.name
+    tables = [table for section in content["sections"] for table in section["tables"]]
+    assert len({table["name"] for table in tables}) == len(tables) > 0
+    for table in tables:
+        assert len({*table["columns"]}) == len(table["columns"])
+        assert all(len(row) == len(table["columns"]) for row in table["rows"]) and table["rows"]
+        assert {*table["decimals"]} <= {*table["columns"]}
+    assert (path.parent / "README.md").is_file()
+
+
+def test_every_part_of_a_page_can_be_made():
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        if made.MARK.search(text):
+            assert "<!-- made:" not in made.filled(text)
+    with pytest.raises(KeyError, match="none"):
+        made.filled("<!-- made: none -->")
+
+
+def test_the_reference_has_every_command_kind_and_package():
+    commands, kinds = made.commands(), made.kinds()
+    assert re.findall(r"^### `lscfg (\w+)`$", commands, re.M) == [command.name for command in every_command()]
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["entry-points"]
+    for name in ("lscfg.estimators", "lscfg.extractors", "lscfg.context_models", "lscfg.aligners", "lscfg.optimisers"):
+        assert all(f"### `{kind}`" in kinds for kind in groups[name])
+    assert "`max_targets`" in kinds and "## `[tuning]`" in made.experiment()
+    assert "| `lscfg.kernel` |" in made.packages()
+
+
+def test_shared_settings_stand_once():
+    kinds = made.kinds()
+    for group in kinds.split("\n## "):
+        rows = re.findall(r"^\| `\w+` \|.*$", group, re.M)
+        assert len({*rows}) == len(rows)
+
+
+# ---- links and names ----
 
 
 def anchors(page):
@@ -75,7 +218,7 @@ def anchors(page):
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_to_files_and_headings(page):
     for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page.read_text(encoding="utf-8"))):
         if re.match(r"https?://", link):
@@ -89,13 +232,22 @@ def test_links_lead_to_files_and_headings(page):
 def test_pages_that_the_code_names_are_there():
     """In comments, docstrings and messages."""
     named = {}
-    for folder in ("lscfg", "tuning", "cdec_bridge", "moses_bridge", "plugin", "tests", "benchmarks", "experiments"):
+    for folder in (*PRODUCT, "plugin", "tests", "benchmarks", "experiments"):
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".c", ".h", ".cc", ".cpp", ".toml") and path.is_file():
                 for name in re.findall(r"docs/([\w/-]+\.md)", path.read_text(encoding="utf-8")):
                     named.setdefault(name, path)
     assert {"reference/formats.md", "reference/features.md"} <= named.keys()
     assert [(name, path) for name, path in named.items() if not (DOCUMENTS / name).is_file()] == []
+
+
+def test_files_that_pages_name_are_there():
+    """Sources in method.md, architecture.md and CONTRIBUTING.md."""
+    for page in (DOCUMENTS / "method.md", DOCUMENTS / "architecture.md", ROOT / "CONTRIBUTING.md"):
+        text = page.read_text(encoding="utf-8").replace("tuning/metrics/wer.py", "").replace("features_NAME.c", "")
+        named = re.findall(r"`((?:lscfg|tuning|plugin|tests|docs)/[\w/.]*\w/?)`", text)
+        assert len(named) > 3
+        assert [name for name in named if not (ROOT / name).exists()] == [], page
 
 
 def test_every_feature_is_defined_in_a_table():
@@ -118,39 +270,60 @@ def test_weights_for_moses_are_where_tuning_begins():
         assert [float(value) for value in line.split()] == ours, page
 
 
+# ---- commands ----
+
+
+def commands_of(page: Path) -> Iterator[str]:
+    """The commands of lscfg in the blocks of a page; each of a pipe."""
+    for block in re.findall(r"^ *```\n(.*?)^ *```", page.read_text(encoding="utf-8"), re.M | re.S):
+        for line in re.findall(r"^ *(?:\w+=\S+ +)*(lscfg .*)$", block.replace("\\\n", ""), re.M):
+            yield from (part.strip() for part in line.split(" | "))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_in_pages_are_understood(page):
+    parser = build_parser(every_command())
+    for line in commands_of(page):
+        arguments = shlex.split(re.split(" [<>] ", line)[0])
+        assert parser.parse_args(arguments[1:]).command == arguments[1], line
+
+
+def test_pages_show_every_command():
+    shown = {line.split()[1] for page in PAGES for line in commands_of(page)}
+    assert {command.name for command in COMMANDS} <= shown | set(re.findall(r"lscfg (\w+)", made.commands()))
+
+
+# ---- the site ----
+
+
 def test_every_page_is_on_the_site():
-    """In the list of contents, which a reader without one would not find."""
-    text = (DOCUMENTS / "index.md").read_text(encoding="utf-8")
-    listed = {line for block in re.findall(r"```{toctree}\n(.*?)```", text, re.S) for line in block.split()}
-    assert {os.path.relpath(page.with_suffix(""), DOCUMENTS) for page in PAGES} - listed == {"index"}
+    """In a list of contents, without which a reader would not find the page."""
+    listed = set()
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"```{toctree}\n(.*?)```", text, re.S):
+            for entry in (line for line in block.split("\n") if line and not line.startswith(":")):
+                found = page.parent.glob(f"{entry}.md") if "*" in entry else [(page.parent / entry).with_suffix(".md")]
+                listed |= {path.resolve() for path in found}
+    assert {*PAGES} - listed == {DOCUMENTS / "index.md"}
 
 
 def test_the_site_can_be_made(tmp_path):
     for name in SITE:
         if find_spec(name) is None:
             pytest.skip(f"make docs needs {name}: pip install 'lscfg[docs]'")
+    site = tmp_path / "site"
+    command = ["-m", "sphinx", "-q", "-W", "--keep-going", "-c", DOCUMENTS, "-d", tmp_path / "trees", ROOT, site]
     run = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "sphinx",
-            "-q",
-            "-W",
-            "--keep-going",
-            "-c",
-            DOCUMENTS,
-            "-d",
-            tmp_path / "trees",
-            ROOT,
-            tmp_path / "site",
-        ],
+        [sys.executable, *command],
         env=os.environ | {"PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,
         check=False,
     )
     assert run.returncode == 0, run.stderr
-    pages = {path.name for path in (tmp_path / "site" / "docs").rglob("*.html")}
-    assert {"cdec.html", "moses.html", "configuration.html", "features.html", "formats.html"} <= pages
-    page = tmp_path / "site" / "docs" / "reference" / "api.html"
-    assert 'id="lscfg.kernel.Binding"' in page.read_text(encoding="utf-8")
+    pages = {path.name for path in (site / "docs").rglob("*.html")}
+    assert {"cdec.html", "moses.html", "configuration.html", "features.html", "formats.html", "method.html"} <= pages
+    assert 'id="lscfg.kernel.Binding"' in (site / "docs" / "reference" / "api.html").read_text(encoding="utf-8")
+    assert "--bracketing" in (site / "docs" / "reference" / "commands.html").read_text(encoding="utf-8")
+    assert "37.98" in (site / "experiments" / "ja-en-best" / "README.html").read_text(encoding="utf-8")
