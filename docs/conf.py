@@ -1,6 +1,13 @@
 """The site of the documentation. Sphinx starts in the root of the checkout, so that links work as they do there."""
 
+import sys
+from pathlib import Path
+
 import lscfg
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import made  # noqa: E402
 
 project = "lscfg"
 release = lscfg.__version__
