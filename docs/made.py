@@ -255,7 +255,9 @@ def results_table(made: dict[str, Any]) -> str:
         if any(isinstance(row[at], int | float) for row in rows):
             right.add(len(columns))
         columns.append(cells)
-    heads = [n for at, n in enumerate(names) if not (at and n in (f"{names[at - 1]} deviation", f"{names[at - 1]} error"))]
+    heads = [
+        n for at, n in enumerate(names) if not (at and n in (f"{names[at - 1]} deviation", f"{names[at - 1]} error"))
+    ]
     heads = ["" if head == "row" else head for head in heads]
     return table(heads, [list(row) for row in zip(*columns, strict=True)], frozenset(right))
 

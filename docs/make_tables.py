@@ -100,10 +100,25 @@ def table_3() -> str:
     """Table 3 of the paper."""
     found = [rows_of(f"{pair}/table-3") for pair in PAIRS]
     lines = [
-        [name, *(cell for rows in found for cell in (bleu(rows[name]), p_value(rows[name], "p vs MIN"), p_value(rows[name], "p vs HIERO")))]
+        [
+            name,
+            *(
+                cell
+                for rows in found
+                for cell in (bleu(rows[name]), p_value(rows[name], "p vs MIN"), p_value(rows[name], "p vs HIERO"))
+            ),
+        ]
         for name in found[0]
     ]
-    heads = ["system", "ja-en BLEU", "p against MIN", "p against HIERO", "de-en BLEU", "p against MIN", "p against HIERO"]
+    heads = [
+        "system",
+        "ja-en BLEU",
+        "p against MIN",
+        "p against HIERO",
+        "de-en BLEU",
+        "p against MIN",
+        "p against HIERO",
+    ]
     return table(heads, lines, right(1, 7))
 
 
@@ -240,7 +255,9 @@ def small() -> str:
 def growth() -> str:
     """LATENT with all pairs and with 5,000."""
     everything = [rows_of(f"{pair}-best/systems")["LATENT-16"]["test BLEU"] for pair in PAIRS]
-    return both([whole - of_size(pair, 5000)["LATENT-16"]["test BLEU"] for whole, pair in zip(everything, PAIRS, strict=True)])
+    return both(
+        [whole - of_size(pair, 5000)["LATENT-16"]["test BLEU"] for whole, pair in zip(everything, PAIRS, strict=True)]
+    )
 
 
 def ratio(name: str, row: str) -> str:
