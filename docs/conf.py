@@ -1,4 +1,4 @@
-"""The site of the documentation. Sphinx starts in the root of the checkout, so that links work as they do there."""
+"""Configuration of the documentation site. Sphinx starts in the root of the checkout, so that links resolve."""
 
 import sys
 from pathlib import Path
@@ -7,7 +7,7 @@ import lscfg
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import made  # noqa: E402
+import made
 
 project = "lscfg"
 release = lscfg.__version__

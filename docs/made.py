@@ -1,7 +1,7 @@
 """Parts of the documentation that are made from the code and from the results of experiments.
 
-A page names such a part in a comment, ``<!-- made: commands -->``; ``docs/conf.py`` puts the part there when it builds the
-site. On the command line,
+A page names such a part in a comment, ``<!-- made: commands -->``; ``docs/conf.py`` inserts the part when the site is
+built. On the command line,
 
     python docs/made.py commands
     python docs/made.py results ja-en-best

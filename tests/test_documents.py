@@ -105,11 +105,9 @@ def docstrings() -> Iterator[tuple[str, str]]:
         for path in sorted((ROOT / folder).rglob("*.py")):
             tree = ast.parse(path.read_text(encoding="utf-8"))
             for node in ast.walk(tree):
-                body = getattr(node, "body", None)
-                for statement in body if isinstance(body, list) else []:
-                    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
-                        if isinstance(statement.value.value, str):
-                            yield f"{path.relative_to(ROOT)}:{statement.lineno}", statement.value.value.strip()
+                value = node.value if isinstance(node, ast.Expr) else None
+                if isinstance(value, ast.Constant) and isinstance(text := value.value, str):
+                    yield f"{path.relative_to(ROOT)}:{node.lineno}", text.strip()
 
 
 def help_texts() -> Iterator[str]:
