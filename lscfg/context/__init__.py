@@ -1,0 +1,1 @@
+"""Context models: target sides of rules predicted from the surrounding source words."""

@@ -1,0 +1,1 @@
+"""Decoding: latent features, the embedded decoder, analyses of sentences, decoder hosts."""

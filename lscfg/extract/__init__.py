@@ -1,0 +1,1 @@
+"""Derivation trees and rules from word-aligned text."""

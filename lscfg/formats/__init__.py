@@ -1,0 +1,1 @@
+"""Files shared with other programs: cdec.ini, weights, k-best lists, forests."""

@@ -1,0 +1,1 @@
+"""Rule tables, rule counts with their features, selection of rules, grammar files."""

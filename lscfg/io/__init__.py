@@ -1,0 +1,1 @@
+"""Files: text, arrays, atomic writes, and the types of command-line arguments."""

@@ -1,0 +1,1 @@
+"""Parameters of latent grammars and of context models, and their files."""

@@ -1,0 +1,1 @@
+"""Parallel work: threads, processes and cluster workers that return results in order."""

@@ -1,0 +1,1 @@
+"""Inspection of models, grammars, derivations and sentences."""
