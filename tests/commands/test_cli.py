@@ -20,8 +20,6 @@ from lscfg.io.text import write_lines
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
-PAGES = (README, *(page for page in sorted((ROOT / "docs").rglob("*.md")) if page.name != "results.md"))
-"""Commands of results are those of the revision that made them."""
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
 LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
@@ -99,42 +97,21 @@ def test_lscfg_alone_prints_the_help():
     assert (run.returncode, run.stdout, run.stderr) == (0, lscfg("--help").stdout, "")
 
 
-def commands_of(page):
-    """The commands of lscfg in the first cells of a page's tables and in its blocks; each of a pipe."""
-    text = page.read_text(encoding="utf-8")
-    lines = re.findall(r"^\| `(lscfg [^`]*)` \|", text, re.M) if page.name in ("README.md", "commands.md") else []
-    for block in re.findall(r"^ *```\n(.*?)^ *```", text, re.M | re.S):
-        lines += re.findall(r"^ *(?:\w+=\S+ +)*(lscfg .*)$", block.replace("\\\n", ""), re.M)
-    return [part.strip() for line in lines for part in line.split(" | ")]
-
-
-def test_commands_in_help_and_pages_are_understood():
+def test_examples_of_the_help_are_understood():
+    """Commands in pages: tests/test_documents.py."""
     parser = build_parser(COMMANDS)
-    lines = [*SESSION, *(command.example for command in COMMANDS)]
-    for page in PAGES:
-        lines += commands_of(page)
-    assert {line.split()[1] for line in lines} == {command.name for command in COMMANDS}
-    for line in lines:
+    for line in [*SESSION, *(command.example for command in COMMANDS)]:
         words = shlex.split(re.split(" [<>] ", line)[0])
         assert words[0] == "lscfg" and parser.parse_args(words[1:]).command == words[1], line
-
-
-def test_the_page_of_commands_has_every_command_in_its_group():
-    text = (ROOT / "docs" / "reference" / "commands.md").read_text(encoding="utf-8")
-    parts = dict(part.split("\n", 1) for part in re.split(r"^## ", text, flags=re.M)[1:])
-    groups = by_group(COMMANDS)
-    assert [title.lower() for title in parts] == list(groups)
-    for title, part in parts.items():
-        named = re.findall(r"^\| `lscfg (\w+)", part, re.M)
-        assert list(dict.fromkeys(named)) == [command.name for command in groups[title.lower()]]
 
 
 @pytest.mark.parametrize(
     ("page", "block", "output"),
     [
         (README, 0, r"sentence  una casa\n(.*\n)+.*\['a house'\]"),
-        (ROOT / "docs" / "reference" / "api.md", 0, ""),
-        (ROOT / "docs" / "reference" / "api.md", 1, r"-\d"),
+        (ROOT / "docs" / "guides" / "python.md", 0, r"sentence  una casa\n"),
+        (ROOT / "docs" / "guides" / "python.md", 1, ""),
+        (ROOT / "docs" / "guides" / "python.md", 2, r"-\d"),
     ],
 )
 def test_python_in_the_pages_runs(files, tmp_path, page, block, output):
