@@ -159,12 +159,17 @@ def _split(line: str) -> list[str]:
 def experiment() -> str:
     """The tables of an experiment file whose settings are declared."""
     from lscfg.settings import Declared
-    from lscfg.tuning.experiment import schema
+    from lscfg.tuning.experiment.steps import expand
+    from lscfg.tuning.experiment.system import Experiment
+    from lscfg.tuning.margin.settings import MarginSettings
 
+    tables = {f"[{name}]": declared for name, declared in get_type_hints(Experiment).items()}
+    tables |= {f"[{expand.TABLE}]`, {name}": declared for name, declared in expand.PARTS.items()}
+    tables["margin"] = MarginSettings
     parts = []
-    for name, declared in get_type_hints(schema.Experiment).items():
+    for name, declared in tables.items():
         if isinstance(declared, type) and issubclass(declared, Declared) and (rows := _settings(declared)):
-            title = f"## `[{name}]`"
+            title = f"## `{name}" if "`" in name else f"## `{name}`"
             parts += [title, table(["key", "default", "range", "meaning"], [_split(line) for _, line in rows])]
     return "\n\n".join(parts)
 
