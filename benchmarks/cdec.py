@@ -1,8 +1,8 @@
-"""What latent features cost inside cdec: user CPU of decoding with the feature function, over cdec without it.
+"""Cost of latent features inside cdec: user CPU of decoding with the feature function, over cdec without it.
 
     python benchmarks/cdec.py cdec.ini weights devtest.ja --cdec-root ~/cdec --library liblscfg_cdec.so --model m8.lscfg
 
-The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). Beside each model's
+The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). Next to each model's
 line runs its packed form (lscfg cdec pack), with and without the pass that unpacks, and the line alone with
 pack=latent, or above the language model with pack=all. "constant" are as many features that cost nothing to compute:
 cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those of an

@@ -1,4 +1,4 @@
-"""What a cluster of Dask's gains, and what it costs: derive, EM, sampling and decoding beside one process, and the time
+"""Gain and cost of a Dask cluster: derive, EM, sampling and decoding compared with one process, and the time
 a task.
 
     python benchmarks/cluster.py train.ja train.en train.align -c cdec.ini -w weights --dev dev.ja

@@ -1,9 +1,9 @@
-"""Time and memory of learning a context model, beside the same steps in NumPy.
+"""Time and memory of learning a context model, compared with the same steps in NumPy.
 
     python benchmarks/context.py train.ja train.en union gdfa --derivations train.deriv --reference-pairs 200
 
 For the minimal rules of the derivations, and for Hiero's rules of the alignments: seconds of the whole estimate, peak
-memory of a process of its own, and time for each rule token and pass. From the first sentence pairs NumPy learns, too,
+memory of a separate process, and time for each rule token and pass. From the first sentence pairs NumPy learns, too,
 one token at a time as the method has it; both must come to the same weights before a ratio is printed.
 """
 
@@ -52,7 +52,7 @@ class Reference:
         self._find_keys()
 
     def _outcomes(self, rule: int) -> tuple[np.ndarray, np.ndarray]:
-        """Those with all items, and those without the bag's; keys of their first items."""
+        """Groups with all items and groups without those of the bag; keys of their first items."""
         src, tgt = self.rules.src(rule).tolist(), self.rules.tgt(rule).tolist()
         whole = [rule, *(len(self.rules) + word for word in dict.fromkeys(tgt) if word >= 0)]
         base = context_items(len(self.rules.words))
@@ -165,7 +165,7 @@ class Reference:
 
 
 def shape_of(src: list[int], tgt: list[int]) -> int:
-    """Where words stand beside nonterminals on both sides, and whether two of these swap."""
+    """Words next to nonterminals on both sides, and the order of two nonterminals."""
 
     def places(side: list[int]) -> int:
         return sum({1 << sum(t < 0 for t in side[:k]) for k, s in enumerate(side) if s >= 0})
@@ -213,7 +213,7 @@ def measure(tokens: RuleTokens, source: list[str], threads: int) -> dict[str, fl
 
 
 def main() -> None:
-    """Runs both kinds of rules in processes of their own and prints a table."""
+    """Runs both kinds of rules in separate processes and prints a table."""
     parser = runs.parser(__doc__)
     parser.add_argument("source", metavar="SOURCE")
     parser.add_argument("target", metavar="TARGET")

@@ -1,9 +1,9 @@
-"""Times the counts of n-grams and of their contexts in a text, beside keys sorted by NumPy, and says what they hold.
+"""Time and memory of counting n-grams and their contexts in a text, compared with keys sorted by NumPy.
 
     python benchmarks/contexts.py TEXT... [--copies 1,10] [--window 2] [--least 2] [--threads 1]
 
-The n-grams are of one and two words. Each number of copies of the text is read by a process of its own. Its peak of
-memory is told before and after the counts; the text itself is in a temporary file.
+The n-grams are of one and two words. A separate process reads each number of copies of the text. Its peak
+memory is shown before and after the counts; the text itself is in a temporary file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def peak() -> int:
 
 
 def by_sorted_keys(text: np.ndarray, phrases: NGrams, words: int, window: int) -> sparse.csr_matrix:
-    """The same counts, from one sorted array of all phrases with a word of their windows."""
+    """Equal counts from one sorted array of all phrases with a word of their windows."""
     keys, shape = [np.zeros(0, np.int64)], (len(phrases), 2 * words)
     for size, at, phrase in Finder(phrases).find(text):
         for side, step, edge in ((0, -1, at), (1, 1, at + size - 1)):

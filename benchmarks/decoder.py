@@ -1,4 +1,4 @@
-"""The embedded decoder beside cdec or Moses: the same translations, the same scores, and how long both take.
+"""The embedded decoder compared with cdec or Moses: translations, scores and time.
 
     python benchmarks/decoder.py cdec.ini weights dev.ja --cdec-root ~/cdec
     python benchmarks/decoder.py cdec.ini weights dev.ja --moses moses_lscfg
@@ -11,7 +11,7 @@ taken off; of several rounds the least counts.
 
 Moses has another search, so its lists are compared with longer ones of ours: how many of its hypotheses are there with
 the same words and features, and how many of these have a latent feature. Its scores of them may differ from ours by a
-constant, which is told with its range.
+constant, which is shown with its range.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from reference import common_hypotheses
 
 
 def is_level(ours: float, theirs: float) -> bool:
-    """Whether scores differ by no more than 1e-4 and what cdec rounds off, which prints six digits."""
+    """True if scores differ by at most 1e-4 and the rounding of cdec, which prints six digits."""
     return abs(ours - theirs) <= 1e-4 + 5e-6 * abs(theirs)
 
 

@@ -1,9 +1,9 @@
-"""What ``lscfg derive`` costs: seconds beside reference figures, memory against corpus size, time against both sizes.
+"""Cost of ``lscfg derive``: time next to reference figures, and growth of time and memory with the corpus.
 
     python benchmarks/derive.py train.ja train.en train.align --reference 'original pipeline=10.5'
 
-Each run of the command is a process of its own, timed by the wall from start to end, start-up included. That the output
-is right is checked before a figure is printed: as many trees as pairs, and the same bytes for any number of threads.
+Each run of the command is a separate process, timed by the wall from start to end. The output is checked before a
+figure is printed: as many trees as pairs, and the same bytes for any number of threads.
 """
 
 from __future__ import annotations

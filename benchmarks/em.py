@@ -4,8 +4,8 @@
     python benchmarks/em.py forests.deriv --forests --threads 1
 
 Each figure is the best and the median of some iterations; the first one, in which the arrays are made, is left out. All
-threads must give the same weights, which is asserted before a time is printed. Peak memory is that of a process of its
-own. Forests are beside trees of the same file, with the ratio of their least CPU seconds.
+threads must give the same weights, which is asserted before a time is printed. Each figure comes from a separate
+process. Forests stand next to trees of the same file, with the ratio of their least CPU seconds.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def measure(
 
 
 def main() -> None:
-    """Runs every setting in a process of its own and prints a table."""
+    """Runs every setting in a separate process and prints a table."""
     parser = runs.parser(__doc__)
     parser.add_argument("derivations", metavar="DERIVATIONS")
     parser.add_argument("-m", default="1,8,16,32", help="numbers of states (default: %(default)s)")

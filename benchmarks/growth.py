@@ -1,4 +1,4 @@
-"""How time and memory of each stage grow with the corpus: CPU seconds, wall seconds and peak memory, with exponents.
+"""Growth of time and memory of each stage with the corpus: CPU seconds, wall seconds and peak memory, with exponents.
 
     python benchmarks/growth.py grow train.ja train.en train.align --copies 16 --output big
     python benchmarks/growth.py measure train.ja train.en train.align --copies 1,4,16 --stages derive,em
@@ -8,7 +8,7 @@ words: ``word~1``, ``word~2`` and so on. The numbers of names of a word grow by 
 frequent names (Pitman and Yor 1997). So new rules come for ever, of rare words and frequent ones. By default the
 minimal rules of 49,500 Japanese-English pairs grow as those of halves of this text do: with exponent 0.76.
 
-Each stage is a command, or several, in processes of their own. Peaks are of the largest process.
+Each stage is a command, or several, each a separate process. Peaks are of the largest process.
 """
 
 from __future__ import annotations

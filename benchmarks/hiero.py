@@ -2,7 +2,7 @@
 
     python benchmarks/hiero.py SOURCE TARGET ALIGNMENT [--filter TEXT] [--repeats N] [--threads N]
 
-Each figure is the least of the repeats, the greatest behind it. Before any time is printed, the grammar's counts
+Each figure is the least of the repeats; the greatest follows. Before any time is printed, the grammar's counts
 are checked to add up to the number of phrase pairs that they come of, and the file to hold all selected rules.
 """
 

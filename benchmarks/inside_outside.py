@@ -67,7 +67,7 @@ def operations(forest: Forest, m: int) -> tuple[float, int, int, int]:
     source side with rules there, in the inside and in the outside pass, with the sum of the tensors. For the marginals
     it is done for each rule and each head or first tail of its source side, whichever are fewer. An edge adds the outer
     product of its tails to the former (2 m^2) and takes what its tails get from the latter (4 m^2), and each
-    application takes its marginal (2 m^2). Rules of one nonterminal have m^2 and m in place of m^3 and m^2.
+    application takes its marginal (2 m^2). Rules of one nonterminal have m^2 and m instead of m^3 and m^2.
     """
     arity = (forest.edge_tail.reshape(-1, 2) >= 0).sum(axis=1)
     first = forest.app_rule[forest.edge_apps[:-1]]

@@ -1,4 +1,4 @@
-"""What ``lscfg marginals`` spends its time on: parse, inference, features and JSON apart, with one thread and with two.
+"""Time of ``lscfg inspect marginals`` by step: parse, inference, features and JSON, with one thread and with two.
 
     python benchmarks/marginals.py MODEL [MODEL ...] --text dev.ja [--sentences 20] [--threads 1 2]
 

@@ -1,10 +1,10 @@
-"""What latent features cost inside Moses: decoding with the feature function, over the same program without it.
+"""Cost of latent features inside Moses: decoding with the feature function, over the same program without it.
 
     lscfg moses convert -c cdec.ini -w weights -o moses
     python benchmarks/moses.py moses/moses.ini devtest.ja --program moses_lscfg --model m8.lscfg --model m16.lscfg
 
-The moses.ini is one without latent features; their weights are 0, so that all runs search alike. One thread. Load times
-are those of an empty sentence, with which the rules are looked up in the model. Before a ratio is printed, the run must
+The moses.ini is one without latent features; their weights are 0, so that all runs search equally. One thread. Load
+times are those of an empty sentence, for which the rules are looked up in the model. Before a ratio is printed, the run must
 have matched every application of a rule.
 """
 
@@ -46,7 +46,7 @@ def compare(
         repeats: the least of so many times counts.
     """
     loading, whole = [], []
-    for _ in range(repeats):  # all of them in turn, so that whatever else the machine does falls on all alike
+    for _ in range(repeats):  # all of them in turn, so that other work on the machine slows all equally
         loading.append([run_command(command, nothing) for _, command in commands])
         whole.append([run_command(command, text) for _, command in commands])
     reference = (0.0, 0.0)

@@ -1,9 +1,9 @@
-"""Times the exact neighbours of phrases by context, beside sparse_dot_topn where that is installed.
+"""Time of the exact neighbours of phrases by context, compared with sparse_dot_topn if it is installed.
 
     python benchmarks/neighbours.py TEXT... [--least 2] [-k 100] [--rows N] [--dense]
 
 The phrases are the 1-grams to 3-grams of all texts, in random order. Neighbours of 100 rows are compared with a dense
-product. With --rows, neighbours of the first N phrases alone are found, and CPU seconds of all are told from these.
+product. With --rows, neighbours of the first N phrases alone are found, and CPU seconds extrapolated.
 With --dense, exact and approximate neighbours in the 200 dimensions of an SVD are compared instead; exact ones are
 found of 1,000 phrases.
 """

@@ -1,4 +1,4 @@
-"""What a larger pop limit of the embedded decoder costs and brings: search errors, BLEU and seconds.
+"""Cost and gain of a larger pop limit of the embedded decoder: search errors, BLEU and seconds.
 
     python benchmarks/pop_limits.py cdec.ini weights devtest.ja devtest.en [--pops 50 100 200 500 1000 2000]
 

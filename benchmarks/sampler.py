@@ -2,7 +2,7 @@
 
     python benchmarks/sampler.py train.ja train.en train.align [--sweeps 30] [--from-sweep 11] [--original DIR]
 
-A chain sweeps alone, then two chains sweep beside each other in threads. That the first chain has the same trees both
+A chain sweeps alone, then two chains sweep at the same time in threads. That the first chain has the same trees both
 times is checked before a figure is printed. The speed is the target words of all pairs by the seconds of a sweep, the
 mean over the sweeps from ``--from-sweep`` on. Memory is the peak of the process after the first chain.
 
@@ -44,7 +44,7 @@ def sweep(
 
 
 def same(one: TreeSampler, other: TreeSampler) -> bool:
-    """Whether both have the same trees, cut in the same way."""
+    """True if both have the same trees, cut in the same way."""
     ours, theirs = one.trees(), other.trees()
     return all((ours[name] == theirs[name]).all() for name in ("edge", "cut"))
 

@@ -1,4 +1,4 @@
-"""Sampled grammars: what each kind of chain costs and brings, beside drawing node by node.
+"""Sampled grammars: cost and gain of each kind of chain, compared with node by node.
 
     python benchmarks/sampler_moves.py train.ja train.en train.align [--sweeps 20] [--kinds local,blocked,type]
 
@@ -62,7 +62,7 @@ def sweeps(text: SampledText, kind: str, last: int, threads: int = 2) -> Iterato
 
 
 def check(sampler: TreeSampler) -> None:
-    """Whether what is counted is what the trees have."""
+    """Raises an error unless the counts are those of the trees."""
     copy = TreeSampler(sampler._forests, sampler.options)
     copy.restore(sampler.checkpoint())  # refuses counts that are not those of the trees
     assert copy.state().tokens == sampler.state().tokens

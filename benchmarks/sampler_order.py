@@ -1,10 +1,10 @@
-"""Sampled grammars: what the log joint probability of power tables is, by the order in which rules come.
+"""Sampled grammars: the log joint probability of power tables by the order of the rules.
 
     python benchmarks/sampler_order.py train.ja train.en train.align [--sweeps 20]
 
 Tables that are powers of counts (Huang & Renals 2010) are not exchangeable, so that the product over all tokens, each
 given the ones before it, depends on their order. The sampler takes rules in the order of their numbers, in which they
-first came up. Before other orders are printed, that one is compared with what the sampler tells.
+first came up. Before other orders are printed, that one is compared with the figure of the sampler.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def main() -> None:
         "rare rules first": np.argsort(counts, kind="stable"),
     }
     found = {name: log_joint(np.repeat(order, counts[order]), lengths) for name, order in orders.items()}
-    told = sampler.state().log_joint
-    if not np.isclose(found["of first appearance"], told, rtol=1e-9):
-        raise SystemExit(f"the sampler tells {told}, but it is {found['of first appearance']}")
+    found_by_sampler = sampler.state().log_joint
+    if not np.isclose(found["of first appearance"], found_by_sampler, rtol=1e-9):
+        raise SystemExit(f"the sampler has {found_by_sampler}, but it is {found['of first appearance']}")
     run = runs.Run(args)
     state = sampler.state()
     run.table(f"{state.tokens} tokens of {state.types} rules", ["order", "log joint"])

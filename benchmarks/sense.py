@@ -1,4 +1,4 @@
-"""Time of learning scorers of target sides, beside the same steps in NumPy, and of their features.
+"""Time of learning context models, compared with the same steps in NumPy, and of their features.
 
     python benchmarks/sense.py train.ja train.deriv --pairs 5000 --decode dev.ja
 
@@ -29,7 +29,7 @@ from lscfg.kernel import SENSE_FEATURES, Binding, FeatureOptions, Grammar, Model
 from lscfg.kernel.context import ScoreTrainer
 
 CLOSE = 1e-4
-"""How far parameters in C and in NumPy may be apart."""
+"""Largest difference of parameters in C and in NumPy."""
 
 
 def reference_pass(trainer: ScoreTrainer, order: np.ndarray) -> np.ndarray:

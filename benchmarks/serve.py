@@ -1,4 +1,4 @@
-"""``lscfg serve`` under load: throughput, latency, memory, and what malformed requests get, beside ``lscfg decode``.
+"""``lscfg serve`` under load: throughput, latency, memory, malformed requests; compared with ``lscfg decode``.
 
     python benchmarks/serve.py demo/systems/LATENT demo/corpus/test.es
 

@@ -2,7 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 python benchmarks/spectral.py train.deriv --reference 15.0 --folder /dev/shm
 
-Each figure is a process of its own, the command as users run it, interpreter and imports included. It is checked first
+Each figure is a separate process, the command as users run it, interpreter and imports included. A check comes first:
 that models are the same bytes with one thread and with all, and that both ways of the SVD find the same values. A model
 file of m = 16 is large; where the system makes writers wait for its disk, ``--folder`` in memory leaves that out.
 """

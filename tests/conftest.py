@@ -1,4 +1,4 @@
-"""What all tests share: where optional material lies."""
+"""Settings, marks and fixtures of all tests."""
 
 import collections
 import os
@@ -13,7 +13,7 @@ from hypothesis import settings
 from lscfg import log
 
 TESTS = Path(__file__).resolve().parent
-# Assertions of the shared modules are explained like those of the tests.
+# pytest explains assertions of the shared modules, too.
 pytest.register_assert_rewrite(*(path.stem for path in (TESTS / "support").glob("*.py")))
 from tiers import marks  # noqa: E402
 
@@ -26,14 +26,14 @@ settings.register_profile("repeatable", deadline=None, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 _lasting: set[int] = set()
-"""Threads that are none of Python's and have outlived a fork, as those of a matrix library."""
+"""Threads that Python does not know and that have outlived a fork, such as those of a matrix library."""
 
 
 def _let_threads_end() -> None:
-    """Waits, a second at most, for threads that Python counts as ended and the system does not.
+    """Waits a second at most for threads that have ended for Python and not yet for the system.
 
-    AddressSanitizer locks its list of threads while one ends. A process that is forked at that moment inherits the lock
-    and hangs as soon as it starts a thread, which each worker does.
+    AddressSanitizer locks its list of threads while one ends. A process that forks at that moment inherits the lock and
+    hangs as soon as it starts a thread, which each worker does.
     """
     for _ in range(100):
         alive = {thread.native_id for thread in threading.enumerate()}

@@ -21,7 +21,7 @@ def test_a_few_attacks_find_nothing():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
 def test_the_harness_sees_faults(tmp_path):
-    """Commands that are wrong on purpose, in a process of their own, since the harness changes what it runs in."""
+    """Commands that are wrong on purpose, in a separate process, since the harness changes its process."""
     program = f"""
 import os, sys, time
 from pathlib import Path

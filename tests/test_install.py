@@ -219,7 +219,7 @@ def test_windows_is_refused_in_one_line(tmp_path):
 
 
 def test_the_kernel_compiles_for_arm(tmp_path):
-    """Where the wide registers of x86 are not."""
+    """A processor without the wide registers of x86."""
     if platform.machine() == "aarch64":
         pytest.skip("this machine is one")
     compiler = shutil.which("aarch64-linux-gnu-gcc")

@@ -37,7 +37,7 @@ from world import Attack, attacks, file_of, make_world  # noqa: E402
 from lscfg.command_table import COMMANDS  # noqa: E402
 
 FOUND = HERE.parents[1] / "build" / "attack"
-"""Where the files of faults are kept."""
+"""Folder that keeps the files of faults."""
 
 
 class Attacker:
@@ -223,7 +223,7 @@ class Attacker:
         self.case(row, attack, name, spoil, "mutated")
 
     def table(self) -> list[str]:
-        """What was seen, a line for each kind of attack."""
+        """Counts of results, a line for each kind of attack."""
         faults = [fault for fault in FAULTS if any(row[fault] for row in self.seen.values())]
         head = ["attack", "cases", "accepted", "refused", *faults]
         lines = [f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]

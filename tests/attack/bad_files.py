@@ -1,4 +1,4 @@
-"""What a file may be that no command expects."""
+"""Files that no command expects."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ BAD_FILES: dict[str, Maker] = {
     "a long header": _holding(_safetensors(b"{}", 1 << 62)),
     "an empty header": _holding(_safetensors(b"{}")),
     "a header of brackets": _holding(_safetensors(b"[" * DEEP)),
-    "an array behind the end": _holding(
+    "an array after the end": _holding(
         _safetensors(b'{"a":{"dtype":"F64","shape":[9999999999],"data_offsets":[0,79999999992]}}')
     ),
     "metadata that are none": _holding(_safetensors(b'{"__metadata__":{"lscfg":"model","about":7}}')),

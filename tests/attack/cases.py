@@ -1,4 +1,4 @@
-"""One attack on the command line: run in a process of its own, judged by what any command owes its user."""
+"""One attack on the command line: a separate process, judged by the rules for every command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from lscfg import cli
 
 MEMORY, PROCESSOR_SECONDS, FILE_SIZE = 3 << 30, 40, 1 << 30
-"""What a case may use; a sanitizer reserves more memory than there is, so that it has no limit of it."""
+"""Limits of a case; a sanitizer reserves more memory than the machine has, so its runs have no limit of memory."""
 
 SECONDS = 60
 """A case that takes longer hangs."""
@@ -33,7 +33,7 @@ SANITIZED = "libasan" in os.environ.get("LD_PRELOAD", "")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a case ended.
+    """Result of a case.
 
     Attributes:
         verdict: ``accepted`` or ``refused``, which are good, or the name of a fault.
@@ -100,7 +100,7 @@ def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), ou
 
 
 def kill_case(words: Sequence[str], folder: Path, seconds: float, how: signal.Signals) -> bool:
-    """Runs ``lscfg`` in a process of its own and sends it a signal after some seconds; whether any process is left."""
+    """Runs ``lscfg`` in a separate process and sends a signal after some seconds; true if a process is left."""
     command = [sys.executable, "-P", "-m", "lscfg", *words]
     child = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
@@ -198,7 +198,7 @@ def _judge(words: Sequence[str], code: int, in_time: bool, said: str) -> tuple[s
 
 
 def empty(folder: Path) -> Path:
-    """The folder, made anew."""
+    """The folder, made again."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     return folder

@@ -398,7 +398,7 @@ def test_a_signal_lets_what_is_under_way_be_answered(bundle, number):
             asked = pool.submit(service.translate, source="la flor")
             while service.request("GET", "/health")[1]["at_work"] == 0:
                 time.sleep(0.02)
-            service.tell(number)
+            service.send(number)
             assert idle.recv(10) == b""
             idle.close()
             with pytest.raises(ConnectionRefusedError):
@@ -413,7 +413,7 @@ def test_workers_end_with_a_server_that_is_killed(bundle):
     service = Service(bundle, "-j", 2).__enter__()
     service.translate(source=["la casa"] * 4)
     workers = service.workers
-    service.tell(signal.SIGKILL)
+    service.send(signal.SIGKILL)
     assert service.wait() == -signal.SIGKILL and workers
     deadline = time.monotonic() + 10
     while any(map(_lives, workers)) and time.monotonic() < deadline:

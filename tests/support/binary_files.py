@@ -53,7 +53,7 @@ ESTIMATORS = {
     "spectral": spectral.SpectralSettings(m=1),
 }
 SECONDS = 10
-"""What one damaged file may take at most, in all that reads it."""
+"""Seconds that one damaged file may take in all its readers."""
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Kind:
 
 @dataclass
 class Found:
-    """What became of damaged files: how many were refused at once, refused later, or used; the slowest, in seconds."""
+    """Results of damaged files: how many were refused at once, refused later, or used; the slowest, in seconds."""
 
     outcomes: Counter[str] = field(default_factory=Counter)
     slowest: float = 0.0
@@ -112,7 +112,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
 
 
 def _try(function: Callable[..., object], *arguments: object) -> bool:
-    """Whether the function finishes; it may refuse its input."""
+    """True if the function finishes; it may refuse its input."""
     try:
         function(*arguments)
         return True
@@ -170,7 +170,7 @@ def _use_model(path: Path) -> None:
 
 
 def _kernel_can_read(parameters: Parameters, path: Path) -> bool:
-    """Whether what Python read makes a model that the kernel takes: then it should have taken the file, too."""
+    """True if the arrays that Python read make a model that the kernel takes: it should have taken the file, too."""
     parameters.save(path.with_name("again"), parameters.tensors[0].dtype)
     return _try(Model, path.with_name("again"))
 

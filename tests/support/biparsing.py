@@ -1,4 +1,4 @@
-"""A small corpus for the biparser, and its command as a process of its own."""
+"""A small corpus for the biparser, and its command as a separate process."""
 
 import resource
 import subprocess
@@ -12,7 +12,7 @@ WORDS = {"a": "p", "b": "q", "c": "r", "d": "s"}
 
 
 def make_corpus(folder, n=60, seed=1):
-    """Word by word, but what stands behind d comes in front of it; the links of the first word are lost."""
+    """Word by word, but the words after d come before it; the links of the first word are lost."""
     rng = np.random.default_rng(seed)
     lines = []
     for _ in range(n):
@@ -32,7 +32,7 @@ def make_corpus(folder, n=60, seed=1):
 
 
 def started(corpus, folder, *options, largest=resource.RLIM_INFINITY):
-    """The command as a process of its own, which may write no larger files. SIGINT stops it as in a terminal."""
+    """The command as a separate process, which may write no larger files. SIGINT stops it as in a terminal."""
     begin = (
         "import resource, signal, sys; from lscfg.cli import main; "
         "signal.signal(signal.SIGINT, signal.default_int_handler); "
@@ -52,6 +52,6 @@ def started(corpus, folder, *options, largest=resource.RLIM_INFINITY):
 
 
 def ended(process):
-    """What it returned and told."""
-    _, told = process.communicate(timeout=120)
-    return process.returncode, told
+    """Exit status and messages."""
+    _, messages = process.communicate(timeout=120)
+    return process.returncode, messages

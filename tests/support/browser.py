@@ -146,7 +146,7 @@ def browser(folder: Path) -> Iterator[Browser]:
     """A browser whose profile is in a folder.
 
     Args:
-        folder: for files of its own.
+        folder: for the files of the browser.
     """
     assert CHROMIUM is not None
     theirs, writing = os.pipe()

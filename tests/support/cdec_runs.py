@@ -67,7 +67,7 @@ class Cdec:
 
 
 def ordered(hypotheses: list[Hypothesis]) -> list[tuple]:
-    """Derivations by their other features, their latent ones beside."""
+    """Latent features of derivations by their other features."""
     rows = []
     for h in hypotheses:
         others = tuple(
@@ -86,7 +86,7 @@ def assert_same(a: list[Hypothesis], b: list[Hypothesis], tolerance: float) -> N
 
 
 def messages(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What the plug-in has said."""
+    """Messages of the plug-in."""
     return [line for line in done.stderr.splitlines() if line.startswith("[lscfg]")]
 
 

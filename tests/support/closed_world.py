@@ -91,7 +91,7 @@ class Restaurants:
         return sum(map(sum, self.sizes))
 
     def arrays(self, lengths):
-        """Those of the tokens and the restaurants in a checkpoint."""
+        """Counts of the tokens and the restaurants in a checkpoint."""
         count = np.array([sum(of_rule) for of_rule in self.sizes], np.int32)
         tokens, tables = np.zeros(lengths, np.int64), np.zeros(lengths)
         alpha, discount = np.ones(lengths), np.zeros(lengths)
@@ -125,7 +125,7 @@ class Restaurants:
     def quantities(self, long):
         """Tokens, types, tables, largest count, log joint, alpha and discount of a restaurant, mean length, two more.
 
-        Tokens of rules of two derivations tell most about the multiplicity of rules, those of rules of two long
+        Tokens of rules of two derivations show most about the multiplicity of rules, those of rules of two long
         phrases, which are given, about the density factor.
         """
         tokens = [sum(of_rule) for of_rule in self.sizes]
@@ -151,7 +151,7 @@ class Node:
         return WORDS[self.rule] + sum(child.words() for child in self.children)
 
     def long(self):
-        """How many rules of the derivation have two children of two words or more."""
+        """Number of rules of the derivation with two children of two words or more."""
         own = sum(child.words() > 1 for child in self.children) == 2
         return own + sum(child.long() for child in self.children)
 

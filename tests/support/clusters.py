@@ -16,7 +16,7 @@ SUPPORT = str(Path(__file__).parent)
 
 
 def forget_sockets():
-    """Dask leaves sockets to the garbage collector, which would tell of them after some other test."""
+    """Closes sockets that Dask leaves to the garbage collector, which would warn of them after some other test."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         gc.collect()

@@ -32,7 +32,7 @@ def sides(rule: str) -> Sides:
 
 
 def combined(rule: Sides, parts: list[Sides | None]) -> Sides:
-    """The rule with parts in place of its nonterminals, None for a nonterminal; they are numbered anew."""
+    """The rule with parts instead of its nonterminals, None for a nonterminal; nonterminals are numbered again."""
     count, below = 0, []
     for part in parts:
         src, tgt = part or (("[X,1]",), ("[X,1]",))
@@ -53,7 +53,7 @@ def arity(rule: Sides) -> int:
 
 
 def contract(tensor: np.ndarray, below: list[np.ndarray | None]) -> np.ndarray:
-    """The tensor with those of its parts in place of its nonterminals; axes in source order."""
+    """The tensor with tensors of parts instead of nonterminals; axes in source order."""
     first = tensor.ndim - 1 - len(below) + 1
     for part in below:
         if part is None:

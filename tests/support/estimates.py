@@ -31,7 +31,7 @@ def estimate_iterated(derivations: Derivations, settings: em.Iterations, *argume
 
 
 def hiero_tokens(src: Path, tgt: Path, alignments: list[Path]) -> RuleTokens:
-    """Where a corpus has the rules of Hiero within the usual limits."""
+    """Sites of Hiero's rules in a corpus, within the usual limits."""
     return Hiero().tokens(RuleInputs(src, tgt, tuple(alignments)), HieroSettings())
 
 

@@ -1,4 +1,4 @@
-"""Forests of a small ambiguous grammar: their derivations counted and summed over one by one, and built anew."""
+"""Forests of a small ambiguous grammar: derivations counted and summed one by one, and forests built again."""
 
 import itertools
 from pathlib import Path

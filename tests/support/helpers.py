@@ -197,7 +197,7 @@ def node_children(derivations: Derivations, tree: int) -> dict[int, list[int]]:
 def reduced_tree(
     derivations: Derivations, below: dict[int, list[int]], node: int, kept_src: int, kept_tgt: set[int]
 ) -> dict:
-    """The tree below a node without target words outside kept_tgt and source words behind kept_src."""
+    """The tree below a node without target words outside kept_tgt and source words after kept_src."""
     rules, rule = derivations.rules, int(derivations.rule[node])
     kids = below[node]
     src, position, arity = [], derivations.span[node, 0], 0

@@ -14,7 +14,7 @@ def encode(grammar: Grammar, arcs: Arcs) -> np.ndarray:
 
 
 def random_lattice(rng: np.random.Generator, words: list[str], alternatives: list[str], epsilon: float) -> Arcs:
-    """The sentence, with other words, arcs over two and three words, and empty arcs beside its own."""
+    """The sentence, with other words, arcs over two and three words, and empty arcs next to its own."""
     arcs: Arcs = []
     for i, word in enumerate(words):
         arcs.append((i, i + 1, word))

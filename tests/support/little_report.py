@@ -1,4 +1,4 @@
-"""The content of a little report, with all that has to be escaped."""
+"""Content of a small report, with every character that must be escaped."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def rule(span: list[int], source: str, target: str, children: list[int], **more:
 
 
 def known(share: float, *others: list[Any]) -> dict[str, Any]:
-    """What a model says of a rule."""
+    """Scores of a rule by a model."""
     numbers = {"span marginal": 0.75, "marginal": share, "given source": share, "gain": 0.125, "context": None}
     return {**numbers, "states": [[1, 0.875], [0, 0.125]], "others": [*others]}
 
@@ -119,7 +119,7 @@ def little_content() -> Content:
 
 
 def little_manifest() -> dict[str, Any]:
-    """What made them."""
+    """Programs and files that made the results."""
     stages = [
         {"stage": "align", "folder": "align-1", "seconds": 8.0, "peak_mib": 270.0, "systems": []},
         {"stage": "tune", "folder": "tune-1", "seconds": 90.0, "peak_mib": 300.0, "systems": ["MIN run 1"]},

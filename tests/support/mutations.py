@@ -16,11 +16,11 @@ SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U8": 1}
 TYPES = (*SIZES, "BF16", "F16", "U64", "BOOL", "F8_E4M3", "X9")
 
 VALUES: tuple[Any, ...] = (None, True, -1, 0, 1.5, 1e400, 10**400, "", "x", [], [1], {}, {"a": 1}, [[]], "nan")
-"""What may stand in JSON where something else is expected."""
+"""Values of JSON for places that expect another type."""
 
 TELLING = ("", "-", "\n", "\t", " ", "9", "0", "\\", "=", "|||", "[X,1]", "\0", "nan", "1e999", ",", '"', "[", "{")
 TELLING += ("\N{NO-BREAK SPACE}", "\N{LINE SEPARATOR}", "99999999999", "-1")
-"""What means something in one of the text formats."""
+"""Strings with a meaning in one of the text formats."""
 
 
 def mutate_text(seed: bytes, rng: Random) -> bytes:

@@ -24,7 +24,7 @@ SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 
 
 def arguments(program: str, model: str) -> list[str | Path]:
-    """What a program of tests/c is to be called with, for a model of the fuzzed ones."""
+    """Arguments of a program of tests/c for one of the fuzzed models."""
     found = {"kernel_test": [PROGRAMS / "grammar.txt", "a b c a q"], "corpus_test": []}
     return [ROOT / "tests" / "fuzz" / "corpus" / "model" / model, *found[program]]
 
@@ -89,7 +89,7 @@ def sanitized_objects() -> list[Path] | None:
 
 
 def has_sanitizers(folder: Path, compiler: str) -> bool:
-    """Whether the compiler's programs can be linked with sanitizers, and run."""
+    """True if programs of the compiler can be linked with sanitizers, and run."""
     (folder / "empty.c").write_text("int main(void) { return 0; }\n")
     made = subprocess.run(
         [compiler, *SANITIZERS, folder / "empty.c", "-o", folder / "empty"], capture_output=True, check=False

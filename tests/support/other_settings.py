@@ -11,7 +11,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "length": {"base": "uniform"},
     "approximate": {"space": "svd"},
 }
-"""What the other value of a setting asks of others."""
+"""Settings that the other value of a setting requires."""
 
 
 def other_value(item: Setting, number: int) -> Any:

@@ -87,11 +87,11 @@ class PairTrees:
 
     @property
     def root_cut(self):
-        """Whether the root begins a rule: not where it leads to those of several alignments."""
+        """True if the root begins a rule, and not the roots of several alignments."""
         return int(len(self.roots) == 1)
 
     def rules(self, key):
-        """Those of a state."""
+        """Rules of a state."""
         tree, cut = ({node: entry[k] for node, *entry in key} for k in (0, 1))
         return [self.rule(node, tree, cut) for node in tree if cut[node]]
 
@@ -112,7 +112,7 @@ class PairTrees:
 
     @cached_property
     def cut_sets(self):
-        """How many states have the same nodes cut."""
+        """Number of states with the same nodes cut."""
         return Counter(map(cut_nodes, self.states))
 
     def is_long(self, node):
@@ -151,7 +151,7 @@ class PairTrees:
         return tuple(sides)
 
     def read(self, edge, cut):
-        """The state that the sampler's arrays of this pair tell."""
+        """The state in the sampler's arrays of this pair."""
         found, todo = [], [self.root]
         while todo:
             node = todo.pop()
@@ -304,17 +304,17 @@ class CorpusTrees:
 
 
 def options_of(**others):
-    """Those of the closed form, without a discount unless another one is given."""
+    """Options of the closed form, without a discount unless another one is given."""
     return SamplerOptions(**{"alpha": ALPHA, "discount": 0, "mean_length": MEAN_LENGTH} | others)
 
 
 def sampled_states(corpus, forests, sweeps, every=1, temperature=1.0, **options):
-    """How often each state is that of a sweep, of some sweeps behind the first ones."""
+    """Share of each state among sweeps after the first ones."""
     return states_of(corpus, TreeSampler(forests, options_of(**options)), sweeps, every, temperature)
 
 
 def states_of(corpus, sampler, sweeps, every=1, temperature=1.0, max_level=None):
-    """The same of a sampler."""
+    """Rules and counts of a sampler."""
     found = Counter()
     for number in range(1, sweeps + 1):
         sampler.sweep(number, max_level, temperature)

@@ -1,4 +1,4 @@
-"""Searches of small random grammars and language models, with all derivations beside them."""
+"""Searches of small random grammars and language models, with all their derivations."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class Case:
 
 
 def quiet() -> kenlm.Config:
-    """How a model is loaded without a word."""
+    """Options that load a model without a message."""
     config = kenlm.Config()
     config.show_progress, config.arpa_complain = False, kenlm.ARPALoadComplain.NONE
     return config

@@ -1,4 +1,4 @@
-"""A little system with all that a configuration may name, and servers of it in processes of their own."""
+"""A small system with every file that a configuration may name, and its servers in separate processes."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Service:
 
     def __exit__(self, *error: object) -> None:
         if self._process.poll() is None and error[0] is not None:
-            self.tell(signal.SIGKILL)
+            self.send(signal.SIGKILL)
             self.wait()
         elif self._process.poll() is None:
             assert self.end() == 0, self.log
@@ -106,17 +106,17 @@ class Service:
         """Numbers of its worker processes."""
         return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
 
-    def tell(self, number: int = signal.SIGTERM) -> None:
+    def send(self, number: int = signal.SIGTERM) -> None:
         """Sends a signal."""
         self._process.send_signal(number)
 
     def end(self) -> int:
         """Ends the server; its status."""
-        self.tell()
+        self.send()
         return self.wait()
 
     def wait(self) -> int:
-        """The status of a server that has been told to end."""
+        """Exit status of a server after a signal to end."""
         status = self._process.wait(60)
         self._reader.join(10)
         assert self._process.stderr is not None
@@ -124,7 +124,7 @@ class Service:
         return status
 
     def request(self, method: str, path: str, body: bytes | None = None, **headers: str) -> tuple[int, Any]:
-        """Status and JSON of the answer to a request over a connection of its own."""
+        """Status and JSON of the answer to a request over a separate connection."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
             named = {name.replace("_", "-"): value for name, value in headers.items()}
@@ -137,7 +137,7 @@ class Service:
             connection.close()
 
     def translate(self, **query: Any) -> tuple[int, Any]:
-        """The same for a query."""
+        """Status and JSON of the answer to a query."""
         return self.request("POST", "/translate", json.dumps(query).encode())
 
     def connect(self) -> socket.socket:

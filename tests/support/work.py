@@ -1,4 +1,4 @@
-"""Work for engines: functions of a module, as work that may leave the process has to be."""
+"""Work for engines: functions of a module, since other processes import them."""
 
 import os
 import signal

@@ -293,7 +293,7 @@ def mirrored(parts: tuple[str, ...]) -> str:
 
 
 def run_tests(tests: list[str], timeout: float) -> tuple[str, str]:
-    """What became of a mutant: killed (and by which test), survived or timeout, in seconds of CPU."""
+    """Result of a mutant: killed (and by which test), survived, untested or timeout (in seconds of CPU)."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), int(timeout) + 5))
