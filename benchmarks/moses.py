@@ -4,7 +4,7 @@
     python benchmarks/moses.py moses/moses.ini devtest.ja --program moses_lscfg --model m8.lscfg --model m16.lscfg
 
 The moses.ini is one without latent features; their weights are 0, so that all runs search equally. One thread. Load
-times are those of an empty sentence, for which the rules are looked up in the model. Before a ratio is printed, the run must
+times are those of an empty sentence, which looks up the rules in the model. Before a ratio is printed, the run must
 have matched every application of a rule.
 """
 
