@@ -8,6 +8,9 @@ from lscfg.settings import setting
 from lscfg.tuning.mert import MertResult, MertSettings, mert
 from lscfg.tuning.optimisers import Optimiser, Step
 
+# Envelopes of the last run's hypergraphs are joined with all k-best lists so far, so no old hypergraph is kept.
+# Hypergraphs are pruned to 50 edges per source word by max-marginals.
+
 
 @dataclass(frozen=True)
 class ForestMertSettings(MertSettings):

@@ -24,6 +24,10 @@ from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
+# MERT takes every step that gains BLEU, along the axes and some random directions in random order, where Moses and
+# cdec take the best of all directions: fewer line searches give as much BLEU. Of equal intervals it takes the one
+# nearest to the present point, and its middle.
+
 if TYPE_CHECKING:
     from lscfg.decode.sentence import SentenceGraph
 

@@ -25,6 +25,10 @@ from lscfg.parallel.choose import in_threads
 from lscfg.tuning.bleu import CORRECT, TOTAL, SentenceReferences, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.pool import choose
 
+# A partial translation is known by its counts of reference n-grams, its length, and the n-grams at its ends, so
+# without limits the search is exact. A linear approximation of BLEU would count an n-gram again that the reference has
+# once.
+
 
 @dataclass(frozen=True)
 class Oracle:

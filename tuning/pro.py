@@ -19,6 +19,9 @@ from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTA
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
+# PRO's weights have no scale: they are brought to the length of the old ones, then interpolated by 0.1 as in the
+# paper.
+
 
 @dataclass(frozen=True)
 class ProSettings(Declared):

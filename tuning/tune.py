@@ -51,6 +51,9 @@ from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
 
+# Decoder and optimiser are two callables. The optimiser's result depends only on its arguments and the seed, so a
+# checkpoint needs only the lists; hypergraphs of forest-mert are not saved, and a resumed tuning decodes once more.
+
 if TYPE_CHECKING:
     from lscfg.decode.sentence import SentenceGraph
 

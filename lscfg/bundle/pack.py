@@ -20,6 +20,9 @@ from lscfg.io.write import FULL
 from lscfg.kernel import LatentOptions
 from lscfg.prepare.record import RECORD, Record
 
+# Files of a bundle are named by their hashes, because decoders look into the working directory first: a file found
+# there under such a name is equal.
+
 
 def pack(
     system: str | os.PathLike[str],

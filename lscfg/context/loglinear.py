@@ -29,6 +29,9 @@ from lscfg.model.context import ContextModel
 from lscfg.parallel.choose import in_threads
 from lscfg.settings import setting
 
+# A context model has separate rules, because most Hiero rules have no tensor. Most rules are rare and share weights
+# with others through target words and shape; only weights that enough tokens ask for exist.
+
 
 @dataclass(frozen=True)
 class LoglinearSettings(PassSettings, defaults={"passes": 3}):

@@ -10,6 +10,10 @@ from lscfg.corpus.aligner import Aligner, Links
 from lscfg.corpus.thot import best_links, matrix_links, read_model, train, write_model
 from lscfg.settings import Declared, setting
 
+# Eflomal is the default aligner because its links repeat: on the ja-en training text, joined by union, they give
+# 503,000 rule tokens of 67,321 types, where FastAlign with grow-diag-final-and gives as many tokens of 93,787 types.
+# It takes twice FastAlign's time.
+
 
 @dataclass(frozen=True)
 class EflomalSettings(Declared):

@@ -17,6 +17,10 @@ from lscfg.errors import InputError, quote
 from lscfg.io.tensors import FORMAT, load, read_json, save
 from lscfg.settings import Declared
 
+# A hash protects saved aligners, because sil-thot reads its files without checks and crashes on damaged ones. A saved
+# aligner aligns each pair by itself: on ja-en, dev then shares 86 % of its links (F1) with dev aligned together with
+# the training text, as much as two seeds of the joint alignment share.
+
 DIRECTIONS = ("direct", "inverse")
 
 _NAME = re.compile(rf"(?:{'|'.join(DIRECTIONS)})/\w+(?:\.\w+)*")

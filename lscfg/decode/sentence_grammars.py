@@ -24,6 +24,9 @@ from lscfg.io.write import write_blocks
 from lscfg.kernel import REST, Forest
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
+# Each category is named by its span, so a plain decoder's forest equals ours: the yield of a category is fixed, and
+# below a root over all words nothing can lie elsewhere.
+
 DIGITS = 12
 """Significant digits of feature values."""
 

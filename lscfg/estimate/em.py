@@ -38,6 +38,10 @@ from lscfg.log import info, warning
 from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
 
+# Smoothing is on by default: without it the likelihood of held-out ja-en trees is lower at every m and falls after ten
+# iterations. Only without smoothing is each iteration sure to raise the likelihood of the training trees. Over
+# forests, the rules that share a tensor are chosen once, by ten iterations with one state.
+
 INITIAL = ("random", "matsuzaki", "samples")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
 counts of rules with the states that ``lscfg induce sample --hidden-states`` drew, which without an iteration are a

@@ -21,6 +21,10 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.extract.yields import expand_ranges
 
+# Moments over forests are exact without listing derivations: with one state, the rewriting of a node does not depend
+# on its outside, so the mean of an inside and an outside feature over all derivations is the product of their means
+# given the node. EM with one state gives the edge probabilities.
+
 
 @dataclass(frozen=True)
 class Incidence:

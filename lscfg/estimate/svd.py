@@ -12,6 +12,10 @@ from lscfg.errors import InputError
 from lscfg.log import warning
 from lscfg.parallel.choose import in_threads
 
+# ARPACK, not a randomised method: the spectrum of rule indicators is flat, and with m = 16 on 49,500 pairs ARPACK
+# takes 0.6 s to machine precision where a randomised method takes 4 s to reach 5e-4. Columns with one entry in the
+# same row are merged first, which changes neither U nor the singular values.
+
 SMALLEST_SINGULAR_VALUE = 1e-8
 """Directions whose singular value is less than this part of the first are noise, and are dropped."""
 

@@ -28,6 +28,10 @@ from lscfg.parallel.choose import in_threads
 from lscfg.settings import settings_of
 from lscfg.version import __version__
 
+# The corpus is read in blocks of lines, and nodes go to temporary files, because the header of the file needs their
+# sizes; memory holds only the tables of rules and words. Threads have tables of each block, merged in order, so all
+# numbers are those of one thread.
+
 NODES = {
     "trees": "int64 [trees + 1]",
     "node.rule": "int32 [nodes]",

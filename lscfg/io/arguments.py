@@ -20,6 +20,9 @@ from typing import Any, Self
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.write import check_output
 
+# The types of arguments name inputs and outputs, so that the command line checks all of them before any work. A pipe
+# is copied to a file, since several readers read their input twice.
+
 
 class InputFile(str):
     """A file that a command reads."""

@@ -15,6 +15,10 @@ from lscfg.io import tensors
 from lscfg.model.parameters import Parameters, save_low_rank
 from lscfg.parallel.choose import in_threads
 
+# Each tensor is decomposed by itself, by alternating least squares; a basis shared by all rules was far worse. Signed
+# estimates compress badly: where g is the remainder of a cancellation, small errors of tensors become large errors of
+# marginals.
+
 BLOCK = 1 << 18
 """Values of the tensors that are decomposed together: they should stay in the cache."""
 

@@ -12,6 +12,9 @@ from lscfg.errors import InputError
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 
+# Casing works on text, not on tokens: a pattern finds the words. So it serves tokenised lines as well as lines that
+# SentencePiece splits later. Moses' rules look at capitals, so they come first.
+
 CASINGS = ("true", "lower", "none")
 
 _LETTERS = r"\w+(?:['’-]\w+)*"

@@ -8,6 +8,9 @@ from lscfg.errors import InputError
 from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared
 
+# Words are not escaped as in Moses, because only whole words ||| and [X] have a meaning in lscfg's grammars, and
+# moses_lscfg refuses an escaped corpus.
+
 UNSPACED = ("ja", "zh", "yue", "th", "lo", "km", "my", "bo", "dz")
 """Languages that write no blanks between words."""
 

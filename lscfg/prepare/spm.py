@@ -13,6 +13,9 @@ from lscfg.io.text import read_bytes
 from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared, setting
 
+# One thread trains SentencePiece, because two threads give another model. Its normalisation is off: the text is clean
+# already, and pieces can then be joined exactly.
+
 LONGEST = 1 << 20
 """Bytes of a line beyond which it is not trained on."""
 

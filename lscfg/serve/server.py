@@ -14,6 +14,10 @@ from lscfg.errors import InputError, quote
 from lscfg.serve.application import Application
 from lscfg.serve.http import Channel, Head, Refusal, Response
 
+# One thread reads and writes all connections, so slow clients cost only memory. Sentences go to processes, which can
+# be killed, unlike threads: a sentence that takes too long costs only its request. Threads would also share one
+# vocabulary, which grows with every unknown word.
+
 CONNECTIONS = 128
 """Clients at the same time; further clients are refused."""
 

@@ -47,6 +47,9 @@ from lscfg.log import progress, warning
 from lscfg.study.gains import mean_gain
 from lscfg.study.rule_questions import MEASURES, Question, RuleQuestions
 
+# Models are judged by held-out choices from the marginals that a decoder would see. Orientation is asked at boundaries
+# between words, summed over all bracketings, because the tree shape of a normal form would give it away.
+
 FREQUENCY, ONE_STATE = "relative frequency", "m = 1"
 """Names of the two references: counts of the training derivations, and the one-state model of them."""
 

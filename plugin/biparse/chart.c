@@ -8,6 +8,9 @@
 #include "biparse/chart.h"
 #include "biparse/costs.h"
 
+/* The parser raises only choices after the last one that is not the first, so each point of a cube is reached once
+ * without a table of visited points. */
+
 /* ---- points ---- */
 
 /* The combined choices of a point's symbols. */

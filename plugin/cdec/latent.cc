@@ -12,6 +12,12 @@
 #include "tdict.h"
 #include "verbose.h"
 
+/* A feature function in cdec sees single edges, never the forest, so the library parses the sentence itself or
+ * uses the forest of a recorder in an earlier pass. A state of four bytes identifies the node of each tail; all
+ * edges into a node share it, so it splits no node. Rules are found by text, once per address and sentence,
+ * because cdec reuses addresses. Nothing of cdec is linked in: a second copy of its dictionaries would be filled
+ * instead of the program's. */
+
 using std::string;
 using std::vector;
 

@@ -6,6 +6,11 @@
 
 #include "fdict.h"
 
+/* cdec stores up to seven features inline; beyond that each copy is a hash map, and cube pruning copies a
+ * candidate's features several times, so three constant features double its time. A pass before the search
+ * therefore packs the features of each edge into one entry; a second entry of weight 0 numbers the edge, and a
+ * pass after the search restores the features. */
+
 using std::string;
 using std::vector;
 

@@ -13,6 +13,9 @@
 #include "base/common.h"
 #include "base/simd.h"
 
+/* EM cuts trees at rules of more than two nonterminals. Below such a rule begins a tree whose root has a separate
+ * distribution, so that pi remains the distribution of sentences; above it, the node counts as unobserved. */
+
 /* u = outside * scale / z must be finite: 1e100 * 1e60 * 1e100. */
 #define SMALLEST_INSIDE 1e-100
 #define SMALLEST_FACTOR 1e-100

@@ -8,6 +8,11 @@
 
 #include <math.h>
 
+/* Gradients of a batch come before its steps, so that threads share both: pieces of the batch find gradients,
+ * shards of the outcomes take steps in the order of the tokens. Their number does not depend on that of the
+ * threads. Batches grow from 32 to 4,096 tokens, because the first steps of large batches go too far. A lookup
+ * compares 16 bits of a hash with eight entries at once, since learning waits for memory, not for arithmetic. */
+
 /* Asks for memory ahead of use, for which learning would wait. */
 static inline void fetch(const void *memory) {
 #if defined(__GNUC__)

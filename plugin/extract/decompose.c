@@ -2,6 +2,9 @@
 #include "extract/decomposition.h"
 #include "forest/forest.h"
 
+/* An edge has at most two tails: where a rule has more nonterminals, the second tail is a node of category -1 for
+ * all but the first. By lemma 2 of Chung et al. (2014) only splits into two phrases need a search. */
+
 enum { CATEGORY = 0, REST = -1, NO_RULE = -1 };
 
 typedef struct {

@@ -3,6 +3,12 @@
  * of the lowest node whose span covers them. */
 #include "extract/derive_forests.h"
 
+/* Minimal rules depend on every link, so a pair may have one tree per alignment. Unlinked words become terminals
+ * of the lowest node that covers them; source words outside all links get a node of the whole sentence above the
+ * tight root, because a rule [X,1] -> ... would rewrite a span into itself. Shift-reduce is linear: a scan down
+ * the stack joins two items for good where a target word is linked to the left of their boundary, since no phrase
+ * can begin there any more. */
+
 /* ---- closed words: target words all of whose links lie in the source words shifted so far ---- */
 
 /* Runs of closed words, as disjoint sets; the time of all queries together is linear but for the inverse Ackermann

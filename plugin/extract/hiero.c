@@ -6,6 +6,10 @@
 #include "extract/tables.h"
 #include "extract/wanted.h"
 
+/* An initial phrase pair counts 1 in all, shared equally by the ways to subtract phrase pairs from it; two ways
+ * that leave the same rule give it two shares. A grammar that exceeds the memory is extracted in parts by the hash
+ * of source sides, because sorted runs on disk would add shares in another order. */
+
 /* A rule token of one initial phrase pair: its subtracted source spans, half-open, -1 for none, with their target
  * spans, and the target span of the whole. */
 typedef struct {

@@ -2,6 +2,9 @@
  * its node. They need a second inference with one state. */
 #include "inference/families.h"
 
+/* Ratios need a second inference with relative frequencies over the same forest. The frequencies lie in the model
+ * file, one number per rule, so a feature function cannot compare with the wrong model. */
+
 /* Of the model, and of one state. */
 typedef struct {
   double of[2];

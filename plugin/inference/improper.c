@@ -2,6 +2,9 @@
 #include "base/number.h"
 #include "lscfg/inference.h"
 
+/* A sentence with g <= 0 has latent features of 0, because dividing by g would be meaningless. Zero is neutral:
+ * every derivation has it. */
+
 void lscfg_improper_add(lscfg_improper *counts, const lscfg_inference *inference) {
   counts->sentences++;
   if (inference->sign < 0)

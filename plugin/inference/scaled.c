@@ -1,6 +1,9 @@
 /* Vectors with an exponent of two. */
 #include "inference/scaled.h"
 
+/* Each inside or outside vector is scaled by a separate power of two, so signs stay and nothing underflows.
+ * Tensors are stored in single precision, so that half as much is read; all sums are in double precision. */
+
 static int is_zero(const double *vector, int32_t n) {
   int32_t k = 0;
   while (k < n && vector[k] == 0) k++;

@@ -7,6 +7,10 @@
 #include <math.h>
 #include <stdatomic.h>
 
+/* Source sides are parsed, target sides are listed: the forest has one edge per source side, whose target tensors
+ * are summed once, and only marginals look at single target sides. The sum is made when first needed and kept for
+ * all threads, up to 256 MB. */
+
 enum { KEPT_BYTES = 256 << 20 };
 
 struct group_sums {

@@ -20,6 +20,10 @@
 #include "moses/TargetPhrase.h"
 #include "moses/TranslationTask.h"
 
+/* Moses shows an application while the forest is being built, so the kernel parses each sentence first, with the
+ * rules of the decoder's tables after pruning. Rules are found by the address of their target side. moses2 has no
+ * adapter: its chart decoder never calls InitializeForInput and cannot list rules. */
+
 using lscfg::Check;
 using lscfg::ConfigError;
 using lscfg::EdgeTable;

@@ -17,6 +17,11 @@
 
 #include <math.h>
 
+/* Cube pruning treats the items of a chain node (category -1) as choices of the items of its tails, without
+ * language-model words between them, since a target side may need all of them in any order. After a choice come
+ * those with the next item of one tail, as in cdec; with the next best sum of scores, 2 of 100 sentences had a
+ * worse translation. */
+
 /* Appends one word to the candidate: its log10 p, or 0 and *code if the model fails. */
 static inline double add_word(search *s, candidate *c, int32_t *left, int32_t word, int32_t *reach, int *code) {
   const lm_slot *slot = lm_find(s->lm, c->right, word, code);

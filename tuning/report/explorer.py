@@ -9,6 +9,9 @@ from lscfg.tuning.report.buckets import Breakdown, Found
 from lscfg.tuning.report.content import Content, TreeRecords
 from lscfg.tuning.report.section import ReportData, ReportSection
 
+# The script shows only values computed in Python. Texts and scores stand once in the page as JSON, which escapes < so
+# that no sentence can end it; the script creates elements and text, never HTML from strings.
+
 ORDERS = (
     ("difference", "difference, B ahead first"),
     ("loss", "difference, A ahead first"),

@@ -16,6 +16,10 @@ from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.shards import Shards
 from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts
 
+# Held-out pairs compare weights, not passes: the more rules are known, the more rivals a pair has and the less likely
+# it is. So after each pass held-out pairs are parsed twice with the same rules, under the present and the first
+# weights, and the difference has to grow.
+
 
 @dataclass(frozen=True)
 class Split:

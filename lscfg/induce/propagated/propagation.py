@@ -14,6 +14,10 @@ from scipy import sparse
 
 from lscfg.log import progress
 
+# The linear solver is the default: with a normalisation in each step, propagation may alternate for ever between two
+# distributions. Without it, x = M x + b has a smallest solution that depends on no start and no order; it is
+# normalised once.
+
 METHODS = ("slp", "lp", "nearest")
 TARGETS = ("list", "graph")
 SOLVERS = ("linear", "sweeps")

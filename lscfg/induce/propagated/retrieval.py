@@ -18,6 +18,10 @@ from lscfg.induce.propagated.ngrams import Finder, NGrams
 from lscfg.induce.propagated.text import BORDER
 from lscfg.log import progress
 
+# Sentences are compared without the phrase itself, and loose phrase pairs are counted only at positions without a
+# consistent one. So a labelled phrase gets what it would get without its label, and the ranking learns how far to
+# trust this source.
+
 SENTENCES = 100_000
 """Sentences of each side that are to be compared, at most: the first ones."""
 

@@ -24,6 +24,8 @@ from lscfg.kernel import CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters
 
+# New rules take a share of the probability mass of unknown words, state by state, so all sums stay as they were.
+
 MOST = 0.9
 """Part of the mass of unknown words that new rules may take at most: some words stay unknown."""
 
