@@ -28,7 +28,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.minimal import tokens_of
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.model.context import ContextModel, context_items
 
 KINDS, LENGTHS = 9, 7

@@ -20,7 +20,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import runs
 
 from lscfg.decode.analysis import Analyser, Analysis
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.parallel.choose import in_threads
 
 

@@ -24,7 +24,7 @@ from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import SENSE_FEATURES, Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.context import ScoreTrainer
 

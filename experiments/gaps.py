@@ -22,7 +22,8 @@ from lscfg.estimate.choice import fit_choices
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import align_columns, read_lines
+from lscfg.io.columns import align_columns
+from lscfg.io.read import read_lines
 
 
 def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:

@@ -24,7 +24,8 @@ from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import align_columns, read_lines
+from lscfg.io.columns import align_columns
+from lscfg.io.read import read_lines
 from lscfg.study.mrr import Ruler
 from lscfg.study.senses import InventorySettings, Questions
 

@@ -47,21 +47,6 @@ OUTSIDE = ("tuning", "cdec_bridge", "moses_bridge")
 LINES = {ast.FunctionDef: 80, ast.AsyncFunctionDef: 80, ast.ClassDef: 250}
 """Maximal lengths of a function and of a class."""
 
-OF_KINDS = {
-    "add_context",
-    "Settings",
-    "estimate",
-    "rules",
-    "tokens",
-    "decoding",
-    "learn",
-    "align_corpus",
-    "align_text",
-    "fit",
-}
-OF_KINDS |= {"trees", "read_pairs", "train_model", "open_tokeniser"}
-"""What every module of a kind defines: one meaning, several times (``lscfg.kinds``)."""
-
 C_SUFFIXES = {".c", ".h", ".cc", ".cpp"}
 
 POOLS = {"concurrent", "multiprocessing"}
@@ -219,7 +204,7 @@ def test_a_public_name_has_one_meaning():
         for node in module.tree.body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
                 found[node.name].add(name)
-    twice = {name: sorted(where) for name, where in found.items() if len(where) > 1 and name not in OF_KINDS}
+    twice = {name: sorted(where) for name, where in found.items() if len(where) > 1}
     assert not twice
 
 

@@ -17,7 +17,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.yields import expand_ranges
 from lscfg.grammar.tokens import LEFT_OUT, RuleTokens, check_share
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.settings import Declared
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.grammar.table import RuleTable
-from lscfg.io.text import split_fields, stream_lines
+from lscfg.io.read import split_fields, stream_lines
 from lscfg.kernel import words_fault
 
 NO_TREE = "-"

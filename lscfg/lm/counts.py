@@ -16,7 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIALS = ("<unk>", "<s>", "</s>")

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 from lscfg.lm.counts import EOS, UNK, Counts, adjusted_counts, count_orders, read_corpus, row_type
 
 MIN_ORDER, MAX_ORDER = 2, 6

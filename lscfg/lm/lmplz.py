@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lscfg.errors import InputError
 from lscfg.io.arpa import check_arpa
-from lscfg.io.text import atomic_write
+from lscfg.io.write import atomic_write
 from lscfg.lm.counts import tokenized_lines
 from lscfg.lm.estimate import (
     check_fallback,

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lscfg.errors import InputError
-from lscfg.io.text import stream_lines, write_lines
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_lines
 from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import count_forms, open_caser, write_forms

@@ -11,7 +11,8 @@ from typing import Any, Self
 
 from lscfg.errors import InputError
 from lscfg.extras import installed_versions
-from lscfg.io.text import decode_text, read_bytes, write_json
+from lscfg.io.json_files import write_json
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.tokeniser import TOKENISERS

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 from lscfg.parallel.worker import keep
 from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words

@@ -7,7 +7,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.io.text import stream_lines
+from lscfg.io.read import stream_lines
 from lscfg.prepare.reader import RawPair, TextReader
 from lscfg.settings import Declared
 

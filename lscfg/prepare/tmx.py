@@ -8,7 +8,7 @@ from typing import NoReturn
 from xml.parsers import expat
 
 from lscfg.errors import InputError, quote
-from lscfg.io.text import read_chunks
+from lscfg.io.read import read_chunks
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_matches
 from lscfg.settings import Declared
 

@@ -13,7 +13,7 @@ from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
 from lscfg.errors import InputError
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 
 def files(tmp_path, src, tgt):

@@ -26,7 +26,7 @@ from lscfg.induce.biparsed.passes import Visitor, summary
 from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.shards import in_shards
 from lscfg.induce.biparsed.text import read_bitexts
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 from lscfg.kernel.biparse import LINKS, TREE, BiparseModel, Bitexts, ExpectedRules, Visits
 from lscfg.model.boundary import BoundaryModel
 from lscfg.parallel.choose import in_threads

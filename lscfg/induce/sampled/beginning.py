@@ -11,7 +11,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.yields import Yields
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel.sample import TreeSampler
 
 

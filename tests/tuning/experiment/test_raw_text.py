@@ -9,7 +9,8 @@ from other_settings import other_value, toml_lines
 
 from lscfg.demo import generate
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS

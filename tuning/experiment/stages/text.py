@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Generic
 
 from lscfg import log
-from lscfg.io.text import read_lines, write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare.corpus import RawFiles, prepare_corpus, raw_reference, set_file
 from lscfg.prepare.reader import TEXT_READERS, reader_of
