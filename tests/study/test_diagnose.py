@@ -10,7 +10,7 @@ from helpers import derivations, sampled_pairs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lscfg.context import mlr
+from lscfg.context.mlr import MLRSettings
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMSettings, ExpectationMaximisation
 from lscfg.extract.decomposition import decompose
@@ -277,7 +277,7 @@ def test_context_that_decides_is_seen(tmp_path):
         assert -math.log(0.5 * math.exp(features.max())) == pytest.approx(loss) and loss < 0.5
     with pytest.raises(InputError, match="has no log-linear context weights"):
         diagnosis.measure(tmp_path / "without", "context")
-    settings = mlr.Settings(window=1, min_word=1)
+    settings = MLRSettings(window=1, min_word=1)
     add_context_model("mlr", settings, estimate_mle(train), tokens_of(train), source).save(tmp_path / "scorer")
     plain, scored = diagnosis.measure_all(tmp_path / "scorer")
     assert scored.name == f"{tmp_path}/scorer by its scorer" and scored.scores["target"].mean_loss < 0.5
