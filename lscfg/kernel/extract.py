@@ -43,19 +43,17 @@ class TreeOptions(Declared):
 
     bracketing: str = setting("normal", "bracketing of phrases in a sequence", choices=BRACKETINGS)
     max_arity: int = setting(
-        2, "most nonterminals of a rule; rules of more stay out of grammars and models", least=0, most=2
+        2, "maximum number of nonterminals of a rule; larger rules stay out of grammars and models", least=0, most=2
     )
-    binarise: bool = setting(False, "rules of more nonterminals avoided: all but the largest children become terminals")
+    binarise: bool = setting(False, "avoid rules with more nonterminals: all but the largest children become terminals")
 
 
 @dataclass(frozen=True)
 class DeriveOptions(TreeOptions):
     """Options for turning a corpus into trees. Dropped pairs are counted by reason."""
 
-    max_words: int = setting(0, "most words of a side; longer pairs are dropped; 0: any number", least=0)
-    drop: bool = setting(
-        False, "bad pairs dropped and counted; without it the first one is an error", option="drop-bad"
-    )
+    max_words: int = setting(0, "maximum number of words on each side; longer pairs are dropped; 0: no limit", least=0)
+    drop: bool = setting(False, "drop and count bad pairs instead of stopping at the first", option="drop-bad")
 
 
 @dataclass(frozen=True)

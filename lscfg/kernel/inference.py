@@ -162,9 +162,11 @@ class FeatureOptions(Declared):
         InputError: a value is out of its range, a feature unknown or named twice.
     """
 
-    log: bool = setting(True, "values instead of their natural logarithms; ratios and context are logarithms anyway")
-    floor: float = setting(1e-6, "least value of which a logarithm is taken", above=0)
-    negative: str = setting("flip", "what a negative marginal counts as: its absolute value, or 0", choices=NEGATIVE)
+    log: bool = setting(True, "use values instead of natural logarithms, except for ratios and context")
+    floor: float = setting(1e-6, "minimum value before a logarithm", above=0)
+    negative: str = setting(
+        "flip", "treatment of a negative marginal: its absolute value (flip), or 0 (clamp)", choices=NEGATIVE
+    )
     names: tuple[str, ...] = setting(
         feature_names(DEFAULT_FEATURES.split(",")),
         f"features by name or family; families are {', '.join(FEATURE_FAMILIES)}",
