@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
     SUBWORDS = True
     Settings = SubwordSettings
 
-    def train_model(self, lines: Sequence[str], side: str, settings: SubwordSettings) -> bytes:
+    def train_model(self, lines: Iterable[str], side: str, settings: SubwordSettings) -> bytes:
         """Reads the given model of a side, or trains one on the lines.
 
         Raises:

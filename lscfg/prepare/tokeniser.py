@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -26,7 +26,7 @@ class Tokeniser(Kind[SettingsT]):
     SUBWORDS: bool = False
     """Words are pieces of words, so casing comes before, not after tokenisation."""
 
-    def train_model(self, lines: Sequence[str], side: str, settings: SettingsT) -> bytes | None:
+    def train_model(self, lines: Iterable[str], side: str, settings: SettingsT) -> bytes | None:
         """Trains a model of the ``"source"`` or ``"target"`` side, as bytes of a file; None: there is no model.
 
         Raises:
