@@ -12,7 +12,7 @@ from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.model.parameters import Estimate, Parameters
 from lscfg.settings import Declared, setting
 
-AnyModel = TypeVar("AnyModel", Parameters, Estimate)
+AnyModel = TypeVar("AnyModel", bound=Parameters | Estimate)
 
 
 @dataclass(frozen=True)

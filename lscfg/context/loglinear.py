@@ -65,7 +65,11 @@ class Loglinear(ContextLearner[LoglinearSettings]):
         more: Sequence[str] = (),
     ) -> AnyModel:
         """Returns the model with a log-linear context model; see ``ContextLearner``."""
-        context = estimate_context(tokens, source, settings, threads)
+        context, before = estimate_context(tokens, source, settings, threads), model.context
+        if before and before.low_dimensional and before.low_dimensional.kind != "joint":
+            if (len(before.rules.symbols), len(before.rules)) != (len(context.rules.symbols), len(context.rules)):
+                raise InputError("the model has a context model of other rules")
+            context = replace(context, low_dimensional=before.low_dimensional)
         return replace(model, context=context, about=model.about | {"context": settings.facts()})
 
 

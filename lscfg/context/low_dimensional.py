@@ -329,7 +329,8 @@ class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
         if model.context:
             if model.context.low_dimensional:
                 raise InputError("the model has a joint or a low-dimensional context model already; add one to another")
-            if [*map(len, (model.context.rules.symbols, model.context.rules))] != [len(rules.symbols), len(rules)]:
+            own = model.context.rules
+            if (len(own.symbols), len(own)) != (len(rules.symbols), len(rules)):
                 raise InputError("the model has a context model of other rules")
             context = replace(model.context, low_dimensional=made)
         else:

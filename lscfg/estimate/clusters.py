@@ -15,6 +15,7 @@ from scipy import sparse
 
 from lscfg.errors import InputError
 from lscfg.estimate import em
+from lscfg.estimate.checkpoint import CHECKPOINTS
 from lscfg.estimate.estimator import Estimator
 from lscfg.estimate.features import inside_features, outside_features, scale
 from lscfg.estimate.occurrences import Occurrences
@@ -57,7 +58,7 @@ class SpectralClusters(Estimator[ClusterSettings]):
     HELP = "clusters of the spectral embedding, then a few iterations of EM"
     VERSION = 3
     Settings = ClusterSettings
-    CHECKPOINTS = em.CHECKPOINTS
+    CHECKPOINTS = CHECKPOINTS
 
     def estimate(
         self,

@@ -85,10 +85,11 @@ class RuleInputs:
 
     def absolute(self) -> RuleInputs:
         """The same files, for workers with another working directory."""
-        named = {"source": self.source, "target": self.target, "derivations": self.derivations}
-        absolute = {name: path and Path(path).absolute() for name, path in named.items()}
+        source, target, derivations = (
+            path and Path(path).absolute() for path in (self.source, self.target, self.derivations)
+        )
         alignments = tuple(Path(path).absolute() for path in self.alignments)
-        return dataclasses.replace(self, alignments=alignments, **absolute)
+        return dataclasses.replace(self, source=source, target=target, derivations=derivations, alignments=alignments)
 
     def files(self, needs: Sequence[str]) -> dict[str, Path]:
         """Files by name.

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from estimates import LOW_DIMENSIONAL, add_context_model, estimate_mle
+from estimates import LOW_DIMENSIONAL, add_context_model, add_loglinear, estimate_mle
 from scipy import linalg
 
 from lscfg.cli import main
@@ -420,3 +420,16 @@ def test_explanations_know_a_scorer_without_weights(tmp_path, planted, capsys):
     assert options(tmp_path, planted, *context) == 0
     assert main(["explain", str(tmp_path / "m"), planted[1][0], "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["parsed"]
+
+
+def test_two_context_models_are_added_in_any_order(tmp_path, planted):
+    derivations, source = planted[:2]
+    tokens, settings = phrase_tokens(derivations, 1), ls.LSSettings(**SMALL, k=2)
+    plain = estimate_mle(derivations)
+    first = add_context_model("ls", settings, add_loglinear(plain, tokens, source), tokens, source)
+    second = add_loglinear(add_context_model("ls", settings, plain, tokens, source), tokens, source)
+    first.save(tmp_path / "first")
+    second.save(tmp_path / "second")
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    with pytest.raises(InputError, match="context model of other rules"):
+        add_loglinear(add_context_model("ls", settings, plain, tokens, source), phrase_tokens(derivations), source)

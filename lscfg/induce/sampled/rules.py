@@ -211,7 +211,7 @@ def _fingerprint(work: ChainWork) -> str:
     if settings.sample != "last":
         decide.pop("sweeps", None)  # a chain may get more of them
     texts = [inputs, held_out] if held_out else [inputs]
-    files = [path for text in texts for path in (text.source, text.target, *text.alignments)]
+    files = [path for text in texts for path in (*text.parallel, *text.alignments)]
     hashes = [file_hash(path) for path in [*files, *([init] if init else [])]]
     return hashlib.sha256(json.dumps([decide, hashes, work.places], sort_keys=True).encode()).hexdigest()
 
