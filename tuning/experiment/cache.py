@@ -1,4 +1,4 @@
-"""Stages of a run: each in a folder named by the hash of its inputs, made in a process of its own, measured."""
+"""Cache of finished stages: each in a folder named by its key, made and measured in a separate process."""
 
 from __future__ import annotations
 
@@ -25,25 +25,23 @@ from lscfg.parallel.worker import defer_interruption, end_with
 from lscfg.tuning.experiment.stage import Input, Output, Stage
 
 _locks: set[IO[str]] = set()
-"""Files of the locks that this process holds."""
+"""Lock files that this process holds."""
 
 RECORD = "stage.json"
 """Marks a finished stage; holds its name, key, settings, inputs, wall and CPU seconds, peak memory, and the sizes and
-hashes of its outputs. It is the last file that a stage gets, so files that are older need not be hashed to be known."""
+hashes of its outputs. The record is the last file of a stage, so older files need not be hashed again."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What a stage took of the machine that made it.
-
-    Attributes:
-        seconds: wall time; peak_mib: memory of its largest process.
-        cpu_seconds: of all its processes; none for stages that an older lscfg made.
-    """
+    """Costs of a stage on the machine that made it."""
 
     seconds: float
+    """Wall time."""
     peak_mib: float
+    """Memory of the largest process."""
     cpu_seconds: float | None
+    """CPU time of all processes; None for stages of an older lscfg."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,11 @@ class StageResult:
     """Its folder."""
     record: dict[str, Any]
     reused: bool
-    """Whether an earlier run made it."""
+    """True if an earlier run made the stage."""
 
 
 class StageCache:
-    """Finished stages below one folder; a stage whose key is there is not made again."""
+    """Finished stages below one folder; a stage is made once for each key."""
 
     def __init__(self, folder: Path):
         self.folder = folder
@@ -67,13 +65,13 @@ class StageCache:
         self._missing: set[str] = set()
 
     def path(self, part: Stage | Output) -> Path:
-        """The folder of a stage, or a file that it makes."""
+        """Path of a stage's folder, or of a file in it."""
         if isinstance(part, Output):
             return self.path(part.stage) / part.name
         return self.folder / part.folder
 
     def found(self, stage: Stage) -> StageResult | None:
-        """The stage if it is finished, and its files are as it left them; what is damaged is named in the log."""
+        """Finds a finished stage whose files are unchanged; damage is logged."""
         if stage.key not in self.made and stage.key not in self._missing:
             try:
                 self.made[stage.key] = StageResult(stage, self.path(stage), self._record(stage), reused=True)
@@ -84,31 +82,31 @@ class StageCache:
         return self.made.get(stage.key)
 
     def make(self, stage: Stage, jobs: int) -> StageResult:
-        """Makes the stage, unless it is there, from inputs that are.
+        """Makes a stage, unless it is finished; its inputs must exist.
 
-        An unfinished folder is handed to the work as it was left, so that a stage with checkpoints can go on; other
-        stages write their files anew. So is a finished stage made anew, from nothing, whose files were changed.
+        The work gets an unfinished folder as it is, so that a stage with checkpoints can go on; other stages write
+        their files again. A finished stage with changed files is made again from scratch.
 
         Raises:
-            LscfgError: what the work raised.
+            LscfgError: the work failed.
         """
         if not (made := self.found(stage)):
             made = self.made[stage.key] = StageResult(stage, self.path(stage), self._make(stage, jobs), reused=False)
         return made
 
     def order(self, stage: Stage) -> tuple[Path, Stage]:
-        """What ``make_apart`` needs, with files that are found from any working directory."""
+        """The argument of ``make_apart``, with absolute paths."""
         return self.folder.absolute(), stage.with_files(
             lambda file: file if isinstance(file, Output) else file.absolute()
         )
 
     def adopt(self, stage: Stage, record: dict[str, Any]) -> StageResult:
-        """Notes a stage that ``make_apart`` made in this folder."""
+        """Adds a stage that ``make_apart`` made in this folder."""
         self.made[stage.key] = made = StageResult(stage, self.path(stage), record, reused=False)
         return made
 
     def resolved(self, file: Input) -> Path:
-        """The path of an input."""
+        """Path of an input."""
         return self.path(file) if isinstance(file, Output) else file
 
     def _make(self, stage: Stage, jobs: int) -> dict[str, Any]:
@@ -155,17 +153,17 @@ class StageCache:
             outputs = found["outputs"]
             expected = {name: (int(facts["size"]), str(facts["sha256"])) for name, facts in outputs.items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
-            raise _DamageError(f" is made anew: {folder / RECORD} is missing, damaged or of an older lscfg") from None
+            raise _DamageError(f" is made again: {folder / RECORD} is missing, damaged or of an older lscfg") from None
         for name, (size, digest) in expected.items():
             if fault := _fault(folder / name, size, digest, folder / RECORD):
-                raise _DamageError(f" is made anew: {folder / name} {fault}")
+                raise _DamageError(f" is made again: {folder / name} {fault}")
         return _record_of(stage, costs, outputs)
 
 
 def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, Any]:
-    """Makes a stage on another machine, perhaps; its record.
+    """Makes a stage, perhaps on another machine, and returns its record.
 
-    A worker that was taken for dead may still be at the same stage. It is waited for, and what it made is taken.
+    If a worker that seemed dead is still at work on the stage, this one waits and takes the result.
     """
     folder, stage = order
     locks = folder / "locks"
@@ -180,16 +178,16 @@ def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, Any]:
 
 
 class _DamageError(Exception):
-    """A stage is not there as it was made; the message ends the log line that begins with its name."""
+    """A stage is missing or damaged; the message continues a log line that begins with the name of the stage."""
 
 
 def _record_of(stage: Stage, costs: Costs, outputs: dict[str, Any]) -> dict[str, Any]:
-    """What a finished stage's folder says of it."""
+    """The record in the folder of a finished stage."""
     return {**stage.dependencies, "name": stage.name, "key": stage.key, **asdict(costs), "outputs": outputs}
 
 
 def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:
-    """Size and hash of each file below the folder that another stage, or a user, may read."""
+    """Size and hash of each file that another stage, or a user, may read."""
     spare: tuple[str, ...] = getattr(stage.work, "spare", ())
     return {
         str(path.relative_to(folder)): {"size": path.stat().st_size, "sha256": file_hash(path)}
@@ -199,7 +197,7 @@ def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:
 
 
 def _fault(path: Path, size: int, digest: str, record: Path) -> str:
-    """What is wrong with an output, if anything."""
+    """Describes a fault of an output; empty if the output is unchanged."""
     try:
         if not path.is_file():
             return "is missing"
@@ -213,7 +211,7 @@ def _fault(path: Path, size: int, digest: str, record: Path) -> str:
 
 
 def _remove(path: Path) -> None:
-    """Removes whatever is there, folder or file."""
+    """Removes a folder or file, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -222,7 +220,7 @@ def _remove(path: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Keeps a second run out of the folder, and removes what a killed one was writing anywhere in it.
+    """Keeps a second run out of the folder, and removes temporary files of a killed run.
 
     Raises:
         InputError: another process is at work there, or the folder cannot be written.
@@ -246,12 +244,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def measured(work: Callable[[], None]) -> Costs:
-    """Does the work in a child process; what that and the processes it started took.
+    """Does the work in a child process, and measures the child with all processes that it starts.
 
-    A process of its own gives each stage its own peak, and memory back to the next one.
+    A separate process gives each stage its own peak memory, and frees the memory for the next stage.
 
     Raises:
-        LscfgError: what the work raised.
+        LscfgError: the work failed.
     """
     sys.stdout.flush()
     sys.stderr.flush()

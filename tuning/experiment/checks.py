@@ -19,15 +19,15 @@ PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
 
 
 def check_corpus(experiment: Experiment) -> None:
-    """Reads all text once, so that a bad line is found before hours of work.
+    """Reads all text once, so that a bad line shows before hours of work.
 
-    Empty lines are allowed in the test sources only: they are translated as empty lines.
+    Only the test source may have empty lines, which are translated as empty lines.
 
     Raises:
-        InputError: see ``lscfg.corpus.parallel``; or the report is to show a sentence that is not there.
+        InputError: see ``lscfg.corpus.parallel``; or [report] names a line that the test set lacks.
     """
     corpus = experiment.corpus
-    if isinstance(corpus, RawCorpus):  # the preparation makes good text of it
+    if isinstance(corpus, RawCorpus):  # the preparation checks it
         count = experiment.prepare.test or len(read_lines(corpus.held_out("test")[0]))
         return _check_charted(experiment, count, corpus.test_source or corpus.source)
     read_parallel(corpus.source, corpus.target)
@@ -47,7 +47,7 @@ def check_corpus(experiment: Experiment) -> None:
 
 
 def _warn_of_leaks(experiment: Experiment) -> None:
-    """Says how many references the monolingual text has: they flatter the language model and new rules."""
+    """Warns if the monolingual text contains references, which flatter the language model and new rules."""
     corpus, texts = experiment.corpus, experiment.monolingual.target
     assert not isinstance(corpus, RawCorpus)
     if not texts:
@@ -66,7 +66,7 @@ def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
 
 
 def check_folder(folder: Path, experiment: Experiment) -> None:
-    """Refuses what stands where the run will write, before the work.
+    """Refuses files and folders where the run will write the other, before the work.
 
     Raises:
         InputError: a file is in the place of a folder, or the other way round.

@@ -279,7 +279,7 @@ def _own_settings(
 
 
 def _is_plain(plain: System, latent: System) -> bool:
-    """Whether the first system is the second one without latent features."""
+    """Compares a system with the second one without latent features."""
     steps = {name: left for name, step in latent.steps.items() if (left := step.without_features())}
     return (plain.rules, plain.own, {**plain.steps}) == (latent.rules, latent.own, steps)
 
@@ -352,7 +352,7 @@ def _check(experiment: Experiment, reader: Reader) -> None:
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
-            raise reader.error(("evaluation", "against"), f"against: {quote(name)} is no system beside the baseline")
+            raise reader.error(("evaluation", "against"), f"against: {quote(name)} is no system, or is the baseline")
 
 
 def _fault(system: System, experiment: Experiment, before: Sequence[str]) -> Fault | None:

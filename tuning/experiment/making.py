@@ -1,4 +1,4 @@
-"""How the stages of a plan are made: one after the other, beside each other, or on a cluster."""
+"""Work on the stages of a plan: one after the other, several at a time, or on a cluster."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from lscfg.tuning.experiment.progress import Progress, duration
 from lscfg.tuning.experiment.stage import Stage
 from lscfg.tuning.experiment.state import Run
 
-MOST_BESIDE = 4
-"""Stages at the same time, at most."""
+MOST_AT_ONCE = 4
+"""Largest number of stages at the same time."""
 
-ROOM = 4 << 30
-"""Bytes of the machine's memory for each of them: a tuning has grammar, forests and parameters of its own."""
+STAGE_MEMORY = 4 << 30
+"""Bytes of memory for each of these stages: each tuning holds a grammar, forests and parameters."""
 
 
-def make_stages(run: Run, jobs: int, progress: Progress, place: ClusterAddress | None) -> None:
-    """Makes the stages that are not there, and says which ones are under way.
+def make_stages(run: Run, jobs: int, progress: Progress, address: ClusterAddress | None) -> None:
+    """Makes the missing stages, and logs which ones are under way.
 
     Args:
         jobs: threads, or processes.
-        place: a cluster whose workers make them.
+        address: cluster whose workers make the stages; None: this machine makes them.
 
     Raises:
         LscfgError: a stage failed; what was finished is kept.
@@ -45,65 +45,67 @@ def make_stages(run: Run, jobs: int, progress: Progress, place: ClusterAddress |
     if found:
         log.info(f"{len(found)} of {len(stages)} stages are there already")
     left = [stage for stage in stages if stage not in found]
-    if place is not None:
-        _make_on(place, run, left, progress)
+    if address is not None:
+        _make_on(address, run, left, progress)
         return
     together = jobs > 1 and run.experiment.decoder.host.SHARES
-    before, beside, after = _parts(left) if together else (left, [], [])
+    before, parallel, after = _parts(left) if together else (left, [], [])
     for stage in before:
         _make(run, stage, jobs, progress)
-    _make_beside(run, beside, jobs, progress)
+    _make_at_once(run, parallel, jobs, progress)
     for stage in after:
         _make(run, stage, jobs, progress)
 
 
 def _parts(stages: list[Stage]) -> tuple[list[Stage], list[Stage], list[Stage]]:
-    """Estimates, tunings, translations, which can go beside each other, with what comes before them and after them."""
+    """Separates stages that can run at the same time (estimates, tunings, translations) from those before and after."""
     parts: tuple[list[Stage], list[Stage], list[Stage]] = ([], [], [])
     part_of: dict[str, int] = {}
-    for stage in stages:  # each behind those that it needs
+    for stage in stages:  # each after those whose files it reads
         latest = max((part_of.get(source.key, 0) for source in stage.sources), default=0)
         part = part_of[stage.key] = max(latest, 1) if stage.growth else 2 * (latest > 0)
         parts[part].append(stage)
     return parts
 
 
-def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -> None:
-    """Makes stages in processes of their own, with their parts of the threads: one alone leaves most of them idle."""
+def _make_at_once(run: Run, stages: list[Stage], jobs: int, progress: Progress) -> None:
+    """Makes stages in separate processes that share the threads; a single stage would leave most threads idle."""
 
     def size(stage: Stage) -> int:
-        """Bytes of text, grammar, model and so on, as far as they are there: by them a stage takes long."""
+        """Bytes of the input files that exist already, a measure of the time that the stage takes."""
         paths = map(run.cache.resolved, stage.files)
         return sum(path.stat().st_size for path in paths if path.exists())
 
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    at_once = min(jobs, MOST_BESIDE, memory // ROOM, len(stages))
+    at_once = min(jobs, MOST_AT_ONCE, memory // STAGE_MEMORY, len(stages))
     missing = {stage.key: stage for stage in stages}
 
     def needs(stage: Stage) -> set[str]:
         return {source.key for source in stage.sources} & missing.keys()
 
     alone = [
-        stage for stage in stages if at_once < 2 or (not needs(stage) and (stage.growth or 0) * size(stage) > ROOM)
+        stage
+        for stage in stages
+        if at_once < 2 or (not needs(stage) and (stage.growth or 0) * size(stage) > STAGE_MEMORY)
     ]
     for stage in alone:
         _make(run, stage, jobs, progress)
         del missing[stage.key]
     if not missing:
         return
-    # The one that most others wait for first, the longest first of equal ones: what is left at the end has few threads.
-    behind = dict.fromkeys(missing, 0)
+    # First the stage that most others wait for, among equals the largest, so that no long stage runs alone at the end.
+    waiting = dict.fromkeys(missing, 0)
     for stage in reversed(stages):
         for key in needs(stage) if stage.key in missing else ():
-            behind[key] = max(behind[key], behind[stage.key] + 1)
-    first = sorted(missing.values(), key=lambda stage: (behind[stage.key], size(stage)), reverse=True)
+            waiting[key] = max(waiting[key], waiting[stage.key] + 1)
+    first = sorted(missing.values(), key=lambda stage: (waiting[stage.key], size(stage)), reverse=True)
     progress.at_once = at_once
     children, done = Children(), set[str]()
 
     def threads(stage: Stage) -> int:
-        """All of them where no other stage is there to begin that others wait for."""
+        """The threads of a stage: all of them unless another stage that others wait for can begin."""
         others = [one for one in first if one is not stage and one.key not in done and needs(one) <= done]
-        return jobs // min(at_once, 1 + sum(behind[one.key] > 0 for one in others))
+        return jobs // min(at_once, 1 + sum(waiting[one.key] > 0 for one in others))
 
     def make(stage: Stage) -> dict[str, Any]:
         title = progress.title(stage)
@@ -114,15 +116,15 @@ def _make_beside(run: Run, stages: list[Stage], jobs: int, progress: Progress) -
         return record
 
     for stage, record in as_needed({stage.key: stage for stage in first}, needs, make, at_once, children.close):
-        _tell(progress, stage, run.cache.adopt(stage, record))
+        _log_time(progress, stage, run.cache.adopt(stage, record))
         done.add(stage.key)
 
 
-def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Progress) -> None:
-    """Makes each stage on some worker of the cluster, as soon as those that it needs are there.
+def _make_on(address: ClusterAddress, run: Run, stages: list[Stage], progress: Progress) -> None:
+    """Makes each stage on some worker of the cluster, as soon as its input files exist.
 
-    Tunings, and translations, go beside each other. Where there are two workers or more for each, it shares its
-    sentences among its part of them.
+    Tunings and translations run at the same time. If each can have two workers or more, it shares its sentences among
+    them.
     """
     missing = {stage.key for stage in stages}
     shared = run.experiment.decoder.host.SHARES
@@ -139,7 +141,7 @@ def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Pro
             return
         number = free.get()
         try:
-            yield dataclasses.replace(place, part=(number, parts))
+            yield dataclasses.replace(address, part=(number, parts))
         finally:
             free.put(number)
 
@@ -153,14 +155,14 @@ def _make_on(place: ClusterAddress, run: Run, stages: list[Stage], progress: Pro
     def needs(stage: Stage) -> set[str]:
         return {source.key for source in stage.sources} & missing
 
-    with on_workers(place, batch=1) as engine:
+    with on_workers(address, batch=1) as engine:
         made = as_needed({stage.key: stage for stage in stages}, needs, make, engine.processes, engine.close)
         for stage, record in made:
-            _tell(progress, stage, run.cache.adopt(stage, record))
+            _log_time(progress, stage, run.cache.adopt(stage, record))
 
 
-def _tell(progress: Progress, stage: Stage, made: StageResult) -> None:
-    """Says how long a stage took, and how long the rest may take."""
+def _log_time(progress: Progress, stage: Stage, made: StageResult) -> None:
+    """Logs the time that a stage took, and an estimate for the rest."""
     seconds = made.record["seconds"]
     progress.finish(stage, seconds)
     left = progress.left()
@@ -171,12 +173,12 @@ def _make(run: Run, stage: Stage, jobs: int, progress: Progress) -> None:
     log.info(progress.title(stage))
     with _naming_systems(run, stage):
         made = run.cache.make(stage, jobs)
-    _tell(progress, stage, made)
+    _log_time(progress, stage, made)
 
 
 @contextmanager
 def _naming_systems(run: Run, stage: Stage) -> Iterator[None]:
-    """An error says for which systems the stage was made."""
+    """Adds the systems that a stage is made for to its errors."""
     try:
         yield
     except LscfgError as error:

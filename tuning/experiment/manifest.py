@@ -32,11 +32,11 @@ PACKAGES = (
     "safetensors",
     "jinja2",
 )
-"""Whose versions the manifest has, as far as they are installed."""
+"""Packages whose versions the manifest lists, if they are installed."""
 
 
 def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
-    """What the report shows beside the manifest; of systems tuned several times the first run's translations."""
+    """Collects the content of the report; translations are those of each system's first run."""
     plan, texts = run.plan, run.plan.texts
     references = run.lines(*texts.test_references)
     outputs = {name: run.outputs(name)[0] for name in plan.systems}
@@ -65,7 +65,7 @@ def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
 
 
 def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:
-    """What made the results: enough to make them again, and what it cost."""
+    """Records everything that the results depend on, and their costs."""
     experiment = run.experiment
     programs = experiment.decoder.programs(bool(experiment.latent_systems))
     return {
@@ -89,7 +89,7 @@ def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """The value with paths as strings, for JSON."""
+    """Replaces paths by strings, for JSON."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

@@ -1,4 +1,4 @@
-"""What a run says of its stages: which of how many, how long it took, and about how long the rest will take."""
+"""Progress of a run: the number of a stage, the time that it took, and an estimate for the rest."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Progress:
         self._number = {stage.key: number for number, stage in enumerate(self._stages, 1)}
         self._done: set[str] = set()
         self.at_once = 1
-        """How many of the stages that may be beside others are made at the same time."""
+        """Number of stages that are made at the same time."""
         self._same: dict[tuple[str, tuple[str, ...]], float] = {}
-        self._alike: dict[str, list[float]] = defaultdict(list)
+        self._similar: dict[str, list[float]] = defaultdict(list)
         self._earlier: dict[str, list[float]] = defaultdict(list)
         for name, users, seconds in earlier:
             self._same[name, users] = seconds
@@ -42,15 +42,15 @@ class Progress:
         return f"stage {self._number[stage.key]}/{len(self._stages)} {stage.name}{systems}"
 
     def finish(self, stage: Stage, seconds: float) -> None:
-        """Notes that the stage is there, now or from an earlier run, and what it took."""
+        """Marks a stage as finished, now or in an earlier run, after so many seconds."""
         self._done.add(stage.key)
-        self._alike[stage.name].append(seconds)
+        self._similar[stage.name].append(seconds)
 
     def left(self) -> str:
-        """How long the rest may take, as a part of a sentence; empty where nothing is known of it.
+        """Estimates the time for the rest, as a part of a sentence; empty without earlier durations.
 
-        A stage is taken to need what it took for the same systems in an earlier run, else what its like took on
-        average. Stages of which nothing is known are named.
+        The estimate for a stage is its duration for the same systems in an earlier run, else the mean of stages with
+        the same name. Stages without an estimate are named.
         """
         rest = [stage for stage in self._stages if stage.key not in self._done]
         expected = {stage: self._expected(stage) for stage in rest}
@@ -66,12 +66,12 @@ class Progress:
 
     def _expected(self, stage: Stage) -> float | None:
         same = self._same.get((stage.name, tuple(self._plan.users(stage))))
-        alike = self._alike.get(stage.name) or self._earlier.get(stage.name)
-        return same if same is not None else statistics.fmean(alike) if alike else None
+        similar = self._similar.get(stage.name) or self._earlier.get(stage.name)
+        return same if same is not None else statistics.fmean(similar) if similar else None
 
 
 def durations(manifest: Path) -> list[Duration]:
-    """What a manifest says of its stages; nothing where there is none, or another file, as they only help to guess."""
+    """Reads durations of stages from a manifest; a missing or foreign file gives none, as they only serve estimates."""
     try:
         stages = json.loads(manifest.read_bytes())["stages"]
         return [(str(stage["name"]), tuple(stage["systems"]), float(stage["seconds"])) for stage in stages]
@@ -80,7 +80,7 @@ def durations(manifest: Path) -> list[Duration]:
 
 
 def duration(seconds: float) -> str:
-    """A time as a person reads it: 8.3 s, 42 s, 3 min 20 s, 1 h 12 min."""
+    """Formats a time: 8.3 s, 42 s, 3 min 20 s, 1 h 12 min."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -93,6 +93,6 @@ def duration(seconds: float) -> str:
 
 
 def rough_duration(seconds: float) -> str:
-    """A guess of a time: to ten seconds, or to a minute from two minutes on."""
+    """Formats an estimate: to ten seconds, or to a minute from two minutes on."""
     step = 10 if seconds < 120 else 60
     return duration(max(step, step * round(seconds / step)))

@@ -64,7 +64,7 @@ def collect_results(run: Run) -> dict[str, Any]:
 
 
 def _sampling(run: Run) -> list[dict[str, Any]]:
-    """How chains of sampled rules went; those of several systems once, if they are the same."""
+    """Histories of the chains of sampled rules; equal ones of several systems are listed once."""
     found: list[dict[str, Any]] = []
     for name, system in run.plan.systems.items():
         for stage in (own for grammar in system.grammars for own in (grammar, *grammar.sources)):
@@ -81,7 +81,7 @@ def _sampling(run: Run) -> list[dict[str, Any]]:
 
 
 def _restored(run: Run, system: str) -> list[dict[str, Any]]:
-    """BLEU of the text that each run's output was put back into; none where text was not prepared."""
+    """BLEU of the restored text of each run; none unless the text was prepared."""
     return [run.json(stage / RESTORED_BLEU) for stage in run.plan.systems[system].restored]
 
 
@@ -156,10 +156,10 @@ def _run_row(run: Run, name: str, number: int, bleu: float, restored: list[float
 
 
 def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
-    """The table that a person reads.
+    """Formats the results as a table.
 
     Args:
-        results: what results.json has.
+        results: content of results.json.
         times: by system.
     """
     tested = [results["baseline"], *results["against"]]

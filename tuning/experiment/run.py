@@ -39,19 +39,18 @@ def run_experiment(
     overrides: Overrides | None = None,
     cluster: str | None = None,
 ) -> str:
-    """Runs the experiment of a TOML file and returns what is said at its end: table, result in a line, places of files.
+    """Runs the experiment of a TOML file and returns a summary: a table, the result in one line, paths of files.
 
-    Finished stages are taken from an earlier run in the same folder. Written there: ``results.json``, equal bytes for
-    equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME`` with configuration, weights and translations.
+    Finished stages of an earlier run in the same folder are used again. The run writes ``results.json``, with equal
+    bytes for equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME``: configuration, weights, translations.
 
     Args:
-        jobs: threads or processes of a stage; on a cluster a stage has those of its worker.
-        cluster: as of ``lscfg.parallel.choose.on_cluster``; its workers see the same files.
+        jobs: threads or processes of a stage; on a cluster, a stage uses those of its worker.
+        cluster: as of ``lscfg.parallel.choose.on_cluster``; the workers must see the same files.
 
     Raises:
-        InputError: anything wrong with the experiment file, the overrides or the files it names, or the decoder is not
-            there.
-        LscfgError: a stage failed; what was finished is kept.
+        InputError: the experiment file, the overrides or a named file is faulty, or the decoder is not installed.
+        LscfgError: a stage failed; finished stages are kept.
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
@@ -84,7 +83,7 @@ def run_experiment(
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
-    """The table of an experiment's stages, and which are there already; nothing is made.
+    """Formats the stages of an experiment as a table with their status; makes none.
 
     Raises:
         InputError: as of ``run_experiment``.
@@ -101,7 +100,7 @@ def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Exper
 
 
 def _publish(folder: Path, run: Run, name: str) -> None:
-    """What a user wants of a system, in a folder of its own; of runs after the first in run2, run3, ... below it."""
+    """Copies the files of a system that users want; those of further runs go to the subfolders run2, run3, ..."""
     system, path = run.plan.systems[name], run.cache.path
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
@@ -122,7 +121,7 @@ def _publish(folder: Path, run: Run, name: str) -> None:
 
 
 def _publish_preparation(folder: Path, made: Path) -> None:
-    """What new text and translations need: the record and its models, and the list of what was dropped."""
+    """Copies the record of the preparation with its models, which new text needs, and the list of dropped pairs."""
     record = Record.read(made)
     models = [model.path.name for side in record.sides for model in (side.case_model, side.word_model) if model]
     with replaced_folder(folder, RECORD) as place:

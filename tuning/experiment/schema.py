@@ -34,9 +34,9 @@ START_WEIGHTS = {
     "PassThrough": -1.0,
     **kernel.START_WEIGHTS,
 }
-"""Where tuning begins: the signs that the features ought to have, and a word penalty (less than 0 for every word, so
-that a negative weight rewards words) that makes the first translations about as long as the references. Features that
-are not named start at 0; a system passes over latent features that it does not have."""
+"""Start of a tuning: the expected sign of each feature, and a word penalty (less than 0 for every word, so that a
+negative weight rewards words) that makes the first translations about as long as the references. Other features start at 0.
+Latent features that a system lacks are left out."""
 
 DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},
@@ -50,8 +50,8 @@ DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of text, tokenised, one sentence a line; relative paths count from the data folder, where the caller names
-    one, or else from the experiment file."""
+    """Files of tokenised text, one sentence a line. Relative paths start from the data folder, if the caller names one,
+    else from the folder of the experiment file."""
 
     source: Path
     target: Path
@@ -60,18 +60,18 @@ class Corpus:
     test_source: Path
     test_reference: list[Path]
     alignment: list[Path] = field(default_factory=list)
-    """Pharaoh alignments of source and target; made by the align stage if not given."""
+    """Pharaoh alignments of source and target; without any, the aligner makes them."""
 
 
 @dataclass(frozen=True)
 class RawCorpus:
-    """Files of raw text, which [prepare] makes a corpus of; paths as in ``Corpus``."""
+    """Files of raw text, from which [prepare] makes a corpus; paths as in ``Corpus``."""
 
     source: Path
     target: Path | None = None
-    """None where one file has both sides."""
+    """None if one file has both sides."""
     dev_source: Path | None = None
-    """None where pairs of the text are set off."""
+    """None if pairs of the text are set aside."""
     dev_reference: list[Path] = field(default_factory=list)
     test_source: Path | None = None
     test_reference: list[Path] = field(default_factory=list)
@@ -82,27 +82,22 @@ class RawCorpus:
         return (self.source, self.target) if self.target else (self.source,)
 
     def held_out(self, name: str) -> tuple[Path, ...]:
-        """Source and references of the dev or test set; none if its pairs are set off."""
+        """Source and references of the dev or test set; none if pairs of the text are set aside."""
         source, references = getattr(self, f"{name}_source"), getattr(self, f"{name}_reference")
         return (source, *references) if source else ()
 
 
 @dataclass(frozen=True)
 class Monolingual:
-    """Text of either side that is no translation of the other one; paths as in ``Corpus``."""
+    """Text of either side without translations; paths as in ``Corpus``."""
 
     source: list[Path] = field(default_factory=list)
     target: list[Path] = field(default_factory=list)
     lm: bool = True
-    """Whether the language model of all systems is of the target text, too."""
+    """True: the language model of all systems learns from the target text, too."""
     gold_source: Path | None = None
-    """A fuller parallel text: its rules say how good the lists are, and are those of systems with method gold."""
+    """A larger parallel text: its rules measure the quality of the lists, and replace propagation with method gold."""
     gold_target: Path | None = None
-
-    @property
-    def files(self) -> list[Path]:
-        """All of them."""
-        return [*self.source, *self.target, *(path for path in (self.gold_source, self.gold_target) if path)]
 
 
 @dataclass(frozen=True)
@@ -131,10 +126,10 @@ def _of_parts(cls: type[Declared], parts: tuple[str, ...]) -> list[Setting]:
 
 @dataclass(frozen=True)
 class Alignment(Declared):
-    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``. The aligner's own settings are keys beside these.
+    """Word alignment; see ``lscfg.corpus.align.AlignmentSettings``. Further keys are settings of the aligner.
 
     Raises:
-        InputError: a setting is unknown or out of its range, or there is no heuristic.
+        InputError: a setting is unknown or out of its range, or no heuristic is named.
     """
 
     model: str = setting(AlignmentSettings.model, "aligner", choices=ALIGNERS.names())
@@ -144,14 +139,14 @@ class Alignment(Declared):
         choices=HEURISTICS,
     )
     aligner: Declared | None = None
-    """Settings of the aligner; its own defaults if None is given."""
+    """Settings of the aligner; None: its defaults."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "aligner", self.joined_by(self.heuristics[0]).aligner)
 
     def joined_by(self, heuristic: str) -> AlignmentSettings:
-        """The settings of one alignment."""
+        """Settings of one alignment."""
         return AlignmentSettings(self.model, heuristic, self.aligner)
 
 
@@ -164,7 +159,7 @@ class LanguageModelSettings(Declared):
     estimator: str = setting(
         LM_ESTIMATORS[0], "estimator: lscfg's own, in memory, or KenLM's lmplz, on disk", choices=LM_ESTIMATORS
     )
-    discount_fallback: bool = setting(False, "default discounts where the text is too small to estimate them")
+    discount_fallback: bool = setting(False, "default discounts if the text is too small to estimate them")
 
 
 @dataclass(frozen=True)
@@ -224,7 +219,7 @@ class EvaluationSettings(Declared):
 
 @dataclass(frozen=True)
 class Report(Declared):
-    """What report.html shows beside the results."""
+    """Further sections of report.html."""
 
     charts: tuple[str, ...] = setting(
         (), "systems whose charts are drawn; each needs a model", shown="of each estimator the one with the most states"

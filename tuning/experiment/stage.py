@@ -88,7 +88,7 @@ class Stage:
 
     @property
     def shares(self) -> bool:
-        """Whether an engine shares the work, perhaps on a cluster."""
+        """True if an engine shares the work, perhaps on a cluster."""
         return bool(self.work.shares)  # type: ignore[attr-defined]
 
     @property

@@ -51,7 +51,7 @@ class SystemStep(ABC):
     COLUMNS: ClassVar[Mapping[str, Any]] = {}
     """Columns of the results with their values for a system without the step."""
     CHOOSES: ClassVar[bool] = False
-    """Whether the system only chooses from the translations of others, without rules."""
+    """True: the system only chooses from the translations of others, without rules."""
 
     @classmethod
     @abstractmethod
@@ -148,7 +148,7 @@ class System:
 
     @property
     def tuned(self) -> bool:
-        """Whether the system has weights."""
+        """True if the system has weights."""
         return self.rules is not None
 
     def step(self, kind: type[S]) -> S | None:
@@ -196,7 +196,7 @@ class Experiment:
         self.decoder.host.check(self.latent_systems, self.decoder.plugin)
 
     def decoding(self, extractors: Sequence[str]) -> Decoding:
-        """How the decoder uses the rules of extractors."""
+        """Settings of a decoder for the rules of extractors."""
         return Decoding.joined([EXTRACTORS[name].decoding(self.sources[name]) for name in extractors])
 
     def of(self, system: System) -> Experiment:

@@ -29,14 +29,14 @@ CORPUS = {
     "test_source": ("test.src", "source side of the text to test on"),
     "test_reference": ("test.tgt", "its reference, or a list of references"),
 }
-"""Keys of [corpus]: a file that stands for one that is not named, and the meaning."""
+"""Keys of [corpus]: a placeholder for a file that is not given, and the meaning."""
 
 HELD_OUT = 1000
-"""Pairs that are set off for each of dev and test where raw text comes without them."""
+"""Pairs that are set aside for dev and for test if raw text comes without these sets."""
 
 
 def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
-    """An experiment file with all keys that most users may want to change, their defaults and what they mean.
+    """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
     Args:
         corpus: files by the key of [corpus]; what is missing gets a name that the user replaces.
@@ -69,7 +69,7 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
 
 
 def _system(settings: Mapping[str, Any]) -> list[str]:
-    """The keys of a system, those of its estimator that matter most among them."""
+    """The keys of a system, with the most important ones of its estimator."""
     helps = {
         "grammar": "rules: minimal, hiero, phrases, sampled, biparsed, both, or several joined by +",
         "estimator": "of the hidden states",
@@ -87,7 +87,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
 
 
 def _line(item: Setting, given: Mapping[str, Any]) -> tuple[str, str]:
-    """A key with its value, and its meaning; a key without a default stands in a comment."""
+    """A key with its value, and its meaning; a key without a default is a comment."""
     value = given.get(item.name, item.default)
     text = f"false: {item.help}" if item.kind is bool and item.default else item.help
     if value in (None, (), ""):
@@ -110,7 +110,7 @@ def _toml(value: Any) -> str:
 def decoder_files(
     folder: Path, rules: Path, language_model: Path, model: Path | None, grammar: str, library: Path | None = None
 ) -> tuple[DecoderConfig, dict[str, float]]:
-    """A configuration with paths from its folder, and the weights that tuning starts from.
+    """A configuration with paths relative to its folder, and the start weights of a tuning.
 
     Args:
         model: gives latent features, those that are recommended for the grammar.
@@ -140,7 +140,7 @@ def _decoding(name: str) -> Decoding:
 
 
 def relative(path: str, folder: Path) -> str:
-    """The path as it counts from the folder.
+    """The path relative to the folder.
 
     Raises:
         InputError: there is no such file.

@@ -121,9 +121,9 @@ def test_a_stage_whose_output_was_changed_says_so(finished, tmp_path, capsys):
     empty(record)
     assert check(experiment, tmp_path / "output", (whole / RESULT).read_bytes()) == ""
     log = capsys.readouterr().err.splitlines()
-    assert f"[lscfg] stage estimate is made anew: {model} has another content" in log
-    assert f"[lscfg] stage derive is made anew: {record} is missing, damaged or of an older lscfg" in log
-    assert sum(" is made anew" in line for line in log) == 2
+    assert f"[lscfg] stage estimate is made again: {model} has another content" in log
+    assert f"[lscfg] stage derive is made again: {record} is missing, damaged or of an older lscfg" in log
+    assert sum(" is made again" in line for line in log) == 2
     run_experiment(experiment, tmp_path / "output", 1)
     assert not [line for line in capsys.readouterr().err.splitlines() if line.startswith("[lscfg] stage ")]
 
@@ -147,7 +147,7 @@ def test_k_best_lists_of_finished_tunings_may_be_removed(finished, tmp_path, cap
     for path in lists:
         path.unlink()
     assert check(experiment, tmp_path / "output", (whole / RESULT).read_bytes()) == ""
-    assert "made anew" not in capsys.readouterr().err
+    assert "made again" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["cache", "systems", "systems/MIN", "cache/derive", "cache/derive.unfinished"])

@@ -64,7 +64,7 @@ def made(stages, tmp_path, monkeypatch):
     plan = SimpleNamespace(stages=lambda: list(stages.values()), users=lambda stage: [])
 
     def make(jobs):
-        making._make_beside(SimpleNamespace(cache=cache, plan=plan), list(stages.values()), jobs, Progress(plan))
+        making._make_at_once(SimpleNamespace(cache=cache, plan=plan), list(stages.values()), jobs, Progress(plan))
         return here
 
     return make
@@ -82,7 +82,7 @@ def test_one_thread_makes_them_in_order(made, stages):
 
 
 def test_a_stage_of_much_memory_is_made_alone(made, monkeypatch, stages):
-    monkeypatch.setattr(stages["estimate 2"].work, "growth", making.ROOM)
+    monkeypatch.setattr(stages["estimate 2"].work, "growth", making.STAGE_MEMORY)
     found = made(2)
     assert ("estimate 2", 2, "alone") in found and ("tune 1", 2, "alone") in found
     assert next(name for name, _, how in found if how == "beside") == "tune 2"

@@ -73,7 +73,7 @@ class ChartSettings:
     """Settings of charts."""
 
     unknown: str
-    """Treatment of rules that the model does not know; empty: the default."""
+    """Treatment of rules that the model lacks; empty: the default."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from lscfg import log
-from lscfg.corpus.align import AlignmentSettings, align_both_ways
+from lscfg.corpus.align import align_both_ways
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.decode.parsing import read_grammar
@@ -56,8 +56,7 @@ def align(folder: Path, settings: AlignSettings, inputs: TextPair[Path], jobs: i
     """Writes a file of links for each heuristic, all from the same links of both directions."""
     src, tgt = read_parallel(inputs.source, inputs.target)
     wanted = settings.alignment
-    first = AlignmentSettings(wanted.model, wanted.heuristics[0], wanted.aligner)
-    links = align_both_ways(src, tgt, first, jobs)
+    links = align_both_ways(src, tgt, wanted.joined_by(wanted.heuristics[0]), jobs)
     for heuristic in wanted.heuristics:
         write_lines(folder / heuristic, links.joined(heuristic))
 
@@ -76,7 +75,7 @@ class DeriveSettings:
 
     trees: TreeOptions
     forests: bool = False
-    """Whether each pair has all its minimal derivations."""
+    """True: all minimal derivations of each pair."""
 
 
 @version(1)

@@ -7,4 +7,4 @@ from lscfg.tuning.experiment.steps.margin import Margin
 from lscfg.tuning.experiment.system import SystemStep
 
 STEPS: tuple[type[SystemStep], ...] = (Agree, Expand, Margin, Latent)
-"""In the order in which a system's table is read; the last one gets the keys that no other step knows."""
+"""In the order in which a system's table is read; the last one gets all remaining keys."""

@@ -92,7 +92,7 @@ class Expand(SystemStep):
 
     propagation: Propagation
     states: bool = False
-    """Whether the model learns the hidden states of these rules from their neighbours."""
+    """True: the model learns the hidden states of these rules from their neighbours."""
 
     @classmethod
     def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
@@ -126,7 +126,7 @@ class Expand(SystemStep):
         return dataclasses.replace(self, states=False)
 
     def extend(self, draft: Draft) -> Iterator[Stage]:
-        """The new rules, the grammar with them, and a model that knows their hidden states."""
+        """The new rules, the grammar with them, and a model with their hidden states."""
         stages = list(self._rules(draft))
         found = {stage.name: stage for stage in stages}
         made = found["propagate"]
@@ -256,7 +256,7 @@ class StateFiles(Generic[File]):
 
 @version(1, growth=40)
 def states(folder: Path, settings: None, inputs: StateFiles[Path], jobs: int) -> None:
-    """Writes a model that knows the hidden states of new rules, too."""
+    """Writes a model with the hidden states of new rules, too."""
     found = PhraseFile.read(inputs.phrases)
     similarities, _ = read_graph(inputs.graph, found)
     model = Parameters.load(inputs.model)

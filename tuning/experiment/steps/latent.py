@@ -116,7 +116,7 @@ class Latent(SystemStep):
 
     @property
     def over_forests(self) -> bool:
-        """Whether the estimator needs all minimal derivations of each pair."""
+        """True if the estimator needs all minimal derivations of each pair."""
         return bool(getattr(self.estimator.settings, "forests", False))
 
     def features(self, experiment: Experiment) -> tuple[str, ...]:
@@ -130,7 +130,7 @@ class Latent(SystemStep):
         return tuple(Chosen.of(CONTEXT_MODELS[name], name, settings) for name, settings in found.items())
 
     def needs_boundary(self, experiment: Experiment) -> bool:
-        """Whether the features need weights of spans."""
+        """True if the features need weights of spans."""
         return not {*BOUNDARY_FEATURES}.isdisjoint(self.features(experiment))
 
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:

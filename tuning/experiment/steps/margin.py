@@ -53,7 +53,7 @@ class Margin(SystemStep):
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         assert system.rules is not None
         if not system.start:
-            message = "margin learns beside the tuned weights of a system with the same rules: name it with start"
+            message = "margin adds to the tuned weights of a system with the same rules: name it with start"
             return Fault(self.NAME, message)
         if len(system.steps) > 1 or system.rules.grammar_file:
             return Fault(self.NAME, "margin is for rules of the training text without latent features")
