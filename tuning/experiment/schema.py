@@ -35,8 +35,8 @@ START_WEIGHTS = {
     **kernel.START_WEIGHTS,
 }
 """Start of a tuning: the expected sign of each feature, and a word penalty (less than 0 for every word, so that a
-negative weight rewards words) that makes the first translations about as long as the references. Other features start at 0.
-Latent features that a system lacks are left out."""
+negative weight rewards words) that makes the first translations about as long as the references. Other features
+start at 0. Latent features that a system lacks are left out."""
 
 DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
     "MIN": {},
