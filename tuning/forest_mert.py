@@ -14,7 +14,7 @@ from lscfg.tuning.optimisers import Optimiser, Step
 
 @dataclass(frozen=True)
 class ForestMertSettings(MertSettings):
-    """Settings of MERT where a line search takes long."""
+    """Settings of MERT on hypergraphs, where each line search takes long."""
 
     restarts: int = setting(1, "random starting points besides the old weights", least=0)
     directions: int = setting(5, "random directions in each round besides the axes", least=0)

@@ -12,11 +12,12 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
@@ -28,24 +29,21 @@ from lscfg.tuning.pool import Pool
 # cdec take the best of all directions: fewer line searches give as much BLEU. Of equal intervals it takes the one
 # nearest to the present point, and its middle.
 
-if TYPE_CHECKING:
-    from lscfg.decode.sentence import SentenceGraph
-
 Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class MertSettings(Declared):
-    """How MERT searches."""
+    """Settings of MERT."""
 
-    restarts: int = setting(20, "random starting points beside the old weights", least=0)
-    directions: int = setting(15, "random directions in each round beside the axes", least=0)
+    restarts: int = setting(20, "random starting points besides the old weights", least=0)
+    directions: int = setting(15, "random directions in each round besides the axes", least=0)
     epsilon: float = setting(1e-4, "BLEU points that a round must gain for another round", above=0)
 
 
 @dataclass(frozen=True)
 class MertResult:
-    """What MERT found."""
+    """Result of MERT."""
 
     weights: dict[str, float]
     """The start weights with the pool's features re-weighted, sorted by name; as long (L2) as the start weights."""
@@ -89,9 +87,9 @@ class ListLine:
 
 
 class GraphLine:
-    """The derivations of the last run's hypergraphs beside the hypotheses of all k-best lists so far.
+    """The derivations of the last run's hypergraphs, and the hypotheses of all k-best lists so far.
 
-    What only earlier runs found thus still counts, as in MERT on lists, and no hypergraph but the last is kept.
+    Hypotheses of earlier runs thus still count, as in MERT on lists, although only the last hypergraphs are kept.
     """
 
     def __init__(
@@ -189,7 +187,7 @@ def mert(
     seed: int | Sequence[int] = 0,
     graphs: Sequence[SentenceGraph | None] | None = None,
 ) -> MertResult:
-    """Weights under which the highest-scoring hypotheses have the best BLEU that the search finds.
+    """Searches for weights under which the highest-scoring hypotheses have the best BLEU.
 
     From the start weights and from random points, in rounds: an exact line search along each axis and some random
     directions, in random order; every step that gains BLEU is taken at once. The best end of all is the result; it is
@@ -199,8 +197,8 @@ def mert(
     keeps its weight. Each round costs a line search for each feature: this is for dozens of features, not thousands.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
-    at 0. With ``graphs``, hypergraphs of each sentence, their derivations count beside the pool's hypotheses; features
-    that only they have keep their weights.
+    at 0. With ``graphs``, hypergraphs of each sentence, their derivations count in addition to the pool's hypotheses;
+    features that occur in hypergraphs only keep their weights.
 
     Raises:
         InputError: a start weight is not finite, or there are no hypotheses.

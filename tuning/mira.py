@@ -33,7 +33,7 @@ zero, so no logarithm is infinite."""
 
 @dataclass(frozen=True)
 class MiraSettings(Declared):
-    """How MIRA learns; the defaults are those of the authors' own program (kbmira in Moses)."""
+    """Settings of MIRA; the defaults are those of the authors' program (kbmira in Moses)."""
 
     step_cap: float = setting(0.01, "largest step C; a smaller one keeps the weights closer to the start", above=0)
     decay: float = setting(
@@ -47,7 +47,7 @@ class MiraSettings(Declared):
 
 @dataclass(frozen=True)
 class MiraResult:
-    """What MIRA found."""
+    """Result of MIRA."""
 
     weights: dict[str, float]
     """The start weights with the pool's features re-weighted, sorted by name."""
@@ -60,7 +60,7 @@ class MiraResult:
 def mira(
     pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
 ) -> MiraResult:
-    """Weights under which the pool's highest-scoring hypotheses have a high BLEU.
+    """Learns weights under which the pool's highest-scoring hypotheses have a high BLEU.
 
     For each sentence, in a new random order in every epoch, hope is the hypothesis with the highest sum of model
     score and sentence BLEU, fear the one with the highest difference; the weights move along the difference of their

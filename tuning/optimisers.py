@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
+from lscfg.decode.sentence import SentenceGraph
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.settings import Declared
 from lscfg.tuning.pool import Pool
-
-if TYPE_CHECKING:
-    from lscfg.decode.sentence import SentenceGraph
 
 
 @dataclass(frozen=True)
@@ -23,11 +21,11 @@ class Step:
     pool: Pool
     """The hypotheses of all runs."""
     lists: Sequence[Sequence[Hypothesis]]
-    """Those of the last run."""
+    """The lists of the last run."""
     weights: Mapping[str, float]
-    """Where to start: the last run's weights, or the best run's after a collapse."""
+    """Start weights: those of the last run, or of the best run after a collapse."""
     iteration: int
-    """The run that was the last one, counted from 1."""
+    """Number of the last run, counted from 1."""
     seed: tuple[int, int]
     """The tuning's seed and the iteration."""
     graphs: Callable[[], Sequence[SentenceGraph | None]]
@@ -60,7 +58,7 @@ class Optimiser(Kind[SettingsT]):
     INTERPOLATION: float = 1.0
     """Usual share of the way from the old to the learned weights."""
     GRAPHS: bool = False
-    """Whether the optimiser learns from hypergraphs, too; ``edges_per_word`` says how large these are."""
+    """True: the optimiser also learns from hypergraphs; ``edges_per_word`` limits their size."""
 
     def learn(self, step: Step, settings: SettingsT) -> Learned:
         """Learns new weights, which depend on the arguments alone."""

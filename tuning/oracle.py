@@ -32,7 +32,7 @@ from lscfg.tuning.pool import choose
 
 @dataclass(frozen=True)
 class Oracle:
-    """What a grammar can reach.
+    """The best translations that a grammar can reach.
 
     Attributes:
         name: of the grammar.
@@ -58,12 +58,12 @@ class Oracle:
 
 
 def read_system(path: str | os.PathLike[str]) -> DecoderConfig:
-    """How to parse by a grammar, by a cdec.ini, or by the grammars of single sentences in a folder.
+    """Reads parse settings from a grammar, a cdec.ini, or a folder of grammars of single sentences.
 
-    A grammar by itself is parsed with cdec's defaults, which include Hiero's glue, and words may be passed through.
+    A single grammar is parsed with cdec's defaults, which include Hiero's glue and pass-through of words.
 
     Raises:
-        InputError: there is no such file, or the ini is malformed.
+        InputError: the file does not exist, or the ini is malformed.
     """
     if os.path.isdir(path):
         return read_ini(Path(path) / "cdec.ini")
@@ -80,7 +80,7 @@ def find_oracle(
     options: OracleOptions,
     threads: int = 1,
 ) -> Oracle:
-    """The translations of a grammar that are closest to the references, and their BLEU.
+    """Finds the translations of a grammar that are closest to the references, and their BLEU.
 
     The result does not depend on ``threads``.
 
@@ -144,7 +144,7 @@ _Answer = tuple[list[str], int, str]
 def _searcher(
     config: DecoderConfig, together: Grammar | None, folder: str | os.PathLike[str], options: OracleOptions
 ) -> Callable[[_Task], _Answer]:
-    """What finds the translations of a sentence by the grammar, or by the sentence's own grammar in the folder."""
+    """A function that finds translations by the grammar, or by the grammar of a sentence in the folder."""
 
     def search(task: _Task) -> _Answer:
         number, line, lines = task

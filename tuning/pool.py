@@ -27,7 +27,7 @@ class Candidates:
     stats: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, WIDTH), dtype=np.int32))
     """BLEU statistics, shape (hypotheses, 10)."""
     digests: set[bytes] = field(default_factory=set)
-    """What is in the list already: 64 bits per hypothesis over its words and features."""
+    """Hashes of the hypotheses in the list: 64 bits over words and features."""
 
     def numbers(self) -> NDArray[np.intp]:
         """The features' numbers by column, shape (columns,)."""
@@ -123,7 +123,7 @@ class Pool:
         return np.repeat(np.arange(len(hypotheses)), lengths), np.array(cells, np.intp)
 
     def _array_cells(self, columns: dict[int, int], found: HypothesisList) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """What ``_cells`` gives."""
+        """As ``_cells``, for lists in arrays."""
         rows, places = np.nonzero(found.values)
         there, first = np.unique(places, return_index=True)
         column_of = np.zeros(len(found.names), np.intp)
@@ -136,12 +136,12 @@ class Pool:
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
     def named(self, vector: NDArray[np.float64], others: Mapping[str, float]) -> dict[str, float]:
-        """Weights by name, sorted: those by feature number, and ``others`` of features that the pool does not know."""
+        """Weights by name, sorted: those by feature number, and ``others`` of features outside the pool."""
         weights = {**others, **dict(zip(self.names, vector.tolist(), strict=True))}
         return {name: float(weights[name]) for name in sorted(weights)}
 
     def packed(self) -> PackedLists:
-        """All hypotheses as the kernel wants them; a sentence without any has one, of no words and features of 0."""
+        """All hypotheses in the kernel's layout; a sentence without hypotheses has an empty one with features of 0."""
         if self._packed is None:
             rows = []
             for candidates in self.sentences:

@@ -25,9 +25,9 @@ from lscfg.tuning.pool import Pool
 
 @dataclass(frozen=True)
 class ProSettings(Declared):
-    """How PRO samples and learns; the first three defaults are the paper's."""
+    """Settings of PRO; the first three defaults are those of the paper."""
 
-    samples: int = setting(5000, "pairs of hypotheses drawn for each sentence, Γ", least=1)
+    samples: int = setting(5000, "pairs of hypotheses sampled for each sentence, Γ", least=1)
     kept: int = setting(50, "pairs kept of these, those with the largest difference, Ξ", least=1)
     threshold: float = setting(
         0.05, "difference in sentence BLEU, 0 to 1, that a pair must exceed; α is a step at it", least=0, below=1
@@ -37,14 +37,14 @@ class ProSettings(Declared):
 
 @dataclass(frozen=True)
 class ProResult:
-    """What PRO found."""
+    """Result of PRO."""
 
     weights: dict[str, float]
     """The start weights with the pool's features re-weighted, sorted by name."""
     bleu: float
     """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
     pairs: int
-    """Pairs learnt from."""
+    """Number of pairs that the weights were learned from."""
 
 
 def bleu_plus_one(stats: Stats) -> NDArray[np.float64]:
@@ -78,13 +78,13 @@ def sample_pairs(
 def pro(
     pool: Pool, start: Mapping[str, float], settings: ProSettings | None = None, seed: int | Sequence[int] = 0
 ) -> ProResult:
-    """Weights that tell the better one of two hypotheses of a sentence.
+    """Learns weights that rank the better of two hypotheses of a sentence first.
 
-    Of each sentence, pairs of hypotheses are drawn and those that differ most in sentence BLEU kept; the weights are
-    those of a logistic regression (L-BFGS, penalised by the squared length) on the differences of their features. A
+    Pairs of hypotheses are sampled for each sentence, and those that differ most in sentence BLEU are kept; the weights
+    come from a logistic regression (L-BFGS, penalised by the squared length) on the differences of their features. A
     feature that a hypothesis does not name is 0 there. The result is brought to the length (L2) of the start weights:
     only its direction matters to a decoder, and interpolation (section 4 of the paper, by ``lscfg.tuning.tune``) mixes
-    directions. Where there is no pair to learn from, the start weights are the result.
+    directions. Without any pair to learn from, the start weights are the result.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights.
 

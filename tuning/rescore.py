@@ -1,4 +1,4 @@
-"""k-best lists with the scores of other programs: joined as features, weighted anew, and ranked."""
+"""k-best lists with the scores of other programs: joined as features, weighted again, and ranked."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Lists = list[list[Hypothesis]]
 
 
 def read_scores(path: str | PathLike[str]) -> list[float]:
-    """A number of each line.
+    """Reads a number from each line.
 
     Raises:
         InputError: a line is no finite number.
@@ -37,11 +37,11 @@ def read_scores(path: str | PathLike[str]) -> list[float]:
 
 
 def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[str]], sentences: int = 0) -> Lists:
-    """The lists of a file, with further features.
+    """Reads the lists of a file, with further features.
 
     Args:
         columns: by the name of a feature the file of its values, one for each line of the lists.
-        sentences: how many there are; 0: as many as the lists have. A sentence without hypotheses has an empty list.
+        sentences: number of sentences; 0: as in the lists. A sentence without hypotheses has an empty list.
 
     Raises:
         InputError: a file is malformed, has another number of lines, or a name cannot be that of a new feature.
@@ -89,15 +89,15 @@ def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale:
 
     Args:
         systems: the list of each system; systems that have hypotheses have an equal share of probability.
-        scale: what scores are multiplied by before they become probabilities.
+        scale: factor of the scores before they become probabilities.
     """
     return _by_risk(systems, utility, [scale])[0]
 
 
 def agreed(systems: Sequence[Sequence[Hypothesis]], scales: Sequence[float]) -> list[str]:
-    """What the systems agree on about one sentence: the first by expected BLEU under each scale.
+    """The consensus of systems for one sentence: the translation with the best expected BLEU under each scale.
 
-    Empty where no system has a hypothesis.
+    Empty if no system has a hypothesis.
     """
     return [found[0].text if found else "" for found in _by_risk(systems, "bleu", scales)]
 
@@ -128,7 +128,7 @@ def distinct(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
 
 
 class ListDecoder:
-    """A decoder that can only choose from lists: so the tuning loop finds weights for them."""
+    """A decoder that only chooses from lists, so that the tuning loop can find weights for them."""
 
     def __init__(self, lists: Sequence[Sequence[Hypothesis]]):
         self._lists = lists
@@ -147,7 +147,7 @@ class ListDecoder:
 def tune_lists(
     lists: Lists, references: Sequence[Sequence[str]], weights: Mapping[str, float], settings: TuneSettings
 ) -> TuneResult:
-    """Weights for BLEU of the lists' best hypotheses; the whole lists are learned from.
+    """Learns weights for the BLEU of the lists' best hypotheses from the whole lists.
 
     Raises:
         InputError: numbers of lines differ, or a weight or feature is not finite.

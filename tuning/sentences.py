@@ -1,4 +1,4 @@
-"""Where two systems differ: sentence BLEU of each line, sorted by the difference."""
+"""Differences of two systems: sentence BLEU of each line, sorted by the difference."""
 
 from __future__ import annotations
 

@@ -3,23 +3,23 @@
 Any decoder that yields k-best lists will do (``lscfg.decode.host.KBestDecoder``), and any optimiser
 (``lscfg.tuning.optimisers``): batch MIRA, MERT, PRO, MERT on hypergraphs, or that of a host (``lscfg.tuning.hosts``).
 
-What keeps it stable. Batch MIRA, for one, can run away: from poor start weights, or with a pool that knows few kinds of
-error, it may find weights under which the decoder's outputs collapse, most often to far too short ones, which no list
-so far warned of. Hence:
+Batch MIRA, for example, can become unstable: from poor start weights, or with a pool of few kinds of errors, it may
+find weights under which the decoder's outputs collapse, most often to far too short ones, since no list so far contains
+such errors. Therefore:
 
-* the pool keeps all lists, so that a collapse appears once and then teaches what to avoid;
-* when BLEU has fallen below a share of the best so far (``restart_below``), learning starts from the best iteration's
+* the pool keeps all lists, so that a collapse happens once, and its outputs are negative examples from then on;
+* when BLEU falls below a share of the best so far (``restart_below``), learning starts from the best iteration's
   weights, not from the collapsed ones;
 * ``interpolation`` below 1 moves only part of the way to the weights learned;
 * the result is the best iteration's weights, never merely the last.
 
-Start weights should translate decently already: signs right, the language model on, and the word penalty such that the
-outputs' length is about right. Compare the length ratio in the log.
+Start weights should translate decently: with the right signs, a language-model weight above 0, and a word penalty that
+makes the outputs about as long as the references. Compare the length ratio in the log.
 
 The tuning log is ``history.json`` in the checkpoint's folder: ``settings`` (with the ``optimiser``'s name), ``stopped``
 (why it ended, null while it runs), ``best_iteration``, and ``history``, an ``Iteration`` for each run: dev BLEU,
-length ratio, oracle BLEU, what the optimiser promised, sizes of the pool, weights. It holds no times, so that equal
-tunings give equal bytes; those are in ``seconds.json`` beside it.
+length ratio, oracle BLEU, what the optimiser promised, sizes of the pool, weights. Times are in ``seconds.json``
+instead, so that equal tunings give equal bytes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lscfg import log as lscfg_log
 from lscfg.decode.host import KBestDecoder
+from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
@@ -54,9 +55,6 @@ from lscfg.version import __version__
 # Decoder and optimiser are two callables. The optimiser's result depends only on its arguments and the seed, so a
 # checkpoint needs only the lists; hypergraphs of forest-mert are not saved, and a resumed tuning decodes once more.
 
-if TYPE_CHECKING:
-    from lscfg.decode.sentence import SentenceGraph
-
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""
 
@@ -66,7 +64,7 @@ SECONDS = "seconds.json"
 
 @runtime_checkable
 class GraphDecoder(Protocol):
-    """A decoder whose hypergraphs MERT can use, as the embedded one."""
+    """A decoder that returns hypergraphs, such as the embedded one."""
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -77,7 +75,7 @@ class GraphDecoder(Protocol):
 
 @dataclass(frozen=True)
 class TuneSettings(Declared):
-    """How to tune.
+    """Settings of a tuning.
 
     Raises:
         InputError: a value is out of its range.
@@ -89,7 +87,7 @@ class TuneSettings(Declared):
     patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
     optimiser: str = setting("mira", "optimiser", metavar="NAME")
-    """One of the kinds of ``lscfg.tuning.optimisers``, or the name of the one that ``tune`` is given."""
+    """A kind of ``lscfg.tuning.optimisers``, or the name of the optimiser in the arguments of ``tune``."""
     interpolation: float | None = setting(
         None,
         "share of the way from the old to the learned weights that is taken",
@@ -101,7 +99,7 @@ class TuneSettings(Declared):
         0.9, "share of the best BLEU below which learning restarts from the best weights; 0: never", least=0, most=1
     )
     learner: Declared | None = None
-    """Settings of the optimiser; its own defaults if None is given."""
+    """Settings of the optimiser; None: its defaults."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -123,7 +121,7 @@ class TuneSettings(Declared):
 
 @dataclass(frozen=True)
 class Iteration:
-    """One decoding run: the weights it used and what came out."""
+    """One decoding run: its weights and results."""
 
     iteration: int
     """Counted from 1."""
@@ -134,17 +132,17 @@ class Iteration:
     oracle_bleu: float
     """BLEU (0 to 100) that choosing from all lists so far can reach (greedy, a lower bound)."""
     pool_bleu: float | None
-    """BLEU (0 to 100) that the learned weights had, before interpolation, on the lists before this run; null for the
-    start weights."""
+    """BLEU (0 to 100) of the learned weights, before interpolation, on the lists before this run; null for the start
+    weights."""
     hypotheses: int
     """Size of the pool with this run's lists."""
     added: int
-    """How many of this run's hypotheses were new."""
+    """Number of new hypotheses in this run."""
     weights: dict[str, float]
     """The weights decoded with, sorted by name."""
 
     def check(self, number: int) -> None:
-        """Refuses what no tuning writes.
+        """Checks a record that was read from a file.
 
         Args:
             number: which run it is, from 1.
@@ -172,10 +170,9 @@ class TuneResult:
     best_iteration: int
     history: tuple[Iteration, ...]
     stopped: str
-    """Why it ended."""
+    """Reason of the end."""
     seconds: float = field(compare=False)
-    """Wall seconds of decoding and learning; of a resumed tuning those of its earlier parts, too, as far as they were
-    saved."""
+    """Wall seconds of decoding and learning, including the saved times of the earlier parts of a resumed tuning."""
 
 
 def tune(
@@ -195,8 +192,8 @@ def tune(
     With ``checkpoint_dir``, every finished decoding run is saved there. With ``resume`` the runs saved are not
     repeated: a tuning that was killed, or whose decoder failed, goes on with the run that was under way and ends with
     the same bytes as an uninterrupted one. A resumed tuning may have other ``iterations`` and ``patience``, so that a
-    finished one can be prolonged; everything else must be as it was, including ``decoder_id``, any text that
-    identifies the decoder. MERT on hypergraphs decodes once more after being resumed: they are not saved.
+    finished one can be prolonged; everything else must be unchanged, including ``decoder_id``, any text that
+    identifies the decoder. MERT on hypergraphs decodes once more when it is resumed, since hypergraphs are not saved.
 
     A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
     without start weight begins at 0.
@@ -219,19 +216,11 @@ def tune(
     for name, value in start_weights.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
-    if learn is None:
-        learn = learner_of(settings.optimiser, settings.learner)
-    elif settings.optimiser in OPTIMISERS:
-        raise InputError(f"{settings.optimiser} is one of lscfg's own optimisers; give this one another name")
+    learn = _learner(settings, learn)
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
     history = checkpoint.load(resume)
-    lists: Sequence[Sequence[Hypothesis]] = []
-    for past in history:
-        lists = checkpoint.lists(past.iteration, len(dev_sources))
-        pool.add(lists)
-        if len(pool) != past.hypotheses:
-            raise InputError(f"k-best lists of iteration {past.iteration} are not those of its history", checkpoint_dir)
+    lists = checkpoint.fill(pool, history, len(dev_sources))
     if history:
         log(f"resumed after iteration {len(history)}")
     runner = _Runner(decoder, dev_sources, settings)
@@ -258,13 +247,22 @@ def tune(
     return TuneResult(best.weights, best.iteration, tuple(history), stopped, total)
 
 
+def _learner(settings: TuneSettings, given: Learner | None) -> Learner:
+    """The given optimiser, else the one that the settings name."""
+    if given is None:
+        return learner_of(settings.optimiser, settings.learner)
+    if settings.optimiser in OPTIMISERS:
+        raise InputError(f"{settings.optimiser} is one of lscfg's own optimisers; give this one another name")
+    return given
+
+
 def _best(history: Sequence[Iteration]) -> Iteration:
     """The iteration with the best development BLEU, the earliest of equals."""
     return max(history, key=lambda record: (record.dev_bleu, -record.iteration))
 
 
 def _stop_reason(history: Sequence[Iteration], settings: TuneSettings) -> str | None:
-    """Why no further run is due, or none if one is."""
+    """The reason why the tuning ends; None if it goes on."""
     if history and len(history) - _best(history).iteration >= settings.patience:
         return f"no better BLEU in {settings.patience} iterations"
     if len(history) >= settings.iterations:
@@ -273,14 +271,11 @@ def _stop_reason(history: Sequence[Iteration], settings: TuneSettings) -> str | 
 
 
 class _Runner:
-    """Decodes the development set; keeps the hypergraphs of the last run where they are of use.
-
-    Attributes:
-        seconds: that decoding took so far.
-    """
+    """Decodes the development set; keeps the hypergraphs of the last run for optimisers that learn from them."""
 
     def __init__(self, decoder: KBestDecoder, sources: Sequence[str], settings: TuneSettings):
         self.seconds = 0.0
+        """Time spent on decoding so far."""
         self._decoder = decoder
         self._sources = sources
         self._settings = settings
@@ -336,7 +331,7 @@ def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
 
 
 def _describe_weights(weights: Mapping[str, float], most: int = 8) -> str:
-    """The weights by name, the largest ones only where there are many."""
+    """Formats the weights by name; of many weights only the largest."""
     shown = sorted(sorted(weights, key=lambda name: (-abs(weights[name]), name))[:most])
     rest = f" and {len(weights) - most} smaller ones" if len(weights) > most else ""
     return "weights: " + " ".join(f"{name}={weights[name]:.4g}" for name in shown) + rest
@@ -349,7 +344,7 @@ def _record(
     weights: dict[str, float],
     pool_bleu: float | None,
 ) -> Iteration:
-    """Adds the lists to the pool and sums the run up."""
+    """Adds the lists to the pool and summarises the run."""
     added = pool.add(lists)
     stats: NDArray[np.int64] = np.zeros(WIDTH, dtype=np.int64)
     for candidates, hypotheses in zip(pool.sentences, lists, strict=True):
@@ -368,7 +363,7 @@ def _record(
 
 
 def is_feature_name(name: str) -> bool:
-    """Whether k-best lists and weights files can hold a feature of the name."""
+    """True if k-best lists and weights files can hold a feature of the name."""
     return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
 
 
@@ -416,7 +411,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothes
 
 
 def _describe(history: Sequence[Iteration]) -> str:
-    """The line of log of the last run."""
+    """Formats the last run for the log."""
     last, best = history[-1], _best(history)
     standing = "best so far" if best is last else f"best {best.dev_bleu:.2f} in iteration {best.iteration}"
     return (
@@ -443,10 +438,10 @@ class _Checkpoint:
         self._identity = hashlib.sha256(identity.encode()).hexdigest()
 
     def load(self, resume: bool) -> list[Iteration]:
-        """The runs saved so far; none if there is no checkpoint yet.
+        """Loads the runs saved so far; none without a checkpoint.
 
         Raises:
-            InputError: there is a checkpoint but it is not to be resumed, or it is damaged or another tuning's.
+            InputError: a checkpoint exists but is not to be resumed, or is damaged, or belongs to another tuning.
         """
         if self._folder is None:
             if resume:
@@ -468,6 +463,21 @@ class _Checkpoint:
             raise InputError("was made with other data, start weights, decoder or settings; name another folder", path)
         return history
 
+    def fill(self, pool: Pool, history: Sequence[Iteration], sentences: int) -> Sequence[Sequence[Hypothesis]]:
+        """Adds the lists of all saved runs to the pool, and returns those of the last run.
+
+        Raises:
+            InputError: as of ``lists``, or the lists do not fit the history.
+        """
+        lists: Sequence[Sequence[Hypothesis]] = []
+        for past in history:
+            lists = self.lists(past.iteration, sentences)
+            pool.add(lists)
+            if len(pool) != past.hypotheses:
+                message = f"k-best lists of iteration {past.iteration} are not those of its history"
+                raise InputError(message, self._folder)
+        return lists
+
     def lists(self, iteration: int, sentences: int) -> list[list[Hypothesis]]:
         """The k-best lists of a saved run.
 
@@ -481,7 +491,7 @@ class _Checkpoint:
         return [lists.get(sentence, []) for sentence in range(sentences)]
 
     def seconds(self, iterations: int) -> dict[str, list[float]]:
-        """Seconds of so many saved runs; 0 for one whose times are not there, since nothing but a sum needs them."""
+        """Seconds of saved runs; 0 for a run without times, since only a sum needs them."""
         past: dict[str, list[float]] = {"learning": [], "decoding": []}
         if self._folder is not None and iterations:
             with suppress(InputError, ValueError, KeyError, TypeError, OverflowError, RecursionError):

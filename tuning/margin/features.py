@@ -1,7 +1,7 @@
 """Sparse features of rule applications: the rule, its linked words, and the words at the borders of its span.
 
-They are those of the biparser (Xiao et al. 2012, section 4), of rules as a decoder has them: a target word is linked to
-the word of the rule's source side that it is a translation of most often, as the lexical weights take it.
+These are the features of the biparser (Xiao et al. 2012, section 4) for the rules of a decoder: each target word is
+linked to the source word of the rule that it translates most often, as in lexical weights.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from lscfg.kernel.base import Vocab
 from lscfg.tuning.margin.folds import Lexicon
 
 NOTHING = -1
-"""Stands for a word where another one has no link, or beyond the sentence."""
+"""Number instead of a word: the partner of an unlinked word, or a position outside the sentence."""
 
 ENDS, SIDES = 0, 1
-"""Kinds of words at borders: first and last of a span; before and behind it."""
+"""Kinds of words at borders: first and last of a span; before and after it."""
 
 
 class Links:
-    """Which words of a rule are linked.
+    """Links between the words of a rule.
 
     Args:
         lexicon: how often words are linked.
@@ -42,7 +42,7 @@ class Links:
         self._p = {pair: count / total[pair[0]] for pair, count in counts.items()}
 
     def of(self, source: Sequence[int], target: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Pairs of linked words; of a word without a link, one with ``NOTHING``.
+        """Pairs of linked words; a word without a link is paired with ``NOTHING``.
 
         Args:
             source, target: symbols of a rule; those below 0 are nonterminals.
@@ -92,16 +92,16 @@ class FeatureNumbers:
         return -1
 
     def of(self, source: Sequence[int], target: Sequence[int]) -> list[int]:
-        """The features of a rule, those that there are."""
+        """The features of a rule that occur in some grammar."""
         rule = self.find(source, target)
         pairs = (self.words.get(pair, -1) for pair in self._links.of(source, target))
         return [number for number in (rule, *pairs) if number >= 0]
 
     def rows(self, place: int, rules: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The features of rules of a grammar, one behind the other, and how many each has.
+        """The features of rules of a grammar, one after another, and the number of features of each rule.
 
         Args:
-            place: of the grammar; rules: their numbers there; those behind the grammar's have none.
+            place: of the grammar; rules: their numbers there; numbers beyond the grammar have no features.
         """
         offsets, features = self._rows[place]
         rules = np.minimum(rules, len(offsets) - 2)
@@ -118,7 +118,7 @@ class FeatureNumbers:
         return numbers
 
     def _row_table(self, place: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where the features of each rule begin, and all of them; the last row is empty."""
+        """Start of the features of each rule, and all features; the last row is empty."""
         grammar, numbers = self._grammars[place], self._number[place].tolist()
         offsets, features = array("q", [0]), array("q")
         for rule, number in enumerate(numbers):
@@ -146,7 +146,7 @@ def border_keys(forest: Forest, words: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def border_of(key: int, words: int) -> tuple[int, int, int]:
-    """The inverse of a key: kind, and both words."""
+    """Decodes a key: kind, and both words."""
     key, second = divmod(key, words + 1)
     kind, first = divmod(key, words + 1)
     return kind, first - 1, second - 1

@@ -1,8 +1,8 @@
-"""The training text in folds, each with a decoder whose rules and language model are those of all others.
+"""The training text in folds, each with a decoder whose rules and language model come from all other folds.
 
-A pair must not be translated by rules that it has shown itself: long ones that are seen once would always be right.
-Held-out pairs are in no fold. Their decoder has the rules of all folds, as that of new text will have. A fold that is
-held out would not do: its decoder lacks what the learned weights know of it.
+A pair must not be translated by its own rules: long rules that occur once would always be right. Held-out pairs belong
+to no fold; their decoder has the rules of all folds, like the decoder of new text. Holding out a fold instead would
+fail, since its decoder would lack rules that the learned weights are about.
 """
 
 from __future__ import annotations
@@ -36,16 +36,14 @@ from lscfg.tuning.margin.settings import MarginSettings
 
 @dataclass(frozen=True)
 class FoldRules:
-    """What the rules of a fold come of.
-
-    Attributes:
-        source: a source of rules that needs text alone; settings: its own.
-        order: of the language models.
-    """
+    """Settings of the rules and language models of folds."""
 
     source: RuleExtractor[Any]
+    """An extractor that needs text alone."""
     settings: Any
+    """Settings of the extractor."""
     order: int
+    """Order of the language models."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +73,10 @@ class FoldedText:
 
     @classmethod
     def read(cls, inputs: RuleInputs, settings: MarginSettings) -> FoldedText:
-        """The text of files.
+        """Reads the text.
 
         Raises:
-            InputError: files differ in length, a sentence has what no sentence may have, or there are fewer different
-                pairs than folds.
+            InputError: files differ in length, a sentence is malformed, or folds outnumber different pairs.
         """
         texts = inputs.parallel
         source, target = map(read_lines, texts)
@@ -101,7 +98,7 @@ class FoldedText:
         return cls(source, target, alignments, fold[same], settings.folds)
 
     def pairs(self, settings: MarginSettings) -> tuple[list[Pair], list[Pair]]:
-        """Those that are learned from, and those that are held out, in the order of the text."""
+        """The pairs to learn from, and the held-out pairs, in the order of the text."""
         is_held_out = self.fold == self.held_out
         learned, held_out = np.flatnonzero(~is_held_out), np.flatnonzero(is_held_out)
         if settings.pairs:
@@ -114,7 +111,7 @@ class FoldedText:
         return [Pair(n, int(self.fold[n]), self.source[n], self.target[n]) for n in numbers.tolist()]
 
     def write_others(self, fold: int, folder: Path) -> RuleInputs:
-        """All folds but one as files, without the held-out pairs."""
+        """Writes all folds but one as files, without the held-out pairs."""
         kept = np.flatnonzero((self.fold != fold) & (self.fold != self.held_out)).tolist()
         names = ["source", "target", *(f"alignment.{n}" for n in range(len(self.alignments)))]
         for name, lines in zip(names, (self.source, self.target, *self.alignments), strict=True):
@@ -143,7 +140,7 @@ class Fold:
         return self.decoder.scores(sentence, self._rule_scores, self.weights)
 
     def search(self, sentence: Sentence, scores: np.ndarray, k: int) -> KBest:
-        """The k best translations of a sentence with a forest, no two of equal words."""
+        """The k best translations of a sentence with a forest, no two with equal words."""
         assert sentence.forest is not None
         model = self._models.get()
         try:
@@ -154,7 +151,7 @@ class Fold:
 
 
 Lexicon = Counter[tuple[str | None, str | None]]
-"""How often words are linked; None: a word without a link."""
+"""Counts of linked words; None instead of a word: no link."""
 
 
 def make_folds(
@@ -167,15 +164,15 @@ def make_folds(
     vocab: Vocab,
     jobs: int,
 ) -> tuple[list[Fold], Lexicon]:
-    """A decoder for each fold, then one for held-out pairs if there are some, and the links of the whole text.
+    """Makes a decoder for each fold, one for held-out pairs if the text has any, and the links of the whole text.
 
     Args:
         pairs: all that will be translated.
-        config: as the sentences are to be decoded, apart from its files; folder: for files of each fold.
-        vocab: gets the words of all pairs, so that it does not grow while threads read it.
+        config: settings of the decoder, apart from its files; folder: for files of each fold.
+        vocab: receives the words of all pairs, so that it does not grow while threads read it.
 
     Raises:
-        InputError: see the source of rules, and ``lscfg.lm.lmplz.build_lm``.
+        InputError: see the rule extractor, and ``lscfg.lm.lmplz.build_lm``.
     """
     for pair in pairs:
         vocab.add_line(pair.source)

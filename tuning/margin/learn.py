@@ -1,9 +1,9 @@
-"""Learning by hope and fear: training pairs are translated, and weights move from bad translations to good ones.
+"""Learning by hope and fear: weights move from bad translations of training pairs to good ones.
 
 The objective is the margin of MIRA (Crammer et al. 2006; Chiang 2012) with the features of a synchronous grammar (Xiao
 & Xiong 2013): hope is the translation with the highest sum of score and BLEU, fear the one with the highest difference.
-Where the score of hope is not as far above that of fear as its BLEU is, weights move along the difference of their
-features. The weights of the decoder's own features stay.
+If the score of hope exceeds that of fear by less than the difference of their BLEU, weights move along the difference
+of their features. The weights of the decoder's own features stay.
 """
 
 from __future__ import annotations
@@ -40,21 +40,19 @@ from lscfg.tuning.mira import BACKGROUND, MiraSettings
 
 @dataclass(frozen=True)
 class LearnedWeights:
-    """Weights of sparse features.
-
-    Attributes:
-        rules: float64, by the numbers of ``FeatureNumbers``.
-        borders: float64, by number; number: of keys of ``border_keys``, of which some may have come later.
-        words: size of the vocabulary that the keys are for.
-    """
+    """Weights of sparse features."""
 
     rules: np.ndarray
+    """float64, by the numbers of ``FeatureNumbers``."""
     borders: np.ndarray
+    """float64, by the numbers of border features."""
     number: Mapping[int, int]
+    """Numbers of the keys of ``border_keys``; some may have been added later."""
     words: int
+    """Size of the vocabulary of the keys."""
 
     def of_borders(self, keys: np.ndarray) -> np.ndarray:
-        """The weights of keys, float64 of their shape; 0 of those without a weight."""
+        """Weights of keys, float64 in the shape of the keys; 0 for keys without a weight."""
         if not len(self.borders):
             return np.zeros(keys.shape)
         find = self.number.get
@@ -63,27 +61,26 @@ class LearnedWeights:
         return np.where(known, self.borders[np.where(known, numbers, 0)], 0.0)
 
     def border_items(self) -> Iterator[tuple[int, float]]:
-        """The keys with weights other than 0."""
+        """Keys with weights other than 0."""
         return ((key, weight) for key, weight in zip(self.number, self.borders.tolist(), strict=False) if weight)
 
 
 @dataclass(frozen=True)
 class Visit:
-    """What the translations of a pair say.
-
-    Attributes:
-        hope, fear, best: int [10], statistics of BLEU; loss: how far the margin falls short.
-        rules, rule_gradient: numbers of features of rules, each once, and how much more often hope has them.
-        borders, border_gradient: the same of keys.
-    """
+    """Results of translating a pair."""
 
     hope: np.ndarray
+    """BLEU statistics, int [10]; also of ``fear`` and ``best``."""
     fear: np.ndarray
     best: np.ndarray
     loss: float
+    """Amount by which the margin falls short."""
     rules: np.ndarray
+    """Numbers of features of rules, each once."""
     rule_gradient: np.ndarray
+    """Number of occurrences in hope minus those in fear."""
     borders: np.ndarray
+    """Keys of border features, each once."""
     border_gradient: np.ndarray
 
 
@@ -111,10 +108,10 @@ class MarginLearner:
         self.trace: list[dict[str, Any]] = []
 
     def run(self, pairs: Sequence[Pair], held_out: Sequence[Pair] = ()) -> LearnedWeights:
-        """Passes over the pairs, until the held-out ones gain no more; without any, all passes.
+        """Passes over the pairs until held-out BLEU stops improving; without held-out pairs, does all passes.
 
         Returns:
-            The averages after the last pass that held-out pairs gained by; 0 where there was none.
+            The averages after the last pass that improved held-out BLEU; all 0 if none did.
 
         Raises:
             InputError: no pair has a parse.
@@ -178,7 +175,7 @@ class MarginLearner:
         return Visit(stats[hope], stats[fear], stats[0], loss, *changes)
 
     def _differences(self, pair: Pair, sentence: Sentence, apps: Sequence[np.ndarray]) -> Any:
-        """How much more often hope has each feature than fear; see ``Visit``."""
+        """Differences of feature counts between hope and fear; see ``Visit``."""
         forest = sentence.forest
         assert forest is not None
         nodes, keys = border_keys(forest, len(self._words))
@@ -229,7 +226,7 @@ class MarginLearner:
         return LearnedWeights(rules, borders, self._border_number, len(self._words))
 
     def _bleu(self, pairs: Sequence[Pair], learned: LearnedWeights) -> float:
-        """BLEU of the best translations; a pair without a parse has none."""
+        """BLEU of the best translations; a pair without a parse has no words."""
         found = self._engine.map(partial(self._translate, learned=learned, k=1), pairs)
         return corpus_bleu(sum((one[2][0] for one in found if one), np.zeros(WIDTH, np.int64)))
 
@@ -244,7 +241,7 @@ def _gains(stats: np.ndarray, background: np.ndarray) -> np.ndarray:
 
 
 def _difference(more: np.ndarray, less: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What is in one list more often than in the other, and how much, without what is in both equally often."""
+    """Items that one list contains more often than the other, and the differences."""
     values, which = np.unique(np.concatenate([more, less]), return_inverse=True)
     counts = np.bincount(which, np.repeat([1.0, -1.0], [len(more), len(less)]), len(values))
     return values[counts != 0], counts[counts != 0]

@@ -1,4 +1,4 @@
-"""How weights are learned by hope and fear."""
+"""Settings of learning by hope and fear."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from lscfg.settings import Declared, setting
 
 @dataclass(frozen=True)
 class MarginSettings(Declared):
-    """How training pairs are translated, and how their translations change weights.
+    """Settings of the translation of training pairs, and of the changes of weights.
 
     Raises:
         SettingError: a value is out of its range.
     """
 
     passes: int = setting(2, "passes over the pairs, at most", least=1, most=1000)
-    pairs: int = setting(0, "sentence pairs that are translated, drawn at random; 0: all", least=0)
+    pairs: int = setting(0, "sentence pairs to translate, sampled at random; 0: all", least=0)
     folds: int = setting(
-        5, "parts of the text, each translated by rules and language model of the others", least=2, most=100
+        5, "parts of the text, each translated with the rules and language model of the others", least=2, most=100
     )
     order: int = setting(4, "order of the folds' language models", least=MIN_ORDER, most=MAX_ORDER)
-    rate: float = setting(0.2, "learning rate, which each weight's gradients lower", above=0, most=100)
-    scale: float = setting(5.0, "weight of BLEU beside the model's score, in units a reference word", above=0)
+    rate: float = setting(0.2, "learning rate, which falls with the gradients of each weight", above=0, most=100)
+    scale: float = setting(5.0, "weight of BLEU relative to the model score, for each reference word", above=0)
     kbest: int = setting(
         50, "translations that hope and fear are chosen from", least=2, most=10_000, metavar="K", letter="k"
     )
     pop_limit: int = setting(50, "candidates of each node in cube pruning", least=1, most=1_000_000)
-    batch: int = setting(32, "pairs that are translated under the same weights", least=1, most=100_000)
+    batch: int = setting(32, "pairs translated under the same weights", least=1, most=100_000)
     held_out: float = setting(
         0.05,
-        "share of the pairs that tell when to stop, without learning from them; 0: never stop",
+        "share of the pairs held out to decide when to stop; 0: never stop early",
         least=0,
         below=1,
         metavar="SHARE",
         option="held-out-share",
     )
-    seed: int = setting(1, "seed of folds, drawn pairs and their order", least=0)
+    seed: int = setting(1, "seed of folds, sampled pairs and their order", least=0)

@@ -1,4 +1,4 @@
-"""A decoder with learned weights as features: a new system beside the one that it was learned for."""
+"""A new system with learned weights as features of its decoder."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner
 from lscfg.tuning.margin.settings import MarginSettings
 
 MARGIN_RULE, MARGIN_WORDS = "MarginRule", "MarginWords"
-"""Features of rules in a grammar: the weight of the rule, and of its linked words."""
+"""Features of rules in a grammar: weights of the rule, and of its linked words."""
 
 GRAMMAR, MODEL, INI, START, TRACE = "grammar.gz", "boundary.lscfg", "cdec.ini", "start.weights", "trace.json"
 FILES = (GRAMMAR, MODEL, INI, START, TRACE)
@@ -46,8 +46,9 @@ def learn_system(
 
     Args:
         inputs: the training text and its alignments.
-        rules: what a fold's rules and language model come of.
-        config: of the system without learned weights, its paths from the working directory; weights: its tuned ones.
+        rules: settings of the rules and language models of folds.
+        config: configuration of the system without learned weights, with paths from the working directory.
+        weights: tuned weights of this system.
 
     Raises:
         InputError: the configuration has latent features or no language model; see ``make_folds``.
@@ -55,7 +56,7 @@ def learn_system(
     if config.latent is not None:
         raise InputError("has a latent model already, and lscfg margin adds one: name a system without", config.path)
     if config.language_model is None:
-        raise InputError("has no language model, without which translations cannot be told apart", config.path)
+        raise InputError("has no language model, which ranks translations", config.path)
     vocab, text = Vocab(), FoldedText.read(inputs, settings)
     pairs, held_out = text.pairs(settings)
     make_folder(folder)
@@ -70,7 +71,7 @@ def learn_system(
     lm = Path(os.path.relpath(config.language_model, folder))
     latent = LatentFeature({"model": MODEL, "features": "boundary"})
     write_ini(folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None))
-    # They were learned beside these weights, on the scale of the model's score.
+    # The learned weights are on the scale of the model score under these weights.
     write_weights(folder / START, {**weights, MARGIN_RULE: 1.0, MARGIN_WORDS: 1.0, BOUNDARY_FEATURES[0]: 1.0})
     write_json(folder / TRACE, learner.trace)
 
@@ -78,7 +79,7 @@ def learn_system(
 def write_weighed(
     path: Path, grammars: Sequence[Path], features: FeatureNumbers, learned: LearnedWeights, vocab: Vocab
 ) -> None:
-    """Writes the rules of grammars with two features more, where they are not 0.
+    """Writes the rules of grammars with two more features, unless these are 0.
 
     Raises:
         InputError: a grammar cannot be read.
@@ -112,7 +113,7 @@ def _values(grammar: Grammar, rule: int, features: FeatureNumbers, learned: Lear
 
 
 def boundary_model(learned: LearnedWeights, vocab: Vocab) -> BoundaryModel:
-    """The weights of the words at borders of spans."""
+    """Makes a model of the weights of words at borders of spans."""
     words = [vocab.word(number) for number in range(len(vocab))]
     found: dict[int, list[tuple[int, int, float]]] = {ENDS: [], SIDES: []}
     for key, weight in learned.border_items():

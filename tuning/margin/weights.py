@@ -9,7 +9,7 @@ class AveragedWeights:
     """Weights by number, all 0 at first.
 
     Each gradient moves a weight by rate / sqrt(1 + sum of its squared gradients so far) (Duchi et al. 2011). The
-    average is that over all batches, for the last one alone follows the last pairs.
+    average is over all batches, since the last weights follow the last pairs.
     """
 
     def __init__(self, size: int):
@@ -19,7 +19,7 @@ class AveragedWeights:
         return len(self.value)
 
     def grow(self, size: int) -> None:
-        """Makes room for so many, at least."""
+        """Adds weights of 0 up to a number of weights."""
         if size > len(self.value):
             more = np.zeros(max(size, 2 * len(self.value)) - len(self.value))
             self.value, self._squares, self._late = (
@@ -27,7 +27,7 @@ class AveragedWeights:
             )
 
     def follow(self, numbers: np.ndarray, gradient: np.ndarray, rate: float, batch: int) -> None:
-        """Moves some weights, each of which is there once, uphill.
+        """Moves some weights, each named once, along a gradient.
 
         Args:
             batch: the batches before this one.
