@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> None:
     from lscfg.tuning.margin.system import INI, START, learn_system
 
     settings = from_options(MarginSettings, args)
-    own = from_kind_options(args.EXTRACTORS, _sources(), args, "rules")
+    own = from_kind_options(args.rule_source, _sources(), args, "rules")
     rules = FoldRules(EXTRACTORS[args.rule_source], own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
