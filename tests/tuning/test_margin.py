@@ -300,7 +300,7 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
         (None, ("--folds", "101"), "at most 100"),
         (None, ("--folds", "99", "--held-out-share", "0.9"), "different pairs cannot be 99 folds"),
         (None, ("--kbest", "1"), "at least 2"),
-        (None, ("--rules-passes", "2"), "is for induced, not for hiero"),
+        (None, ("--rules-passes", "2"), "is for biparsed, not for hiero"),
         (None, ("--held-out-share", "1"), "less than 1"),
     ],
 )
