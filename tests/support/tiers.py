@@ -14,6 +14,13 @@ MARKS = {
     "site": ("test_documents.py::test_the_site_can_be_made", "test_tutorial.py::test_the_cells_run"),
     "cluster": ("*/test_cluster*.py::*", "*/test_sample_cluster.py::*"),
     "hosts": ("moses_bridge/test_moses_plugin.py::*", "tuning/test_hosts.py::test_*_optimisers_raise_bleu*"),
+    "runs": (
+        "tuning/experiment/test_experiment.py::*",
+        "tuning/experiment/test_raw_text.py::test_a_run*",
+        "tuning/experiment/test_damaged_cache.py::*",
+        "tuning/experiment/test_latent_starts.py::*",
+        "corpus/test_saved_aligners.py::*",
+    ),
     "attack": ("test_attack.py::*", "parallel/test_orphans.py::*"),
 }
 """Patterns of test ids, from the folder tests/ on."""
