@@ -22,7 +22,8 @@ from lscfg.extract.trees import TextTrees, has_trees, read_trees, tree_lines
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_range
-from lscfg.io.text import atomic_write, read_blocks
+from lscfg.io.read import read_blocks
+from lscfg.io.write import atomic_write
 from lscfg.kernel import DeriveOptions, Deriver, LineError, Trees
 from lscfg.parallel.choose import in_threads
 from lscfg.settings import settings_of

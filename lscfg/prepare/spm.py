@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError
-from lscfg.io.text import read_bytes
+from lscfg.io.read import read_bytes
 from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared, setting
 

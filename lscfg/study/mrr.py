@@ -19,7 +19,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
 from lscfg.grammar.tokens import LEFT_OUT
 from lscfg.io import tensors
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.lm import PhraseScorer
 from lscfg.log import progress
