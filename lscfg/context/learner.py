@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
+from lscfg.errors import InputError
+from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.model.parameters import Estimate, Parameters
@@ -82,6 +86,18 @@ class ContextLearner(Kind[SettingsT]):
 
 
 CONTEXT_MODELS: Registry[ContextLearner[Declared]] = Registry("lscfg.context_models", ContextLearner, "context model")
+
+
+def check_same_rules(one: RuleTable, other: RuleTable) -> None:
+    """Refuses two context models of one model that are of different rules.
+
+    Raises:
+        InputError: they are.
+    """
+    arrays = ((one.symbols, other.symbols), (one.offsets, other.offsets), (one.src_length, other.src_length))
+    if one.words != other.words or not all(np.array_equal(*pair) for pair in arrays):
+        raise InputError("the model has a context model of other rules")
+
 
 DEFAULTS = ("loglinear", "residual")
 """The default context model of each family of features, in the order in which they are learned."""

@@ -20,7 +20,7 @@ from itertools import chain
 import numpy as np
 
 from lscfg import log
-from lscfg.context.learner import AnyModel, ContextLearner, PassSettings
+from lscfg.context.learner import AnyModel, ContextLearner, PassSettings, check_same_rules
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.tokens import RuleTokens
@@ -67,8 +67,7 @@ class Loglinear(ContextLearner[LoglinearSettings]):
         """Returns the model with a log-linear context model; see ``ContextLearner``."""
         context, before = estimate_context(tokens, source, settings, threads), model.context
         if before and before.low_dimensional and before.low_dimensional.kind != "joint":
-            if (len(before.rules.symbols), len(before.rules)) != (len(context.rules.symbols), len(context.rules)):
-                raise InputError("the model has a context model of other rules")
+            check_same_rules(before.rules, context.rules)
             context = replace(context, low_dimensional=before.low_dimensional)
         return replace(model, context=context, about=model.about | {"context": settings.facts()})
 

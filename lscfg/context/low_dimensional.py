@@ -12,7 +12,14 @@ from scipy import linalg, sparse
 
 from lscfg import log
 from lscfg.context.correlation import WHITENINGS, Correlation, correlate
-from lscfg.context.learner import AnyModel, ContextLearner, PassSettings, VectorSettings, WindowSettings
+from lscfg.context.learner import (
+    AnyModel,
+    ContextLearner,
+    PassSettings,
+    VectorSettings,
+    WindowSettings,
+    check_same_rules,
+)
 from lscfg.context.views import Look, Views
 from lscfg.context.word_vectors import given_directions
 from lscfg.errors import InputError
@@ -329,9 +336,7 @@ class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
         if model.context:
             if model.context.low_dimensional:
                 raise InputError("the model has a joint or a low-dimensional context model already; add one to another")
-            own = model.context.rules
-            if (len(own.symbols), len(own)) != (len(rules.symbols), len(rules)):
-                raise InputError("the model has a context model of other rules")
+            check_same_rules(model.context.rules, rules)
             context = replace(model.context, low_dimensional=made)
         else:
             counts = np.bincount(task.tokens.places[:, 0], minlength=len(rules)).astype(np.float64)

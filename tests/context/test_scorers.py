@@ -432,4 +432,6 @@ def test_two_context_models_are_added_in_any_order(tmp_path, planted):
     second.save(tmp_path / "second")
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     with pytest.raises(InputError, match="context model of other rules"):
-        add_loglinear(add_context_model("ls", settings, plain, tokens, source), phrase_tokens(derivations), source)
+        other = ["b x", "b y", "b x", "b z"]
+        trees = derive(other, ["B X", "C Y", "B X", "D Z"], ["0-0 1-1"] * 4)
+        add_loglinear(add_context_model("ls", settings, plain, tokens, source), phrase_tokens(trees), other)
