@@ -3,6 +3,10 @@
 
 #include "base/simd.h"
 
+/* Edges of a node with the same rules form a run, and runs with the same rules are multiplied together: both
+ * passes join the runs of one level, marginals those of the whole forest, by heads or first tails, whichever are
+ * fewer. The loops exist for AVX-512, AVX2 with FMA, and as a baseline; the first two give the same bits. */
+
 enum { LANES = 8 };
 
 /* The rest of the kernel is compiled without contraction of a * b + c; here contraction makes the loops fast. */
@@ -38,10 +42,6 @@ enum { LANES = 8 };
 #define FMA(a, b, c) __builtin_fma(a, b, c)
 #define SET "avx512"
 #include "inference/contract_loops.h"
-
-/* Edges of a node with the same rules form a run, and runs with the same rules are multiplied together: both
- * passes join the runs of one level, marginals those of the whole forest, by heads or first tails, whichever are
- * fewer. The loops exist for AVX-512, AVX2 with FMA, and as a baseline; the first two give the same bits. */
 
 #endif
 
