@@ -3,8 +3,8 @@ a task.
 
     python benchmarks/cluster.py train.ja train.en train.align -c cdec.ini -w weights --dev dev.ja
 
-The workers are processes of this machine with one thread, or one with two. ``derive`` and ``estimate em`` go to one
-worker as a whole; the chains of ``induce sample`` and the blocks of ``decode`` go to all. A decoder is opened, decodes
+Workers are processes of this machine with one thread, or one with two. ``derive`` and ``estimate em`` go to one
+worker as a whole; the chains of ``grammar sampled`` and the blocks of ``decode`` go to all. A decoder opens, decodes
 once, and then under other weights, as tuning does, with the forests that it keeps. That outputs are equal is checked
 before a figure is printed.
 """
@@ -87,7 +87,7 @@ def measure(args: argparse.Namespace, folder: Path, engine: Engine, more: list[s
         em = ["estimate", "em", str(derived), "-m", "16", "--iterations", "10"]
         estimate, model = command(em, folder / "model", more)
         chains = ["--chains", "2", "--sweeps", "20", "--filter", args.dev]
-        sample, rules = command(["induce", "sample", *args.corpus, *chains], folder / "rules", more)
+        sample, rules = command(["grammar", "sampled", *args.corpus, *chains], folder / "rules", more)
         passes, texts = decode(engine, args)
         best = list(map(min, best, [derive, estimate, sample, *passes]))
         outputs = [trees, model, rules, texts]

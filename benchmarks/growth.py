@@ -46,7 +46,7 @@ STAGES = {
     "hiero grammar": "grammar --hiero {f} {e} {a} -o {out}/hiero.gz",
     "hiero grammar in 1 GiB": "grammar --hiero {f} {e} {a} --memory 1 -o {out}/hiero.gz",
     "hiero for a text": "grammar --hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
-    "sampled for a text": "induce sample {f} {e} {a} --filter {text} --sweeps 5 --keep-every 5 -o {out}/sampled.gz",
+    "sampled for a text": "grammar sampled {f} {e} {a} --filter {text} --sweeps 5 --set keep_every=5 -o {out}/s.gz",
     "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg --discount-fallback",
     "spectral": "estimate spectral {out}/derivations -o {out}/spectral.lscfg",
     "em": "estimate em {out}/derivations --iterations 1 -o {out}/em.lscfg",

@@ -13,13 +13,13 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from lscfg import log
-from lscfg.command_table import COMMANDS, ESTIMATION, JOBS, Command, by_group, every_command
+from lscfg.command_table import COMMANDS, ESTIMATION, JOBS, OLD_COMMANDS, OLD_FORMS, Command, by_group, every_command
 from lscfg.errors import LscfgError
 from lscfg.extras import cure
 from lscfg.io.arguments import checked_files
@@ -38,7 +38,8 @@ SESSION = (
 
 GOOD, BAD_INPUT, BAD_USAGE, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
 
-QUIET = "show no log and no progress; warnings and errors stay"
+QUIET = "--quiet"
+"""The option of all commands, which may stand anywhere before ``--``."""
 
 
 class MainParser(CommandParser):
@@ -72,6 +73,7 @@ def build_parser(commands: Sequence[Command], chosen: str | None = None) -> Main
     )
     parser.commands = tuple(commands)
     parser.add_argument("-h", "--help", action="help", help="show this help")
+    parser.add_argument(QUIET, action="store_true", help="show warnings and errors only, with any command")
     parser.add_argument("--version", action="version", version=f"lscfg {__version__}", help="show the version")
     parser.add_argument(
         "--print-completion", choices=SHELLS, help=f"print a script that completes commands in {' or '.join(SHELLS)}"
@@ -85,20 +87,26 @@ def build_parser(commands: Sequence[Command], chosen: str | None = None) -> Main
             epilog=f"example: {command.example}",
             formatter_class=argparse.RawDescriptionHelpFormatter,  # an example stays on its line
         )
+        sub.old_form = OLD_FORMS.get(command.name, "")
         if chosen in (None, command.name):
             command.load().add_arguments(sub)
-        sub.add_argument("--quiet", action="store_true", help=QUIET)
     return parser
 
 
+def add_actions(parser: CommandParser, modules: Mapping[str, ModuleType]) -> None:
+    """Declares the actions of a command, each by a module with ``HELP`` and ``add_arguments(parser)``."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, module in modules.items():
+        module.add_arguments(add_action(actions, name, module.HELP))
+
+
 def add_action(actions: Any, name: str, help_text: str) -> CommandParser:
-    """The parser of an action of a command; ``--quiet`` may stand behind it, too.
+    """The parser of an action of a command.
 
     Args:
         actions: what ``add_subparsers`` of the command's parser returned.
     """
     action: CommandParser = actions.add_parser(name, help=help_text, description=help_text)
-    action.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help=QUIET)
     return action
 
 
@@ -112,8 +120,14 @@ def _main(given: Sequence[str]) -> int:
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _open_standard_files()
+    quiet, given = _without_quiet(given)
     chosen = next((word for word in given if not word.startswith("-")), "")
     own = {command.name for command in COMMANDS}
+    words = [word for word in given if not word.startswith("-")][:2]
+    for old in (" ".join(words), chosen):
+        if old in OLD_COMMANDS and chosen not in own:
+            print(f"lscfg {old}: is now {OLD_COMMANDS[old]}", file=sys.stderr)
+            return BAD_USAGE
     try:
         parser = build_parser(COMMANDS if chosen in own else every_command(), chosen)
     except (ImportError, LscfgError) as error:  # a command may need a package that is not installed
@@ -122,7 +136,7 @@ def _main(given: Sequence[str]) -> int:
     args, unknown = parser.parse_known_args(given)
     if unknown:
         parser.chosen(args).refuse(unknown)
-    log.show(log.Display(quiet=getattr(args, "quiet", False)))
+    log.show(log.Display(quiet=quiet))
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given
         sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
@@ -155,6 +169,12 @@ def _main(given: Sequence[str]) -> int:
             _drop_output()
         return status
     return GOOD
+
+
+def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
+    """Whether ``--quiet`` is among the words, and the others."""
+    end = given.index("--") if "--" in given else len(given)
+    return QUIET in given[:end], [*(word for word in given[:end] if word != QUIET), *given[end:]]
 
 
 class Told(SystemExit):

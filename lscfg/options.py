@@ -6,13 +6,15 @@ A word means the same in every command, and has the same letter, destination and
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Any
 
-from lscfg import log
+from lscfg.errors import InputError, did_you_mean
 from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import ClusterName, InputFile, OutputFile
+from lscfg.io.arguments import ClusterName, InputFile, NamedOutput, OutputFile
 from lscfg.parallel.engine import available_cores
+from lscfg.parser import CommandParser
 
 WEIGHTS_OF_INI = "feature weights (default: the file that the configuration names)"
 
@@ -23,7 +25,7 @@ def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:
     Args:
         note: of what more of them cost, where that is memory.
     """
-    action = parser.add_argument(
+    parser.add_argument(
         "-j",
         "--jobs",
         type=_workers,
@@ -31,16 +33,15 @@ def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:
         metavar="N",
         help=f"parallel workers; the output does not depend on N{note} (default: all cores, here %(default)s)",
     )
-    add_old_name(parser, "--threads", action)
 
 
-def add_cluster(parser: argparse._ActionsContainer) -> None:
-    """``--cluster``: where work is done, if not on this machine alone."""
-    parser.add_argument(
+def add_cluster(parser: argparse._ActionsContainer) -> argparse.Action:
+    """``--cluster``: address of other machines."""
+    return parser.add_argument(
         "--cluster",
         type=ClusterName,
-        metavar="PLACE",
-        help="cluster of Dask's to work on: tcp://HOST:PORT, tls://HOST:PORT, local:N or a file PLACE.yaml",
+        metavar="ADDRESS",
+        help="Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, local:N or a file ADDRESS.yaml",
     )
 
 
@@ -68,10 +69,9 @@ def add_weights(parser: argparse._ActionsContainer, help_text: str = WEIGHTS_OF_
 
 def add_kbest(parser: argparse._ActionsContainer) -> None:
     """``--kbest`` and ``--unique`` of a command that translates."""
-    action = parser.add_argument(
+    parser.add_argument(
         "-k", "--kbest", type=int, metavar="K", help="write the K best translations, in cdec's k-best format"
     )
-    add_old_name(parser, "--k-best", action)
     parser.add_argument("-r", "--unique", action="store_true", help="with --kbest: list each translation once")
 
 
@@ -89,6 +89,37 @@ def add_output(
         type: ``OutputFile``, or a folder of ``output_folder``.
     """
     return parser.add_argument("-o", "--output", type=type, metavar=metavar, help=help_text, **others)
+
+
+def add_outputs(parser: CommandParser, contents: Mapping[str, str]) -> argparse.Action:
+    """``--write CONTENT=FILE``: outputs next to the main one.
+
+    Args:
+        contents: description of each content by its name.
+    """
+    parser.list_names("contents of --write", tuple(contents.items()))
+    return parser.add_argument(
+        "--write",
+        type=NamedOutput,
+        metavar="CONTENT=FILE",
+        action="append",
+        default=[],
+        help="further output, of the list below; repeat for several",
+    )
+
+
+def further_outputs(args: argparse.Namespace, contents: Collection[str]) -> dict[str, str]:
+    """The files of ``--write`` by content.
+
+    Raises:
+        InputError: a content is unknown, or lacks its file.
+    """
+    for output in args.write:
+        if output.content not in contents or not output.path:
+            known = ", ".join(contents)
+            near = did_you_mean(output.content, contents)
+            raise InputError(f"--write {output}: expected CONTENT=FILE with one of {known}{near}")
+    return {output.content: output.path for output in args.write}
 
 
 def add_text(parser: argparse._ActionsContainer, links: str = "word alignments i-j") -> None:
@@ -120,31 +151,32 @@ def add_reference(parser: argparse._ActionsContainer, required: bool = True) -> 
     )
 
 
+def add_kind(parser: CommandParser, name: str, helps: Mapping[str, str]) -> None:
+    """The first argument of a command, which names a kind; the help lists all kinds."""
+    parser.add_argument(name, choices=tuple(helps), metavar=name.upper(), help="one of the list below")
+    parser.list_names(f"{name}s", tuple(helps.items()))
+    parser.kind_argument = name
+
+
+def add_checkpoint(parser: argparse._ActionsContainer) -> list[argparse.Action]:
+    """``--checkpoint`` and ``--resume``."""
+    return [
+        parser.add_argument("--checkpoint", metavar="DIR", help="folder for checkpoints"),
+        parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint"),
+    ]
+
+
+def checkpoint_folder(args: argparse.Namespace) -> Path | None:
+    """The folder of ``--checkpoint``, None without the option.
+
+    Raises:
+        InputError: ``--resume`` lacks it.
+    """
+    if args.resume and not args.checkpoint:
+        raise InputError("--resume needs --checkpoint DIR, the folder to continue from")
+    return Path(args.checkpoint) if args.checkpoint else None
+
+
 def add_seed(parser: argparse._ActionsContainer, default: int, what: str) -> None:
     """``--seed``: of what is drawn at random."""
     parser.add_argument("--seed", type=int, default=default, metavar="N", help=f"seed of {what} (default: %(default)s)")
-
-
-def add_old_name(parser: argparse._ActionsContainer, name: str, action: argparse.Action) -> None:
-    """A name that an option had in the last release: it works, is in no help, and warns."""
-    parser.add_argument(
-        name,
-        action=_OldName,
-        dest=action.dest,
-        type=action.type or str,
-        default=argparse.SUPPRESS,
-        metavar=action.option_strings[-1],
-        help=argparse.SUPPRESS,
-    )
-
-
-class _OldName(argparse.Action):
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        log.warning(f"{option_string} is called {self.metavar} now; the next release will not know the old name")
-        setattr(namespace, self.dest, values)

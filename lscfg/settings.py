@@ -6,11 +6,10 @@ stage's key depends on, and the tables of docs/reference/configuration.md.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import math
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from pathlib import Path
@@ -89,6 +88,7 @@ def setting(
     part: str = "",
     option: str = "",
     letter: str = "",
+    common: bool = False,
 ) -> Any:
     """A field of a settings class.
 
@@ -100,10 +100,12 @@ def setting(
         metavar: the value in a command's help.
         shown: the default in words, where the value itself would not tell.
         part: of the work that alone depends on it, where that is not all of it.
-        option: its name on the command line, where it is another one; letter: its short form, where it has one.
+        common: commands have an option for it, next to ``--set``.
+        option: the name of that option, where it is another one; letter: its short form, where it has one.
     """
     metadata = {"help": help, "limits": Limits(least, most, above, below, tuple(choices))}
-    metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option, "letter": letter}
+    metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option}
+    metadata |= {"letter": letter, "common": common}
     if isinstance(default, (list, dict)):
         return dataclasses.field(default_factory=default.copy, metadata=metadata)
     return dataclasses.field(default=default, metadata=metadata)
@@ -176,6 +178,7 @@ class Setting:
     part: str
     option_name: str
     letter: str
+    common: bool
 
     def check(self, value: Any) -> None:
         """Refuses a value out of its range; of several values, none at all or one that is there twice.
@@ -239,127 +242,10 @@ def _settings_of(cls: Any) -> tuple[Setting, ...]:
         default: Any = item.default
         if item.default_factory is not MISSING:
             default = item.default_factory()
-        facts = {name: item.metadata[name] for name in ("help", "metavar", "shown", "part", "option_name", "letter")}
+        names = ("help", "metavar", "shown", "part", "option_name", "letter", "common")
+        facts = {name: item.metadata[name] for name in names}
         found.append(Setting(item.name, hint, many, optional, default, limits=limits, **facts))
     return tuple(found)
-
-
-# ---- the command line ----
-
-
-def add_options(
-    parser: argparse._ActionsContainer, cls: type[Declared], prefix: str = "", leave: Collection[str] = ()
-) -> None:
-    """Declares an option for each setting; those not given leave nothing behind.
-
-    Args:
-        prefix: of the options' names and destinations, ``"hiero"`` for ``--hiero-max-arity``.
-        leave: names of settings that get no option.
-    """
-    for item in settings_of(cls):
-        if item.name in leave:
-            continue
-        keywords: dict[str, Any] = {"dest": _destination(item, prefix), "default": argparse.SUPPRESS}
-        if item.kind is bool:
-            keywords |= {"action": "store_false" if item.default else "store_true", "help": item.help}
-        else:
-            values = f" of {item.limits}" if item.many and item.limits.choices else ""
-            text = f"{item.help}{values} (default: {item.default_text()})".replace("%", "%%")
-            keywords |= {"help": text, "type": _listed(item.kind) if item.many else item.kind}
-            if item.limits.choices and not item.many:
-                keywords["choices"] = item.limits.choices
-            else:
-                keywords["metavar"] = item.metavar or _METAVARS[item.kind] if not item.many else item.metavar or "LIST"
-        letters = [f"-{item.letter}"] if item.letter and not prefix else []
-        parser.add_argument(*letters, _option(item, prefix), **keywords)
-
-
-_METAVARS = {int: "N", float: "X", str: "NAME", Path: "FILE"}
-
-
-def from_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "", **others: Any) -> Any:
-    """The settings that a command's options give.
-
-    Args:
-        others: further values by name, in place of options.
-
-    Raises:
-        SettingError: a value is out of its range; it names the option.
-    """
-    try:
-        return cls(**given_options(cls, args, prefix) | others)
-    except SettingError as error:
-        raise option_error(cls, error, prefix) from None
-
-
-def option_error(cls: type[Declared], error: SettingError, prefix: str = "") -> SettingError:
-    """The error with the option in place of the setting."""
-    item = next((item for item in settings_of(cls) if item.name == error.name), None)
-    return SettingError(_option(item, prefix) if item else error.name, error.requirement)
-
-
-def add_kind_options(
-    parser: argparse._ActionsContainer, classes: Mapping[str, type[Declared]], prefix: str = ""
-) -> None:
-    """Declares an option for each setting that any of some kinds has; the help of one names its kinds.
-
-    Args:
-        classes: the settings of each kind by its name; prefix: as of ``add_options``.
-    """
-    declared: dict[str, list[str]] = {}
-    for name, cls in classes.items():
-        for item in settings_of(cls):
-            declared.setdefault(item.name, []).append(name)
-    for name, users in declared.items():
-        cls = classes[users[0]]
-        others = [item.name for item in settings_of(cls) if item.name != name]
-        add_options(parser.add_argument_group(f"settings of {', '.join(users)}"), cls, prefix, others)
-
-
-def from_kind_options(
-    name: str, classes: Mapping[str, type[Declared]], args: argparse.Namespace, prefix: str = ""
-) -> Any:
-    """The settings of the kind ``name`` as options say them.
-
-    Raises:
-        SettingError: a value is out of its range, or an option is of other kinds only.
-    """
-    own = {item.name for item in settings_of(classes[name])}
-    for other, cls in classes.items():
-        foreign = given_options(cls, args, prefix).keys() - own
-        for option in option_names(cls, foreign, prefix):
-            raise SettingError(option, f"is for {other}, not for {name}")
-    return from_options(classes[name], args, prefix)
-
-
-def given_options(cls: type[Declared], args: argparse.Namespace, prefix: str = "") -> dict[str, Any]:
-    """Values by name of the settings that were given."""
-    found = {}
-    for item in settings_of(cls):
-        if hasattr(args, _destination(item, prefix)):
-            found[item.name] = getattr(args, _destination(item, prefix))
-    return found
-
-
-def option_names(cls: type[Declared], names: Collection[str], prefix: str = "") -> list[str]:
-    """The options of some settings."""
-    return [_option(item, prefix) for item in settings_of(cls) if item.name in names]
-
-
-def _destination(item: Setting, prefix: str) -> str:
-    return f"{prefix.replace('-', '_')}_{item.name}" if prefix else item.name
-
-
-def _option(item: Setting, prefix: str) -> str:
-    return f"--{prefix}-{item.option.lstrip('-')}" if prefix else item.option
-
-
-def _listed(kind: type) -> Any:
-    def values(text: str) -> tuple[Any, ...]:
-        return tuple(kind(part) for part in text.split(",") if part)
-
-    values.__name__ = "list"  # argparse names it where a value is not of the kind
-    return values
 
 
 # ---- documents ----

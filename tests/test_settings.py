@@ -1,23 +1,20 @@
 """Settings as data: what a declaration gives to checks, commands, stage keys and documents."""
 
-import argparse
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS
+from lscfg.parser import CommandParser
 from lscfg.settings import (
     Declared,
     SettingError,
-    add_options,
-    from_options,
-    given_options,
-    option_names,
     setting,
     settings_of,
     settings_table,
@@ -27,21 +24,23 @@ from lscfg.tuning.optimisers import OPTIMISERS
 
 @dataclass(frozen=True)
 class Sample(Declared):
-    m: int = setting(8, "hidden states", least=1, most=64, metavar="M")
-    share: float = setting(0.5, "share of the text", above=0, below=1)
-    way: str = setting("left", "way to go", choices=("left", "right"))
-    names: tuple[str, ...] = setting(("a", "b"), "names", choices=("a", "b", "c"))
-    scaling: bool = setting(True, "no scaling")
-    drop: bool = setting(False, "bad pairs dropped", option="drop-bad")
-    limit: int | None = setting(None, "limit", least=1)
-    file: Path | None = setting(None, "a file", part="late")
+    m: int = setting(8, "hidden states", least=1, most=64, metavar="M", common=True)
+    share: float = setting(0.5, "share of the text", above=0, below=1, common=True)
+    way: str = setting("left", "way to go", choices=("left", "right"), common=True)
+    names: tuple[str, ...] = setting(("a", "b"), "names", choices=("a", "b", "c"), common=True)
+    scaling: bool = setting(True, "no scaling", common=True)
+    drop: bool = setting(False, "bad pairs dropped", option="drop-bad", common=True)
+    limit: int | None = setting(None, "limit", least=1, common=True)
+    file: Path | None = setting(None, "a file", part="late", common=True)
     long: int = setting(1, "a long number", least=0, most=2**32 - 1)
 
 
-def parsed(*words: str, prefix: str = "") -> argparse.Namespace:
-    parser = argparse.ArgumentParser(exit_on_error=False)
-    add_options(parser, Sample, prefix)
-    return parser.parse_args(words)
+def given(*words: str) -> Sample:
+    """The settings that a command line gives."""
+    parser = CommandParser(exit_on_error=False)
+    add_settings(parser, Table("sample", (Sample,)), leave=("long",))
+    made: Sample = GivenSettings(parser.parse_args(words), "sample").build("sample", Sample)
+    return made
 
 
 @pytest.mark.parametrize(
@@ -65,42 +64,19 @@ def test_ranges_are_checked(values, message):
 
 
 def test_options_come_from_the_declaration():
-    assert from_options(Sample, parsed()) == Sample()
-    words = [
-        "-m",
-        "3",
-        "--share",
-        ".25",
-        "--way",
-        "right",
-        "--names",
-        "c,a",
-        "--no-scaling",
-        "--drop-bad",
-        "--limit",
-        "4",
-        "--file",
-        "here",
-    ]
-    assert from_options(Sample, parsed(*words)) == Sample(3, 0.25, "right", ("c", "a"), False, True, 4, Path("here"))
-    assert given_options(Sample, parsed("-m", "3")) == {"m": 3}
-    assert option_names(Sample, ("m", "drop", "scaling")) == ["-m", "--no-scaling", "--drop-bad"]
-
-
-def test_other_values_take_the_place_of_options():
-    assert from_options(Sample, parsed("-m", "3", "--limit", "4"), m=5) == Sample(m=5, limit=4)
-
-
-def test_options_with_a_prefix():
-    found = from_options(Sample, parsed("--some-m", "3", "--some-drop-bad", prefix="some"), "some")
-    assert found == Sample(m=3, drop=True)
+    assert given() == Sample()
+    words = "-m 3 --share .25 --way right --names c,a --no-scaling --drop-bad --limit 4 --file here"
+    assert given(*words.split()) == Sample(3, 0.25, "right", ("c", "a"), False, True, 4, Path("here"))
+    with pytest.raises(SystemExit):
+        given("--long", "3")
+    assert given("--set", "long=3") == Sample(long=3)
 
 
 def test_an_option_out_of_its_range_is_named():
     with pytest.raises(InputError, match=r"^-m must be at least 1, not 0$"):
-        from_options(Sample, parsed("-m", "0"))
-    with pytest.raises(InputError, match=r"^--some-share must be less than 1"):
-        from_options(Sample, parsed("--some-share", "2", prefix="some"), "some")
+        given("-m", "0")
+    with pytest.raises(InputError, match=r"^--share must be less than 1"):
+        given("--share", "2")
 
 
 def test_facts_are_all_but_files_and_come_back():

@@ -81,12 +81,12 @@ class TuneSettings(Declared):
         InputError: a value is out of its range.
     """
 
-    iterations: int = setting(15, "decoding runs over the development set", least=1)
-    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k")
+    iterations: int = setting(15, "decoding runs over the development set", least=1, common=True)
+    kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k", common=True)
     unique: bool = setting(True, "k-best lists that may repeat a translation")
     patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
-    seed: int = setting(1, "seed of all random choices", least=0)
-    optimiser: str = setting("mira", "optimiser", metavar="NAME")
+    seed: int = setting(1, "seed of all random choices", least=0, common=True)
+    optimiser: str = setting("mira", "optimiser", metavar="NAME", common=True)
     """A kind of ``lscfg.tuning.optimisers``, or the name of the optimiser in the arguments of ``tune``."""
     interpolation: float | None = setting(
         None,

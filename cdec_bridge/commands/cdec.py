@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
 
+from lscfg import log
+from lscfg.cdec_bridge.decoder import find_cdec, find_library, program_below
+from lscfg.cdec_bridge.forests import binary_inputs, record
+from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
+from lscfg.cdec_bridge.packing import PACKED, pack_ini
+from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.cli import add_action
+from lscfg.errors import InputError
+from lscfg.formats.kbest import parse_hypothesis
+from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io.arguments import InputFile, InputFolder, output_folder
+from lscfg.io.text import make_folder, put_lines, read_lines, write_lines
+from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the actions and their options."""
-    from lscfg.io.arguments import InputFile, InputFolder, output_folder
-    from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
-
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "compile the library for your cdec")
     check = add_action(actions, "check", "load the library into cdec and compare its features with lscfg's own")
@@ -74,17 +84,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _build(args: argparse.Namespace) -> None:
-    from lscfg import log
-    from lscfg.cdec_bridge.library import CdecTree, build_library
 
     build_library(CdecTree.at(args.cdec_root), args.output)
     log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
 
 
 def _check(args: argparse.Namespace) -> None:
-    import tempfile
-
-    from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
 
     tree = CdecTree.at(args.cdec_root)
     with tempfile.TemporaryDirectory() as folder:
@@ -95,12 +100,6 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _pack(args: argparse.Namespace) -> None:
-    from lscfg import log
-    from lscfg.cdec_bridge.decoder import find_library
-    from lscfg.cdec_bridge.packing import PACKED, pack_ini
-    from lscfg.errors import InputError
-    from lscfg.formats.weights import read_weights, write_weights
-    from lscfg.io.text import make_folder, write_lines
 
     if args.library and not Path(args.library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", args.library)
@@ -118,8 +117,6 @@ def _pack(args: argparse.Namespace) -> None:
 
 
 def _program(args: argparse.Namespace) -> Path:
-    from lscfg.cdec_bridge.decoder import find_cdec, program_below
-    from lscfg.errors import InputError
 
     program = program_below(args.cdec_root) if args.cdec_root else find_cdec()
     if program is None:
@@ -128,9 +125,6 @@ def _program(args: argparse.Namespace) -> Path:
 
 
 def _decode(args: argparse.Namespace) -> None:
-    from lscfg.cdec_bridge.processes import CdecProcesses
-    from lscfg.formats.kbest import parse_hypothesis
-    from lscfg.io.text import put_lines, read_lines
 
     program, options = _program(args), _weights(args)
     if args.unique:
@@ -145,9 +139,6 @@ def _decode(args: argparse.Namespace) -> None:
 
 
 def _forest(args: argparse.Namespace) -> None:
-    from lscfg.cdec_bridge.forests import binary_inputs, record
-    from lscfg.errors import InputError
-    from lscfg.io.text import put_lines, read_lines
 
     if [args.text is None, args.config is None] != [args.read is not None] * 2:
         raise InputError("give either TEXT and -c INI, or --read DIR")

@@ -16,7 +16,7 @@ class SentenceAnalysis:
     """What a model says of a sentence; a notebook shows it as a table of spans.
 
     Attributes:
-        explanation: all that is known, as ``lscfg explain`` shows it.
+        explanation: all that is known, as ``lscfg inspect sentence`` shows it.
     """
 
     explanation: Explanation

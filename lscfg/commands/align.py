@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-from typing import TYPE_CHECKING
+import os
+from dataclasses import dataclass
 
-if TYPE_CHECKING:
-    from lscfg.corpus.align import AlignmentSettings
+from lscfg import log
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align_both_ways, align_with
+from lscfg.corpus.aligner import ALIGNERS
+from lscfg.corpus.parallel import read_parallel
+from lscfg.errors import InputError
+from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
+from lscfg.io.text import write_lines
+from lscfg.options import add_jobs, add_text
+from lscfg.parser import CommandParser
+from lscfg.settings import Declared, setting
+
+TABLE = "alignment"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+@dataclass(frozen=True)
+class Joining(Declared):
+    """Symmetrisation of both directions: the option ``--heuristic`` or the key ``heuristics``."""
+
+    heuristics: tuple[str, ...] = setting(
+        (AlignmentSettings.heuristic,), "symmetrisation of the two directions", choices=HEURISTICS
+    )
+
+
+def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    from lscfg.corpus.align import HEURISTICS, AlignmentSettings
-    from lscfg.corpus.aligner import ALIGNERS
-    from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
-    from lscfg.options import add_jobs, add_text
-    from lscfg.settings import add_kind_options, add_options
-
     add_text(parser, links="")
     parser.add_argument(
         "-o",
@@ -32,29 +47,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--heuristic",
         type=_heuristics,
-        default=(AlignmentSettings.heuristic,),
+        default=argparse.SUPPRESS,
         metavar="LIST",
-        help=f"how the two directions are joined, one way or several of {', '.join(HEURISTICS)} "
+        help=f"symmetrisation of the two directions, one or several of {', '.join(HEURISTICS)} "
         f"(default: {AlignmentSettings.heuristic})",
     )
+    parser.add_argument("--save", type=OutputFile, metavar="MODEL", help="file for the trained aligner")
     parser.add_argument(
-        "--save", type=OutputFile, metavar="MODEL", help="keep the trained aligner there, for other text"
+        "--model", type=InputFile, dest="saved", metavar="MODEL", help="saved aligner to use instead of training one"
     )
-    parser.add_argument(
-        "--model",
-        type=InputFile,
-        dest="saved",
-        metavar="MODEL",
-        help="align with this saved aligner, without training",
+    add_jobs(parser, ", and at most 2 are used")
+    add_settings(
+        parser,
+        Table(TABLE, (AlignmentSettings,), ALIGNERS.settings()),
+        leave=("heuristic",),
+        choices={"model": ALIGNERS.names()},
     )
-    add_options(parser, AlignmentSettings, leave=("heuristic",))
-    add_kind_options(parser, ALIGNERS.settings())
-    add_jobs(parser, ", and no more than 2 are used")
 
 
 def _heuristics(text: str) -> tuple[str, ...]:
-    from lscfg.corpus.align import HEURISTICS
-
     names = tuple(text.split(","))
     for name in names:
         if name not in HEURISTICS:
@@ -71,54 +82,47 @@ def run(args: argparse.Namespace) -> None:
         InputError: see ``lscfg.corpus.align.AlignmentSettings`` and ``lscfg.corpus.parallel.read_parallel``; or options
             do not go together.
     """
-    from lscfg import log
-    from lscfg.corpus.align import align_both_ways, align_with
-    from lscfg.corpus.parallel import read_parallel
-    from lscfg.errors import InputError
-    from lscfg.io.text import write_lines
-
-    outputs = [path for output in args.output for path in output.named(vars(args))]
-    if len(outputs) != len(args.heuristic):
+    given = GivenSettings(args, TABLE)
+    heuristics = getattr(args, "heuristic", None) or given.choose(TABLE, Joining, "heuristics")
+    outputs = [path for output in args.output for path in output.named({"heuristic": heuristics})]
+    if len(outputs) != len(heuristics):
         raise InputError(
-            f"{len(outputs)} outputs for {len(args.heuristic)} heuristics; give one -o for each, "
+            f"{len(outputs)} outputs for {len(heuristics)} heuristics; give one -o for each, "
             "or one with {heuristic} in its name"
         )
-    settings = _settings(args)
+    settings = _settings(args, given)
     src, tgt = read_parallel(args.source, args.target)
     log.info(f"aligning {len(src)} sentence pairs")
     if settings is None:
         links = align_with(args.saved, src, tgt, jobs=args.jobs)
     else:
         links = align_both_ways(src, tgt, settings, jobs=args.jobs, save=args.save)
-    for path, heuristic in zip(outputs, args.heuristic, strict=True):
+    for path, heuristic in zip(outputs, heuristics, strict=True):
         write_lines(path, links.joined(heuristic))
         log.info(f"wrote {path}")
     if args.save:
         log.info(f"wrote {args.save}")
 
 
-def _settings(args: argparse.Namespace) -> AlignmentSettings | None:
-    """By which the aligner is trained; None where it is saved already.
+def _settings(args: argparse.Namespace, given: GivenSettings) -> AlignmentSettings | None:
+    """The settings of the training; None for a saved aligner.
 
     Raises:
-        InputError: they are given though nothing is trained, or one is out of its range.
+        InputError: a saved aligner has settings, or one is out of its range.
     """
-    import os
-
-    from lscfg.corpus.align import AlignmentSettings
-    from lscfg.corpus.aligner import ALIGNERS
-    from lscfg.errors import InputError
-    from lscfg.settings import Declared, from_kind_options, from_options, given_options, option_names
-
+    kinds = ALIGNERS.settings()
     if args.saved is None:
-        settings: AlignmentSettings = from_options(AlignmentSettings, args, heuristic=args.heuristic[0])
-        return dataclasses.replace(settings, aligner=from_kind_options(settings.model, ALIGNERS.settings(), args))
-    if args.saved in ALIGNERS.names() and not os.path.exists(args.saved):
+        name = given.choose(TABLE, AlignmentSettings, "model")
+        if name not in kinds:
+            given.build(TABLE, AlignmentSettings, ignore=given.keys(TABLE))  # refuses the name
+        settings, aligner = given.build(TABLE, AlignmentSettings, kinds[name], others=kinds, ignore=("heuristics",))
+        made: AlignmentSettings = dataclasses.replace(settings, aligner=aligner)
+        return made
+    if args.saved in kinds and not os.path.exists(args.saved):
         raise InputError(f"--model is the file of a saved aligner; choose the kind by --aligner {args.saved}")
     if args.save:
-        raise InputError("--save keeps an aligner that is trained, and --model trains none; give one of them")
-    classes: list[type[Declared]] = [AlignmentSettings, *ALIGNERS.settings().values()]
-    for cls in classes:
-        for option in option_names(cls, given_options(cls, args).keys() - {"heuristic"}):
-            raise InputError(f"{option} is for training; the saved aligner of --model has its own")
+        raise InputError("--save keeps a trained aligner, and --model trains none; give one of them")
+    options = ["--aligner"] if hasattr(args, "model") else []
+    for name in [*options, *(f"--set {key}" for key in given.keys(TABLE) if key != "heuristics")]:
+        raise InputError(f"{name} is for training; the saved aligner of --model keeps its own settings")
     return None

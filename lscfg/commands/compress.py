@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
+
+import numpy as np
+
+from lscfg import log
+from lscfg.io.arguments import InputFile
+from lscfg.model.compress import CPSettings, compress
+from lscfg.options import add_jobs, add_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile
-    from lscfg.options import add_jobs, add_output
-
     parser.add_argument("model", type=InputFile, metavar="MODEL", help="model of lscfg estimate")
     add_output(parser, "model to write", metavar="MODEL", required=True)
     parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components per tensor")
@@ -29,13 +34,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: the model cannot be read, or an option is out of range.
     """
-    import os
-
-    import numpy as np
-
-    from lscfg import log
-    from lscfg.model.compress import CPSettings, compress
-
     found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.jobs))
     before, after = (os.path.getsize(path) for path in (args.model, args.output))
     some = found.error[found.ranks > 0]

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+
+from lscfg import log
+from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg.corpus.tolerant import tolerated
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.derivations import derivations_json
+from lscfg.errors import InputError
+from lscfg.formats.kbest import format_hypothesis
+from lscfg.formats.weights import read_weights, unknown_weights
+from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
+from lscfg.io.stream import LineStream
+from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
+from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
+from lscfg.parallel.choose import in_processes, on_cluster
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import OutputFile, file_or_stream
-    from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
-
     parser.add_argument(
         "text",
         type=file_or_stream,
@@ -36,23 +50,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
-    import os
-    from collections.abc import Iterable, Iterator
-    from contextlib import nullcontext
-
-    from lscfg import log
-    from lscfg.corpus.parallel import check_plain, check_sentences
-    from lscfg.corpus.tolerant import tolerated
-    from lscfg.decode.decoder import EmbeddedDecoder
-    from lscfg.decode.derivations import derivations_json
-    from lscfg.errors import InputError
-    from lscfg.formats.kbest import format_hypothesis
-    from lscfg.formats.weights import read_weights, unknown_weights
-    from lscfg.io.arguments import StandardInput
-    from lscfg.io.stream import LineStream
-    from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
-    from lscfg.parallel.choose import in_processes, on_cluster
-
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     sentences: Iterable[str]
     total = None

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from lscfg import log
+from lscfg.io.arguments import InputFile
+from lscfg.lm.estimate import DEFAULT_FALLBACK
+from lscfg.lm.lmplz import build_lm
+from lscfg.options import add_output
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile
-    from lscfg.options import add_output
-
     parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence a line, .gz allowed")
     add_output(parser, "ARPA file to write, .gz allowed", required=True)
     parser.add_argument(
@@ -42,10 +45,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see ``lscfg.lm.lmplz.build_lm``.
     """
-    from lscfg import log
-    from lscfg.lm.estimate import DEFAULT_FALLBACK
-    from lscfg.lm.lmplz import build_lm
-
     fallback = DEFAULT_FALLBACK if args.discount_fallback else None
     build_lm(args.text, args.output, args.order, args.prune, fallback, args.estimator)
     log.info(f"wrote {args.output}: {args.order}-grams of {args.text}, estimated by {args.estimator}")

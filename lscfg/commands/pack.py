@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 
+from lscfg import log
+from lscfg.bundle.pack import pack
+from lscfg.bundle.system import one_system
+from lscfg.io.arguments import InputFolder, output_folder
+from lscfg.options import add_config, add_output, add_weights
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFolder, output_folder
-    from lscfg.options import add_config, add_output, add_weights
-
     parser.add_argument(
         "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="system's folder of lscfg run, in place of -c"
     )
@@ -30,10 +33,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
     """
-    from lscfg import log
-    from lscfg.bundle.pack import pack
-    from lscfg.bundle.system import one_system
-
     manifest = pack(one_system(args.system, args.config), args.output, args.weights, args.prepare)
     size = sum(file.bytes for file in manifest.files.values())
     log.info(f"wrote {args.output}: {len(manifest.files)} files of {size / 1e6:,.1f} MB, with their hashes")

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import sys
 from pathlib import Path
 
+from lscfg import log
 from lscfg.cli import add_action
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.text import replaced_folder, stream_lines
+from lscfg.options import add_jobs, add_output
+from lscfg.parallel.choose import in_processes
+from lscfg.parser import CommandParser
+from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.reader import TEXT_READERS, reader_of
+from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
+from lscfg.settings import SettingError
+
+TABLE = "prepare"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declares the actions and their options."""
-    from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_jobs, add_output
-    from lscfg.prepare.reader import TEXT_READERS
-    from lscfg.prepare.settings import PrepareSettings
-    from lscfg.prepare.tokeniser import TOKENISERS
-    from lscfg.settings import add_kind_options, add_options
-
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     corpus = add_action(actions, "corpus", "clean, tokenise, filter and split raw text into a folder")
     corpus.add_argument(
@@ -34,16 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             nargs="+",
             type=Path,
             default=[],
-            help=f"raw source of the {name} set and its references, in place of --{name}",
+            help=f"raw source of the {name} set and its references, instead of --{name}",
         )
-    add_options(corpus, PrepareSettings)
-    add_kind_options(corpus, TEXT_READERS.settings() | TOKENISERS.settings())
     add_jobs(corpus)
-    apply = add_action(actions, "apply", "prepare new text, from standard input or a file, as the corpus was")
+    add_settings(corpus, Table(TABLE, (PrepareSettings,), TEXT_READERS.settings() | TOKENISERS.settings()))
+    apply = add_action(actions, "apply", "prepare new text, from standard input or a file, like the corpus")
     apply.add_argument(
         "--side", choices=("source", "target"), default="source", help="language of the text (default: %(default)s)"
     )
-    restore = add_action(actions, "restore", "put translations back into text as people write it")
+    restore = add_action(actions, "restore", "restore translations to ordinary text")
     for action in (apply, restore):
         action.mixes = True
         action.add_argument("folder", metavar="DIR", type=Path, help="folder of lscfg prepare corpus")
@@ -53,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Does the action.
+    """Runs the action.
 
     Raises:
         InputError: see ``lscfg.prepare.corpus.prepare_corpus`` and ``lscfg.prepare.record.Record.read``.
@@ -65,37 +74,24 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _corpus(args: argparse.Namespace) -> None:
-    from lscfg import log
-    from lscfg.io.text import replaced_folder
-    from lscfg.parallel.choose import in_processes
-    from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
-    from lscfg.prepare.reader import TEXT_READERS, reader_of
-    from lscfg.prepare.record import RECORD
-    from lscfg.prepare.settings import PrepareSettings
-    from lscfg.prepare.tokeniser import TOKENISERS
-    from lscfg.settings import SettingError, from_kind_options, from_options, option_error
-
-    kinds = TEXT_READERS.settings()
-    reading = from_kind_options(reader_of(args.files, getattr(args, "format", None)), kinds, args)
-    tokenisation = from_kind_options(getattr(args, "tokeniser", PrepareSettings.tokeniser), TOKENISERS.settings(), args)
-    settings = from_options(PrepareSettings, args, reading=reading, tokenisation=tokenisation)
+    given, readers, kinds = GivenSettings(args, TABLE), TEXT_READERS.settings(), TOKENISERS.settings()
+    source = reader_of(args.files, given.choose(TABLE, PrepareSettings, "format"))
+    tokeniser = given.choose(TABLE, PrepareSettings, "tokeniser")
+    classes = (PrepareSettings, readers[source], kinds[tokeniser])
+    settings, reading, tokenisation = given.build(TABLE, *classes, others=readers | kinds)
+    settings = dataclasses.replace(settings, reading=reading, tokenisation=tokenisation)
     files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))
     try:
         with in_processes(args.jobs) as engine, replaced_folder(args.output, RECORD) as folder:
             record = prepare_corpus(files, settings, folder, engine)
-    except SettingError as error:  # what no setting tells by itself
-        raise option_error(PrepareSettings, error) from None
+    except SettingError as error:  # a language that no file's name ends in
+        raise given.located(TABLE, PrepareSettings, error) from None
     for line in record.summary():
         log.info(line)
     log.info(f"wrote {args.output}; each pair that was dropped is in {Path(args.output) / DROPPED}")
 
 
 def _convert(args: argparse.Namespace) -> None:
-    import sys
-
-    from lscfg.io.text import stream_lines
-    from lscfg.prepare.record import Record
-
     source, target = Record.read(args.folder).sides
     recipe = source if args.action == "apply" and args.side == "source" else target
     side = recipe.side()

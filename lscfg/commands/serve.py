@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+
+from lscfg.bundle.system import one_system, open_system
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.errors import InputError
+from lscfg.io.arguments import InputFolder
+from lscfg.options import add_config, add_jobs, add_weights
+from lscfg.parser import CommandParser
+from lscfg.serve.application import Application
+from lscfg.serve.pool import WorkerPool
+from lscfg.serve.server import Server, listen
+from lscfg.serve.settings import ServeSettings
+
+TABLE = "serve"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFolder
-    from lscfg.options import add_config, add_jobs, add_weights
-    from lscfg.serve.settings import ServeSettings
-    from lscfg.settings import add_options
-
     parser.add_argument(
-        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="bundle of lscfg pack, or system's folder"
+        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="bundle of lscfg pack, or folder of a system"
     )
     add_config(parser, required=False)
     add_weights(parser)
@@ -22,38 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="address",
         default="127.0.0.1",
         metavar="ADDRESS",
-        help="address to listen at (default: %(default)s, which this machine alone reaches)",
+        help="address to listen on (default: %(default)s, reachable from this machine only)",
     )
-    parser.add_argument(
-        "--port", type=int, default=8080, metavar="N", help="port, 0 for any that is free (default: %(default)s)"
-    )
+    parser.add_argument("--port", type=int, default=8080, metavar="N", help="port, 0 for any (default: %(default)s)")
     add_jobs(parser)
-    add_options(parser, ServeSettings)
+    add_settings(parser, Table(TABLE, (ServeSettings,)))
 
 
 def run(args: argparse.Namespace) -> None:
-    """Serves until it is told to end.
+    """Serves until a signal ends the service.
 
     Raises:
-        InputError: the system cannot be opened, a package is missing, or the address cannot be had.
+        InputError: the system cannot be opened, or the address is not available.
     """
-    import asyncio
-
-    from lscfg.bundle.system import one_system, open_system
-    from lscfg.errors import InputError
-    from lscfg.extras import need
-    from lscfg.serve.settings import ServeSettings
-    from lscfg.settings import from_options
-
-    settings = from_options(ServeSettings, args)
+    settings = GivenSettings(args, TABLE).build(TABLE, ServeSettings)
     place = one_system(args.system, args.config)
     if not 0 <= args.port < 1 << 16:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
-    need("serve")
-    from lscfg.serve.application import Application
-    from lscfg.serve.pool import WorkerPool
-    from lscfg.serve.server import Server, listen
-
     with listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
         application = Application(open_system(place, args.weights), pool, settings)
         asyncio.run(Server(application, listening).run())

@@ -35,7 +35,7 @@ class AlignmentSettings(Declared):
         InputError: unknown model or heuristic, or a number out of its range.
     """
 
-    model: str = setting("eflomal", "kind of aligner of each direction", option="aligner")
+    model: str = setting("eflomal", "aligner of each direction", option="aligner", common=True)
     heuristic: str = setting("union", "how the two directions are joined", choices=HEURISTICS)
     aligner: Declared | None = None
     """Settings of the aligner; its own defaults if None is given."""

@@ -40,7 +40,7 @@ def plain_fault(line: str) -> str | None:
     kind = "lattice" if found[1] else "segment"
     return (
         f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
-        "lscfg marginals --forests"
+        "lscfg inspect marginals --forests"
     )
 
 

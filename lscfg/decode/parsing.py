@@ -31,7 +31,7 @@ def read_grammar(config: DecoderConfig, vocab: Vocab | None = None) -> Grammar:
     if count:
         log.warning(
             f"{count} rules of more than two nonterminals have a scope above 2, up to {scope}: parsing takes time "
-            f"O(n^{scope}) in the words of a sentence; lscfg induce sample --rule-filter scope leaves them out"
+            f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
         )
     return grammar
 

@@ -44,7 +44,7 @@ from lscfg.settings import Declared, setting
 
 INITIAL = ("random", "matsuzaki", "samples")
 """Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
-counts of rules with the states that ``lscfg induce sample --hidden-states`` drew, which without an iteration are a
+counts of rules with the states that ``lscfg grammar sampled --set states`` drew, which without an iteration are a
 Bayesian estimate."""
 
 FREQUENT = 10
@@ -68,10 +68,10 @@ class Iterations(Declared):
     likelihood. Both pseudo-counts 0: EM as in the paper.
     """
 
-    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M")
-    iterations: int = setting(25, "most iterations", least=0)
+    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M", common=True)
+    iterations: int = setting(25, "most iterations", least=0, common=True)
     restarts: int = setting(1, "random restarts, of which the best model is kept", least=1)
-    seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0)
+    seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0, common=True)
     shrink_source: float = setting(
         5.0, "pseudo-counts that pull the states of a rule towards those of its source side", least=0
     )
@@ -443,7 +443,7 @@ class ExpectationMaximisation(Estimator[EMSettings]):
 def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:
     if derivations.state is None:
         raise InputError(
-            "the derivations have no hidden states; make the file with lscfg induce sample --hidden-states M"
+            "the derivations have no hidden states; make the file with lscfg grammar sampled --set states=M"
         )
     states = derivations.state.astype(np.int64)
     if int(states.max(initial=0)) >= m:

@@ -46,10 +46,10 @@ class SpectralSettings(Declared):
         InputError: a value is out of its range, or a feature template is unknown or lacks its file.
     """
 
-    m: int = setting(16, "hidden states", least=1, metavar="M")
+    m: int = setting(16, "hidden states", least=1, metavar="M", common=True)
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
-    seed: int = setting(1, "seed of the start vectors of the decomposition", least=0)
+    seed: int = setting(1, "seed of the start vectors of the decomposition", least=0, common=True)
     min_count: int = setting(1, "least number of examples of a feature", least=1)
     scaling: bool = setting(True, "no scaling of features by their frequency")
     smoothing: float = setting(

@@ -94,6 +94,25 @@ class OutputFile(str):
         yield self
 
 
+class NamedOutput(OutputFile):
+    """``CONTENT=FILE``: a file that a command writes, and the name of its content."""
+
+    @property
+    def content(self) -> str:
+        """The name of the content."""
+        return self.partition("=")[0]
+
+    @property
+    def path(self) -> str:
+        """The file, empty where there is none."""
+        return self.partition("=")[2]
+
+    def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:
+        """See ``OutputFile.named``."""
+        if self.path:
+            yield OutputFile(self.path)
+
+
 class OutputPattern(OutputFile):
     """A file that a command writes, or several: a name in braces is replaced by each value of that argument."""
 

@@ -53,7 +53,9 @@ class DeriveOptions(TreeOptions):
     """Options for turning a corpus into trees. Dropped pairs are counted by reason."""
 
     max_words: int = setting(0, "maximum number of words on each side; longer pairs are dropped; 0: no limit", least=0)
-    drop: bool = setting(False, "drop and count bad pairs instead of stopping at the first", option="drop-bad")
+    drop: bool = setting(
+        False, "drop and count bad pairs instead of stopping at the first", option="drop-bad", common=True
+    )
 
 
 @dataclass(frozen=True)

@@ -25,20 +25,22 @@ class PrepareSettings(Declared):
         SettingError: a setting is out of its range.
     """
 
-    source_language: str = setting("", "language of the source, as en or pt-BR", shown="ending of its file's name")
-    target_language: str = setting("", "language of the target", shown="ending of its file's name")
+    source_language: str = setting(
+        "", "source language, as en or pt-BR", shown="ending of its file's name", common=True
+    )
+    target_language: str = setting("", "language of the target", shown="ending of its file's name", common=True)
     format: str | None = setting(
         None, "kind of the raw files", choices=TEXT_READERS.names(), shown="ending of their names"
     )
     unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
-    tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names())
+    tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names(), common=True)
     casing: str = setting("true", "casing: as within sentences, small letters alone, or as it is", choices=CASINGS)
     max_length: int = setting(100, "most words of a sentence of the training text", least=1)
     max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
     keep_duplicates: bool = setting(False, "duplicates of pairs of the training text kept")
     drop_copies: bool = setting(False, "pairs of the training text with equal sides dropped")
-    dev: int = setting(0, "number of pairs set off for tuning", least=0)
-    test: int = setting(0, "number of pairs set off for testing", least=0)
+    dev: int = setting(0, "number of pairs set off for tuning", least=0, common=True)
+    test: int = setting(0, "number of pairs set off for testing", least=0, common=True)
     seed: int = setting(1, "seed of the choice of these pairs", least=0)
     reading: Declared | None = None
     """Settings of the kind of the raw files; its own defaults if None is given."""

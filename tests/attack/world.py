@@ -91,9 +91,9 @@ estimate spectral t.deriv -m 2 -o sp.lscfg
 marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
-induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
-induce graph phrases -o graph --neighbours 5
-induce propagate phrases graph -o new.rules
+propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
+propagate graph phrases -o graph --neighbours 5
+propagate rules phrases graph -o new.rules
 decode -c cdec.ini -w weights dev.ja -o A
 decode -c cdec.ini -w other.weights dev.ja -o B"""
 """Commands that make the world, of files that are there already."""
@@ -106,11 +106,11 @@ grammar t.deriv -o out
 grammar t.deriv --format moses -o out
 grammar --hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
-induce sample t.ja t.en t.al --filter short --sweeps 3 -o out
-induce phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
-induce graph phrases -o out
-induce propagate phrases graph -o out --gold g.gz
-induce states new.rules em.lscfg phrases graph -o out
+grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
+propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
+propagate graph phrases -o out
+propagate rules phrases graph -o out --gold g.gz
+propagate states new.rules em.lscfg phrases graph -o out
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja

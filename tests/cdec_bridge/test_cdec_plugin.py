@@ -418,7 +418,7 @@ def test_what_is_no_probability_is_counted(cdec, capsys):
     (cdec.folder / "text").write_text(text)
     cdec.ini("feature_function=LSCFG model=model.lscfg features=paper")
     with contextlib.chdir(cdec.folder):
-        main(["marginals", "cdec.ini", "text", "-o", "marginals"])
+        main(["inspect", "marginals", "cdec.ini", "text", "-o", "marginals"])
     warned = re.search(r"of 5 sentences 2 have .*\(g < 0: 2, g = 0: 0\).*; 2 have .*%.*", capsys.readouterr().err)
     assert warned is not None
     told = f"[lscfg] warning: {warned[0]}"

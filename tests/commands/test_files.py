@@ -26,7 +26,7 @@ def folder(tmp_path, monkeypatch):
     for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("weights", ["EgivenF -1"])):
         write_lines(name, lines)
     run("derive f e links -o deriv")
-    run("grammar deriv -o g")
+    run("grammar minimal deriv -o g")
     run("estimate mle deriv -o model")
     write_lines("cdec.ini", ["formalism=scfg", "grammar=g", "feature_function=LSCFG model=model", "weights=weights"])
     return tmp_path
@@ -41,25 +41,25 @@ def run(line):
     [
         "align f e -o e",
         "derive f e links -o links",
-        "grammar deriv -o deriv",
-        "grammar --hiero f e links -o links",
-        "grammar deriv --filter f -o f",
+        "grammar minimal deriv -o deriv",
+        "grammar hiero f e links -o links",
+        "grammar minimal deriv --filter f -o f",
         "lm e -o e --order 2",
         "estimate mle deriv -o deriv",
-        "estimate clusters deriv -m 2 --context f -o f",
+        "context model f --derivations deriv -o f",
         "compress model --cp 2 -o model",
-        "diagnose model --train deriv --held-out deriv -o model",
-        "marginals model f -o f",
+        "inspect choices model --train deriv --held-out deriv -o model",
+        "inspect marginals model f -o f",
         "decode -c cdec.ini f -o f",
         "decode -c cdec.ini f -o cdec.ini",
         "decode -c cdec.ini f -o g",
         "decode -c cdec.ini f -o weights",
-        "evaluate --reference e A=f -o f",
-        "evaluate --reference e A=f --sentence-table e --baseline A",
+        "evaluate scores --reference e A=f -o f",
+        "evaluate scores --reference e A=f --sentence-table e --baseline A",
         "cdec pack -c cdec.ini -w weights -o .",
         "cdec decode -c cdec.ini f -o f",
-        "marginals cdec.ini f --per-sentence-grammars .",
-        "tune --config cdec.ini --source f --reference e --weights weights -o .",
+        "inspect marginals cdec.ini f --per-sentence-grammars .",
+        "tune weights --config cdec.ini --source f --reference e --weights weights -o .",
         "moses weights moses.ini -c cdec.ini -o cdec.ini",
     ],
 )
@@ -73,9 +73,8 @@ def test_no_command_overwrites_its_input(folder, capsys, line):
 @pytest.mark.parametrize(
     ("line", "names"),
     [
-        ("simulate -m 2 --pairs 5 -o out", ["train.deriv", "train.src", "train.tgt", "model.lscfg"]),
         ("moses convert -c cdec.ini -o out", ["moses.ini", "rule-table.gz", "glue-grammar"]),
-        ("grammar deriv --format moses -o out/table", ["glue-grammar"]),
+        ("grammar minimal deriv --format moses -o out/table", ["glue-grammar"]),
         ("demo -o out", ["demo.toml", "corpus/train.ja"]),
         ("init out --grammar f --lm e", ["experiment.toml", "cdec.ini", "start.weights"]),
     ],
@@ -95,13 +94,10 @@ def test_what_lscfg_made_may_be_made_again(folder, monkeypatch):
     for glue in (GLUE, ROOT):
         (folder / "out").mkdir(exist_ok=True)
         write_lines("out/glue-grammar", glue)
-        run("grammar deriv --format moses -o out/table")
+        run("grammar minimal deriv --format moses -o out/table")
         assert read_lines("out/glue-grammar") == list(ROOT)
-    run("simulate --sentences 5 -m 2 -o simulated")
-    (folder / "other").mkdir()
-    run("simulate --sentences 5 --model simulated/model.lscfg -o other")
     calls = []
-    monkeypatch.setattr("lscfg.tuning.experiment.run.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
+    monkeypatch.setattr("lscfg.tuning.commands.demo.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
     for _ in range(2):
         with pytest.raises(SystemExit):
             main(["demo", "-o", "demo", "--quiet"])
@@ -114,9 +110,9 @@ def shell(line):
 
 
 def test_forests_may_come_through_a_pipe(folder):
-    run("marginals model f -o forests")
-    run("marginals model forests --forests -o expected")
-    done = shell("lscfg marginals model <(cat forests) --forests -o out")
+    run("inspect marginals model f -o forests")
+    run("inspect marginals model forests --forests -o expected")
+    done = shell("lscfg inspect marginals model <(cat forests) --forests -o out")
     assert done.returncode == 0, done.stderr
     assert read_lines("out") == read_lines("expected") and len(read_lines("out")) == len(SRC)
     assert all(json.loads(line)["parsed"] for line in read_lines("out"))
@@ -134,5 +130,5 @@ def test_corpora_may_come_through_pipes(folder):
 
 def test_a_model_may_come_through_a_pipe(folder):
     example_model().save(folder / "example")
-    done = shell("lscfg inspect <(cat example)")
-    assert done.returncode == 0 and done.stdout == shell("lscfg inspect example").stdout != ""
+    done = shell("lscfg inspect model <(cat example)")
+    assert done.returncode == 0 and done.stdout == shell("lscfg inspect model example").stdout != ""

@@ -12,17 +12,12 @@ from lscfg.io.text import write_lines
 from lscfg.kernel import START_WEIGHTS as LATENT_START
 from lscfg.kernel import feature_names
 from lscfg.tuning.experiment.config import read_experiment
-from lscfg.tuning.experiment.template import CORPUS
 
 SRC = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TGT = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8
 LINKS = ["0-0 1-1", "0-0 1-2 2-1", "0-0 1-1", "0-0 1-2 2-1", "0-0 1-1"] * 8
 
-NAMED = [
-    word
-    for key in CORPUS
-    for word in (f"--{key.replace('_', '-')}", "e" if key.endswith(("target", "reference")) else "f")
-]
+NAMED = ["-s", "f", "--target", "e", "--dev-set", "f", "e", "--test-set", "f", "e"]
 
 EQUAL = """
 [corpus]
@@ -63,13 +58,14 @@ def made(tmp_path_factory):
     for name, lines in (("f", SRC), ("e", TGT), ("links", LINKS), ("text", ["una flor roja"])):
         write_lines(folder / name, lines)
     f, e, links, deriv = (str(folder / name) for name in ("f", "e", "links", "deriv"))
-    context = ["--context", f, "--hiero-context", f, e, links]
+    text = [f, e, links, "--rules", "hiero+minimal"]
     for words in (
         ["derive", f, e, links, "-o", deriv],
-        ["grammar", deriv, "-o", str(folder / "min.gz")],
-        ["grammar", "--hiero", f, e, links, "-o", str(folder / "hiero.gz")],
-        ["grammar", deriv, "--hiero", f, e, links, "-o", str(folder / "both.gz")],
-        ["estimate", "mle", deriv, *context, "-o", str(folder / "model")],
+        ["grammar", "minimal", deriv, "-o", str(folder / "min.gz")],
+        ["grammar", "hiero", f, e, links, "-o", str(folder / "hiero.gz")],
+        ["grammar", "hiero", f, e, links, "--join", str(folder / "min.gz"), "-o", str(folder / "both.gz")],
+        ["estimate", "mle", deriv, "-o", str(folder / "mle")],
+        ["context", str(folder / "mle"), *text, "--derivations", deriv, "-o", str(folder / "model")],
         ["lm", e, "-o", str(folder / "lm.arpa"), "--order", "2", "--discount-fallback", "--estimator", "lscfg"],
     ):
         assert main([*words, "--quiet"]) == 0
@@ -100,7 +96,7 @@ def test_the_experiment_is_the_recommended_one_and_can_be_planned(tmp_path, made
     ("words", "held_out"),
     [
         (["-s", "raw.es", "-t", "raw.en"], {"dev": 1000, "test": 1000}),
-        (["-s", "raw.es", "-t", "raw.en", "--dev-source", "f", "--dev-reference", "e"], {"dev": 0, "test": 1000}),
+        (["-s", "raw.es", "-t", "raw.en", "--dev-set", "f", "e"], {"dev": 0, "test": 1000}),
         (["-s", "raw.tsv"], {"dev": 1000, "test": 1000}),
     ],
 )
@@ -146,7 +142,7 @@ def test_what_is_not_named_is_to_be_replaced(tmp_path, capsys):
 )
 def test_the_configuration_decodes(tmp_path, capsys, kind, grammar, model, features):
     options = ["--model", "model"] if model else []
-    words = ["init", str(tmp_path / "new"), "--grammar", grammar, "--lm", "lm.arpa", "--kind", kind, *options]
+    words = ["init", str(tmp_path / "new"), "--grammar", grammar, "--lm", "lm.arpa", "--rules", kind, *options]
     assert main(words) == 0
     config = read_ini(tmp_path / "new" / "cdec.ini")
     assert (config.latent is not None) == model and config.glue == (kind == "hiero")
@@ -178,7 +174,7 @@ def test_the_configuration_of_cdec_itself(tmp_path, made):
         (["--grammar", "none", "--lm", "lm.arpa"], "none: no such file"),
         (["--lm", "lm.arpa"], "which needs --grammar, too"),
         (["--grammar", "min.gz"], "needs a language model"),
-        (["--grammar", "min.gz", "--lm", "lm.arpa", "--kind", "hieros"], "no grammar 'hieros'"),
+        (["--grammar", "min.gz", "--lm", "lm.arpa", "--rules", "hieros"], "no grammar 'hieros'"),
     ],
 )
 def test_bad_input_writes_nothing(tmp_path, capsys, words, message):

@@ -20,6 +20,8 @@ def folder(tmp_path, monkeypatch):
     """The working directory, with the file that lines name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("a4 b\nc4\n")
+    for side in ("source", "target"):
+        (tmp_path / f"{side}_model.file").touch()
 
 
 @pytest.mark.parametrize(("reader", "tokeniser"), PREPARATIONS)

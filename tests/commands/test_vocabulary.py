@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 import subprocess
 from collections import defaultdict
 
@@ -9,7 +10,7 @@ import pytest
 
 from lscfg import log
 from lscfg.cli import build_parser, main
-from lscfg.command_table import COMMANDS
+from lscfg.command_table import COMMANDS, OLD_COMMANDS, OLD_FORMS, OLD_OPTIONS
 from lscfg.errors import InputError, did_you_mean
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.parallel.engine import available_cores
@@ -28,15 +29,10 @@ LETTERS = {
 }
 """Options with a letter; -m, the number of hidden states, has no word."""
 
-OLD_NAMES = ("--threads", "--k-best", "--json")
-"""Words of the last release that no command shows."""
-
 PARALLEL = {
-    *("align", "compress", "decode", "demo", "derive", "grammar", "heatmap", "margin", "marginals", "oracle"),
-    *("run", "tune"),
-    *("estimate clusters", "estimate em", "estimate mle", "estimate spectral", "cdec decode", "cdec forest"),
-    *("prepare corpus", "serve"),
-    *("induce biparse", "induce graph", "induce phrases", "induce propagate", "induce sample"),
+    *("align", "compress", "decode", "demo", "derive", "grammar", "run", "serve", "estimate", "context"),
+    *("tune weights", "tune margin", "evaluate oracle", "inspect marginals", "cdec decode", "cdec forest"),
+    *("prepare corpus", "propagate phrases", "propagate graph", "propagate rules"),
 }
 
 
@@ -66,7 +62,7 @@ def value_of(action):
 def test_a_word_means_one_thing(uses):
     for word, found in uses.items():
         assert len({action.dest for _, action in found}) == 1 or word == "--model", word  # [alignment] has a model, too
-        if word not in ("-o", "--output"):  # a file or a folder
+        if word not in ("-o", "--output", "--model"):  # a file or a folder; a file or a kind
             assert len({value_of(action) for _, action in found}) == 1, (word, [name for name, _ in found])
 
 
@@ -77,10 +73,7 @@ def test_what_means_the_same_has_one_word(uses):
             destinations[action.dest].add(tuple(action.option_strings))
     twice = {name: words for name, words in destinations.items() if len(words) > 1}
     assert twice == {
-        "unique": {("-r", "--unique"), ("--no-unique",)},  # what is the default can only be switched off
         "model": {("--model",), ("--aligner",)},  # a file; the kind of aligner, a key of [alignment]
-        "held_out": {("--held-out",), ("--held-out-share",)},  # derivations; a share of them
-        "states": {("--states",), ("--hidden-states",)},  # to be shown; how many there are
     }
 
 
@@ -92,20 +85,42 @@ def test_letters_belong_to_words(uses):
 
 
 @pytest.mark.usefixtures("terminal")
-def test_old_names_work_and_are_not_shown(parsers, uses, capsys):
-    assert not {*OLD_NAMES} & {*uses}
-    for name, words in (
-        ("derive", ["f", "e", "a", "-o", "d", "--threads", "3"]),
-        ("decode", ["f", "-c", "ini", "--k-best", "3"]),
-        ("simulate", ["-o", "d", "--sentences", "3"]),
-        ("evaluate", ["A=a", "--reference", "e", "--json", "3"]),
-        ("evaluate", ["A=a", "--reference", "e", "--sentences", "3"]),
-    ):
-        args = parsers[name].parse_args(words)
-        new = {"--threads": "jobs", "--k-best": "kbest", "--json": "output"}.get(words[-2])
-        new = new or {"simulate": "pairs", "evaluate": "sentence_table"}[name]
-        assert str(getattr(args, new)) == "3"
-        assert f"{words[-2]} is called --{new.replace('_', '-')} now" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("line", "new"),
+    [
+        ("induce sample f e a -o g", "lscfg induce sample: is now lscfg grammar sampled"),
+        ("induce propagate p g", "lscfg induce propagate: is now lscfg propagate rules"),
+        ("induce", "lscfg induce: is now lscfg propagate, lscfg grammar sampled and lscfg grammar biparsed"),
+        ("explain m 'a b'", "lscfg explain: is now lscfg inspect sentence"),
+        ("mrr m --train d", "lscfg mrr: is now lscfg inspect choices --measure translations"),
+        ("tune -c i -w w -s f --reference e -o d", "lscfg tune is now lscfg tune weights"),
+        ("evaluate --reference e A=a", "lscfg evaluate is now lscfg evaluate scores"),
+        ("inspect m.lscfg", "lscfg inspect FILE is now lscfg inspect model, derivations or grammar"),
+        ("grammar d.deriv -o g", "lscfg grammar FILE is now lscfg grammar minimal"),
+        ("derive f e a -o d --threads 3", "--threads is now --jobs"),
+        ("estimate em d -o m --context f", "--context is now the command lscfg context"),
+        ("estimate em d -o m --shrink-source 3", "--shrink-source is a setting: use --set shrink_source=VALUE"),
+        (
+            "tune weights -c i -w w -s f --reference e -o d --mira-epochs 3",
+            "--mira-epochs is a setting: use --set epochs=",
+        ),
+        ("grammar biparsed f e a -o g --best-links l", "--best-links is now --write best-links=FILE"),
+    ],
+)
+def test_old_words_end_with_the_new_ones(line, new, capsys):
+    try:
+        status = main(shlex.split(line))
+    except SystemExit as error:
+        status = error.code
+    told = capsys.readouterr().err
+    assert status == 2 and new in told.splitlines()[-1], told
+
+
+def test_no_old_word_is_shown(uses):
+    commands = {command.name for command in COMMANDS}
+    assert not {name.split()[0] for name in OLD_COMMANDS} & commands and OLD_FORMS.keys() <= commands
+    gone = {word for word, new in OLD_OPTIONS.items() if new.startswith("--") and " " not in new}
+    assert gone and not gone & uses.keys()
 
 
 def test_all_parallel_work_has_jobs_with_one_default(uses):
@@ -133,8 +148,7 @@ def test_numbers_of_sentences_begin_at_1(uses):
     for found in uses.values():
         for name, action in found:
             assert "from 0" not in str(action.help), (name, action.dest)
-    for word in ("--sentences", "--tree"):
-        assert all("counted from 1" in action.help for _, action in uses[word])
+    assert all("counted from 1" in action.help for _, action in uses["--tree"])
 
 
 @pytest.mark.parametrize(
@@ -146,11 +160,11 @@ def test_numbers_of_sentences_begin_at_1(uses):
         (["estimate", "em", "d", "-o", "m", "--itrations=3"], "did you mean --iterations?"),
         (["cdec", "biuld"], "did you mean build?"),
         (
-            ["tune", "-c", "i", "-s", "f", "--reference", "e", "-w", "w", "-o", "d", "--optimiser", "mirra"],
+            ["tune", "weights", "-c", "i", "-s", "f", "--reference", "e", "-w", "w", "-o", "d", "--optimiser", "mirra"],
             "mean mira?",
         ),
         (["--verson"], "did you mean --version?"),
-        (["--quiet", "lm", "text", "-o", "out"], "--quiet goes behind the command: lscfg lm ... --quiet"),
+        (["--unique", "decode", "text", "-c", "ini"], "--unique goes after the command: lscfg decode ... --unique"),
     ],
 )
 def test_a_wrong_word_names_the_one_that_is_meant(words, meant, capsys):

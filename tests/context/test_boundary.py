@@ -145,4 +145,4 @@ def test_a_model_without_weights_of_spans_has_none_to_give(tmp_path, capsys):
     model_with(tmp_path, None)
     words = ["estimate", "mle", str(tmp_path / "m"), "-o", str(tmp_path / "out"), "--boundary", str(tmp_path / "m")]
     assert main(words) == 1
-    assert "no weights of spans; name a model of lscfg induce biparse" in capsys.readouterr().err
+    assert "no span-boundary weights; name a model of lscfg grammar biparsed" in capsys.readouterr().err

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from estimates import LOW_DIMENSIONAL, add_context_model, estimate_mle
+from helpers import add_context
 
-from lscfg.cli import main
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.context.views import Look, Views, number_words
 from lscfg.context.word_vectors import given_directions
@@ -150,11 +150,10 @@ def test_more_words_leave_gaps_as_they_are(tmp_path, planted):
 def test_command(tmp_path, planted):
     planted[0].save(tmp_path / "d")
     write_lines(tmp_path / "f", planted[1])
-    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
-    options = ["--context-model", "none", "--sense", "residual", "--sense-k", "1", "--sense-window", "1"]
+    options = ["--model", "residual", "--set", "k=1", "--set", "window=1"]
     ends = []
-    for more in ([], ["--sense-gaps"]):
-        assert main([*words, *options, *more]) == 0
+    for more in ([], ["--set", "gaps=true"]):
+        assert add_context(tmp_path, *options, *more) == 0
         made = Parameters.load(tmp_path / "m")
         ends.append(made.context.low_dimensional.items[-1] // (len(made.context.rules.words) + CONTEXT_EXTRA_WORDS))
         assert made.about["sense"]["gaps"] == bool(more)

@@ -1,18 +1,14 @@
 """The joint context model: the kernel's features against their parts, and what only its dense values can know."""
 
 import dataclasses
-from unittest.mock import MagicMock
 
-import helpers
 import numpy as np
 import pytest
-from command_lines import joint_words
 from composition import MINIMAL
 from estimates import add_context_model, add_loglinear, estimate_mle
+from helpers import add_context as add_by_command
 from helpers import random_context, random_low_dimensional, rule_table
-from other_settings import other_values
 
-from lscfg.cli import main
 from lscfg.context.joint import JointSettings
 from lscfg.context.loglinear import LoglinearSettings
 from lscfg.context.views import Look, Views, number_words, places_in_text
@@ -22,7 +18,6 @@ from lscfg.extract.minimal import tokens_of
 from lscfg.io.text import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import OneState, Parameters
-from lscfg.parallel.engine import available_cores
 
 
 def shares(scores):
@@ -129,19 +124,16 @@ def test_views_of_further_text_know_words_without_translations(tmp_path, model, 
     derive(source, target, links).save(tmp_path / "d")
     write_lines(tmp_path / "f", source)
     write_lines(tmp_path / "more", more)
-    kinds = ("--context-model", "joint", "--joint-window", "1", "--joint-k")
-    if model != "joint":
-        kinds = ("--context-model", "none", "--sense", model, "--sense-window", "1", "--sense-k")
-    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet", *kinds]
-    further = [*words, "5", "--views-text", f"{tmp_path}/more"]
-    code = main(further)
+    words = ("--model", model, "--set", "window=1", "--set")
+    further = (*words, "k=5", "--more", f"{tmp_path}/more")
+    code = add_by_command(tmp_path, *further)
     if model == "residual":
-        assert code == 1 and "--views-text is for" in capsys.readouterr().err
+        assert code == 1 and "further source text is for the context models" in capsys.readouterr().err
         return
     assert code == 0
     found = {}
     for text in ("more", ""):
-        assert main(further if text else [*words, "3"]) == 0
+        assert add_by_command(tmp_path, *(further if text else (*words, "k=3"))) == 0
         loaded = Model(tmp_path / "m")
         grammar = loaded.grammar()
         binding, values = Binding(loaded, grammar), []
@@ -166,10 +158,8 @@ def test_word_vectors_know_words_without_translations(tmp_path, model):
     noise = np.random.default_rng(1).normal(size=(8, 3)) / 9
     lines = [f"{'pq'[k % 2]}{k // 2} {row[0] + k % 2} {row[1] + 1 - k % 2} {row[2]}" for k, row in enumerate(noise)]
     write_lines(tmp_path / "vectors", ["8 3", *lines])
-    chosen = ["joint", "--joint-vectors"] if model == "joint" else ["none", "--sense", model, "--sense-vectors"]
-    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
-    further = ["--views-text", f"{tmp_path}/more", "--context-model", *chosen, f"{tmp_path}/vectors"]
-    assert main([*words, *further]) == 0
+    further = ("--more", f"{tmp_path}/more", "--model", model, "--set", f"vectors={tmp_path}/vectors")
+    assert add_by_command(tmp_path, *further) == 0
     context = Parameters.load(tmp_path / "m").context
     assert context.low_dimensional.vectors.shape[1] == 6
     loaded = Model(tmp_path / "m")
@@ -203,8 +193,7 @@ def test_command(tmp_path, capsys):
     source, target, links = topical(50, 3, 4)
     derive(source, target, links).save(tmp_path / "d")
     write_lines(tmp_path / "f", source)
-    words = ["estimate", "mle", f"{tmp_path}/d", "-o", f"{tmp_path}/m", "--context", f"{tmp_path}/f", "--quiet"]
-    assert main([*words, "--context-model", "joint", "--joint-k", "2", "--joint-window", "2"]) == 0
+    assert add_by_command(tmp_path, "--model", "joint", "--set", "k=2", "--set", "window=2") == 0
     context = Parameters.load(tmp_path / "m").context
     assert (
         context.low_dimensional.kind == "joint"
@@ -212,26 +201,10 @@ def test_command(tmp_path, capsys):
         and len(context.weights)
     )
     write_lines(tmp_path / "vectors", ["other 1 2"])
-    assert main([*words, "--context-model", "joint", "--joint-vectors", f"{tmp_path}/vectors"]) == 1
+    assert add_by_command(tmp_path, "--model", "joint", "--set", f"vectors={tmp_path}/vectors") == 1
     assert "vectors: no word of the text has a vector" in capsys.readouterr().err
-    assert main([*words, "--context-model", "joint", "--joint-k", "99"]) == 1
+    assert add_by_command(tmp_path, "--model", "joint", "--set", "k=99") == 1
     assert "99 dimensions of views with" in capsys.readouterr().err
-    assert main([*words, "--context-model", "joint", "--joint-k", "2", "--sense", "ls", "--sense-k", "2"]) == 1
+    (tmp_path / "m").rename(tmp_path / "plain")
+    assert add_by_command(tmp_path, "--model", "ls", "--set", "k=2") == 1
     assert "has a joint or a low-dimensional context model" in capsys.readouterr().err
-
-
-def test_all_options(tmp_path, monkeypatch):
-    """Every setting, each with a value of its own, and further text."""
-    monkeypatch.chdir(tmp_path)
-    for name, line in (("f", "a b"), ("text", "c d")):
-        write_lines(name, [line])
-    helpers.double(monkeypatch, "lscfg.extract.derive.Derivations.load", MagicMock())
-    helpers.double(monkeypatch, "lscfg.context.inputs.read_source", ["a b"])
-    helpers.double(monkeypatch, "lscfg.estimate.mle.RelativeFrequencies.estimate", "model")
-    tokens = helpers.double(monkeypatch, "lscfg.extract.minimal.Minimal.tokens", MagicMock())
-    add = helpers.double(monkeypatch, "lscfg.context.joint.Joint.add", MagicMock())
-    assert main(joint_words("mle")) == 0
-    tokens.return_value.with_words.assert_called_once_with(["c d"])
-    found = tokens.return_value.with_words.return_value
-    settings = JointSettings(**other_values(JointSettings))
-    add.assert_called_once_with("model", found, ["a b"], settings, available_cores(), ["c d"])

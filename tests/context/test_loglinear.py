@@ -508,7 +508,9 @@ def test_command(tmp_path, capsys):
     write_lines(tmp_path / "source", source)
     write_lines(tmp_path / "short", source[:-1])
     write_lines(tmp_path / "cut", [*source[:-1], "a"])
-    arguments = ["estimate", "clusters", str(tmp_path / "d"), "-m", "2", "-o", str(tmp_path / "m"), "--context"]
+    plain = str(tmp_path / "plain")
+    assert main(["estimate", "clusters", str(tmp_path / "d"), "-m", "2", "-o", plain, "--quiet"]) == 0
+    arguments = ["context", "--derivations", str(tmp_path / "d"), "-o", str(tmp_path / "m"), plain]
     assert main([*arguments, str(tmp_path / "short")]) == 1
     assert "short: 299 source sentences, but derivations of 300" in capsys.readouterr().err
     assert main([*arguments, str(tmp_path / "cut")]) == 1
@@ -522,12 +524,12 @@ def test_command(tmp_path, capsys):
     write_lines(tmp_path / "target", target)
     write_lines(tmp_path / "links", links)
     corpus = [str(tmp_path / name) for name in ("source", "target", "links")]
-    assert main([*arguments[:-1], "--hiero-context", *corpus, "--quiet"]) == 0
+    assert main([*arguments, *corpus, "--rules", "hiero", "--quiet"]) == 0
     of_hiero = Parameters.load(tmp_path / "m").context
     assert len(of_hiero.rules) > 4
-    assert main([*arguments[:-1], "--hiero-context", *corpus[:2]]) == 1
-    assert "--hiero-context needs three files or more" in capsys.readouterr().err
-    assert main([*arguments, corpus[0], "--hiero-context", *corpus, "--quiet"]) == 0
+    assert main([*arguments, *corpus[:2], "--rules", "hiero"]) == 1
+    assert "hiero rules need SOURCE TARGET ALIGNMENT..., not SOURCE alone" in capsys.readouterr().err
+    assert main([*arguments, *corpus, "--rules", "hiero+minimal", "--quiet"]) == 0
     of_both = Parameters.load(tmp_path / "m").context
     found = {of_both.rules.text(k): count for k, count in enumerate(of_both.counts.tolist())}
     of_hiero = {of_hiero.rules.text(k): count for k, count in enumerate(of_hiero.counts.tolist())}
@@ -536,9 +538,6 @@ def test_command(tmp_path, capsys):
     of_minimal = {minimal.rules.text(k): count for k, count in enumerate(times)}
     assert {*of_hiero, *of_minimal} <= {*found} and len(found) == len(of_both.rules)
     assert all(found[rule] == of_hiero.get(rule, 0) + of_minimal.get(rule, 0) for rule in {*of_hiero} & {*of_minimal})
-    write_lines(tmp_path / "other", [*source[:-1], source[-1] + " a"])
-    assert main([*arguments, str(tmp_path / "other"), "--hiero-context", *corpus]) == 1
-    assert "source: --context has another text; give the same one to both" in capsys.readouterr().err
 
 
 def test_tables_of_rules_are_joined():

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 from estimates import LOW_DIMENSIONAL, add_context_model, add_loglinear, estimate_mle
+from helpers import add_context
 from scipy import linalg
 
 from lscfg.cli import main
@@ -351,21 +352,21 @@ def options(folder, planted, *words):
     derivations, source = planted
     derivations.save(folder / "d")
     write_lines(folder / "f", source)
-    words = [str(folder / "d"), "-o", str(folder / "m"), "--tokens", "phrases", *words]
-    return main(["estimate", "mle", *words, "--quiet"])
+    return add_context(folder, "--rules", "phrases", *words)
 
 
 def test_command(tmp_path, planted, capsys):
-    context = ("--context", str(tmp_path / "f"), "--context-model", "none", "--sense", "cca")
-    assert options(tmp_path, planted, *context, "--sense-k", "2", "--sense-m", "3", "--sense-min-word", "1") == 0
+    words = ("--model", "cca", "--set", "k=2", "--set", "m=3", "--set", "min_word=1")
+    assert options(tmp_path, planted, *words) == 0
     model = Parameters.load(tmp_path / "m")
     assert (
         model.about["sense"]["m"] == 3
         and not len(model.context.weights)
         and model.context.low_dimensional.vectors.shape[1] == 2
     )
-    both = ("--context", str(tmp_path / "f"), "--sense", "ls", "--sense-k", "2", "--leave-out", "0.1")
-    assert options(tmp_path, planted, *both) == 0
+    assert options(tmp_path, planted, "--leave-out", "0.1") == 0
+    (tmp_path / "m").rename(tmp_path / "plain")
+    assert options(tmp_path, planted, "--model", "ls", "--set", "k=2", "--leave-out", "0.1") == 0
     model = Parameters.load(tmp_path / "m")
     assert len(model.context.weights) and model.context.low_dimensional.kind == "dot" and model.about["left out"] == 0.1
     assert json.dumps(model.about)
@@ -375,25 +376,21 @@ def test_command(tmp_path, planted, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--sense", "ls"], "--sense needs the source side of the corpus; give it with --context"),
-        (["--context", "{f}", "--context-model", "none"], "--context-model none leaves no context; name a scorer"),
-        (["--context", "{f}", "--sense-k", "3"], "options --sense-... are of a scorer, which --sense names"),
-        (["--context", "{f}", "--sense", "ls", "--sense-m", "3"], "--sense-m is for cca"),
-        (
-            ["--context", "{f}", "--sense", "cca", "--sense-k", "2", "--sense-m", "5"],
-            "m = 5 dimensions of contexts that have",
-        ),
-        (["--context", "{f}", "--sense", "ls", "--sense-k", "0"], "--sense-k must be at least 1, not 0"),
-        (["--context", "{f}", "--sense", "ls", "--sense-k", "99"], "99 dimensions of views with"),
-        (["--context", "{f}", "--sense", "ls", "--sense-window", "0"], "--sense-window must be at least 1"),
-        (["--context", "{f}", "--sense", "ls", "--sense-gamma", "-1"], "--sense-gamma must be at least 0"),
-        (["--context", "{f}", "--sense", "residual", "--sense-k", "999"], "999 dimensions of"),
-        (["--context", "{f}", "--sense", "ls", "--sense-min-count", "999"], "no source side has two frequent target"),
-        (["--context", "{f}", "--sense", "ls-online", "--sense-k", "2", "--sense-rate", "1e200"], "diverged"),
+        ("ls m=3", "--set m: m is a setting of cca, cca-mm only"),
+        ("cca k=2 m=5", "m = 5 dimensions of contexts that have"),
+        ("ls k=0", "--set k: k must be at least 1, not 0"),
+        ("ls k=99", "99 dimensions of views with"),
+        ("ls window=0", "--set window: window must be at least 1"),
+        ("ls gamma=-1", "--set gamma: gamma must be at least 0"),
+        ("residual k=999", "999 dimensions of"),
+        ("ls min_count=999", "no source side has two frequent target"),
+        ("ls-online k=2 rate=1e200", "diverged"),
     ],
 )
 def test_bad_options(tmp_path, planted, capsys, words, message):
-    assert options(tmp_path, planted, *(word.format(f=tmp_path / "f") for word in words)) == 1
+    model, *settings = words.split()
+    given = [word for setting in settings for word in ("--set", setting)]
+    assert options(tmp_path, planted, "--model", model, *given) == 1
     assert message in capsys.readouterr().err
     assert not (tmp_path / "m").exists()
 
@@ -416,9 +413,8 @@ def test_bad_arrays():
 
 
 def test_explanations_know_a_scorer_without_weights(tmp_path, planted, capsys):
-    context = ("--context", str(tmp_path / "f"), "--context-model", "none", "--sense", "ls", "--sense-k", "2")
-    assert options(tmp_path, planted, *context) == 0
-    assert main(["explain", str(tmp_path / "m"), planted[1][0], "--format", "json"]) == 0
+    assert options(tmp_path, planted, "--model", "ls", "--set", "k=2") == 0
+    assert main(["inspect", "sentence", str(tmp_path / "m"), planted[1][0], "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["parsed"]
 
 

@@ -284,7 +284,16 @@ def test_decoder_line_without_a_scorer(tmp_path, capsys):
     )
     (tmp_path / "t").write_text("a b\n")
     assert main(
-        ["marginals", str(tmp_path / "b"), str(tmp_path / "t"), "--features", "sense", "-o", str(tmp_path / "o")]
+        [
+            "inspect",
+            "marginals",
+            str(tmp_path / "b"),
+            str(tmp_path / "t"),
+            "--set",
+            "names=sense",
+            "-o",
+            str(tmp_path / "o"),
+        ]
     )
     assert "add them with lscfg context" in capsys.readouterr().err
 

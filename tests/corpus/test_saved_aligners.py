@@ -147,8 +147,8 @@ def test_several_heuristics_of_one_training(saved):
         ("-o a -o b", "2 outputs for 1 heuristics"),
         ("-o new -o new --heuristic union,intersect", "new: would be written twice"),
         ("-o {heuristic} --heuristic union,intersect", "union: is also an input and would be overwritten"),
-        ("-o a --model m --save n", "--save keeps an aligner that is trained, and --model trains none"),
-        ("-o a --model m --seed 2", "--seed is for training"),
+        ("-o a --model m --save n", "--save keeps a trained aligner, and --model trains none"),
+        ("-o a --model m --set seed=2", "--set seed is for training"),
         ("-o a --model m --aligner eflomal", "--aligner is for training"),
         ("-o a --model fast-align", "choose the kind by --aligner fast-align"),
         ("-o a --model f", "f: not a safetensors file"),
@@ -202,7 +202,7 @@ def test_held_out_trees_without_another_training(saved):
         "estimate mle deriv -o model",
         "align --model m dev.f dev.e -o dev.al",
         "derive dev.f dev.e dev.al -o dev.deriv",
-        "diagnose model --train deriv --held-out dev.deriv -o table",
+        "inspect choices model --train deriv --held-out dev.deriv -o table",
     ):
         assert main([*shlex.split(line), "--quiet"]) == 0
     assert read_lines("dev.al") == ["0-0 1-1"]

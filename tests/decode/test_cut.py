@@ -7,7 +7,7 @@ import pytest
 from forests import build
 
 from lscfg.cli import main
-from lscfg.commands import marginals
+from lscfg.commands.inspections import marginals
 from lscfg.decode.analysis import Analyser, Cut
 from lscfg.errors import InputError
 from lscfg.io.text import read_lines, write_lines
@@ -72,8 +72,8 @@ def test_of_equal_ones_the_first_are_kept(model):
 
 def test_the_command_cuts_in_the_same_way_for_any_number_of_threads(model):
     for threads in ("1", "3"):
-        line = ["marginals", model, "text", "-o", f"out{threads}", "--top", "2", "--min-marginal", "0.01"]
-        assert main([*line, "--threads", threads, "--quiet"]) == 0
+        line = ["inspect", "marginals", model, "text", "-o", f"out{threads}", "--top", "2", "--min-marginal", "0.01"]
+        assert main([*line, "--jobs", threads, "--quiet"]) == 0
     assert read_lines("out1") == read_lines("out3")
     analyser = Analyser.from_model(model)
     assert read_lines("out1") == [
@@ -82,8 +82,8 @@ def test_the_command_cuts_in_the_same_way_for_any_number_of_threads(model):
 
 
 def test_a_cut_forest_is_no_forest(model, capsys):
-    assert main(["marginals", model, "text", "-o", "cut", "--top", "1"]) == 0
-    assert main(["marginals", model, "cut", "--forests", "-o", "out"]) == 1
+    assert main(["inspect", "marginals", model, "text", "-o", "cut", "--top", "1"]) == 0
+    assert main(["inspect", "marginals", model, "cut", "--forests", "-o", "out"]) == 1
     told = capsys.readouterr().err
     assert "cut:1: lscfg inspect marginals kept only the largest marginals" in told
     assert "run it again without --top and --min-marginal" in told
@@ -99,14 +99,14 @@ def test_a_cut_forest_is_no_forest(model, capsys):
     ],
 )
 def test_limits_out_of_range(model, capsys, words, message):
-    assert main(["marginals", model, "text", "-o", "out", *words]) == 1
+    assert main(["inspect", "marginals", model, "text", "-o", "out", *words]) == 1
     assert message in capsys.readouterr().err
     with pytest.raises(InputError):
         Cut(-1)
 
 
 def test_the_size_is_told(model, capsys):
-    assert main(["marginals", model, "text", "-o", "out.gz"]) == 0
+    assert main(["inspect", "marginals", model, "text", "-o", "out.gz"]) == 0
     told = capsys.readouterr().err
     assert "4 sentences, 0.0 MB of JSON, " in told and "; compressed 0.0 MB" in told
 
@@ -114,12 +114,12 @@ def test_the_size_is_told(model, capsys):
 @pytest.mark.parametrize("words", [[], ["--top", "1"]])
 def test_large_output_is_foretold(model, capsys, monkeypatch, words):
     write_lines("text", ["a b c a b"] * 40)
-    assert main(["marginals", model, "text", "-o", "out"]) == 0
+    assert main(["inspect", "marginals", model, "text", "-o", "out"]) == 0
     size = len("".join(read_lines("out")))
     monkeypatch.setattr(marginals._Size, "LARGE", size - 100)
-    assert main(["marginals", model, "text", "-o", "out", *words]) == 0
+    assert main(["inspect", "marginals", model, "text", "-o", "out", *words]) == 0
     told = capsys.readouterr().err
     assert told.count("GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only") == (not words)
     monkeypatch.setattr(marginals._Size, "LARGE", size + 1000)
-    assert main(["marginals", model, "text", "-o", "out"]) == 0
+    assert main(["inspect", "marginals", model, "text", "-o", "out"]) == 0
     assert "GB of JSON" not in capsys.readouterr().err

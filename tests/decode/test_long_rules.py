@@ -119,8 +119,8 @@ def test_a_sampled_grammar_is_decoded(tmp_path: Path) -> None:
     for name, lines in (("f", sources), ("e", targets), ("l", links)):
         write_lines(tmp_path / name, lines)
     arguments = [str(tmp_path / name) for name in ("f", "e", "l")]
-    options = ["--rule-filter", "none", "--sweeps", "10", "--quiet"]
-    assert main(["induce", "sample", *arguments, "-o", str(tmp_path / "grammar"), *options]) == 0
+    options = ["--set", "rule_filter=none", "--sweeps", "10", "--quiet"]
+    assert main(["grammar", "sampled", *arguments, "-o", str(tmp_path / "grammar"), *options]) == 0
     assert "[X,4]" in (tmp_path / "grammar").read_text()
     write_lines(
         tmp_path / "ini",

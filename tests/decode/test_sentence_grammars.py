@@ -129,7 +129,7 @@ def test_plain_cdec_decodes_as_we_do(shared, tmp_path, monkeypatch, name):
     sentences = read_lines(folder / "input.txt")[::2]
     write_lines(tmp_path / "text", sentences)
     monkeypatch.chdir(tmp_path)
-    assert main(["marginals", "cdec.ini", "text", "--per-sentence-grammars", "g", "--jobs", "2"]) == 0
+    assert main(["inspect", "marginals", "cdec.ini", "text", "--per-sentence-grammars", "g", "--jobs", "2"]) == 0
     command = [program, "-c", "g/cdec.ini", "-w", "weights", "-k", "1"]
     with open("g/segments.sgm") as text, open("kbest", "w") as output:
         subprocess.run(command, stdin=text, stdout=output, stderr=subprocess.DEVNULL, check=True)

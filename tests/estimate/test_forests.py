@@ -325,7 +325,7 @@ def test_a_rule_that_does_not_fit_is_refused(tmp_path):
 def test_what_is_wanted_must_be_there(tmp_path, capsys):
     paths = [str(path) for path in written(tmp_path, aligned(10, 11))]
     output = str(tmp_path / "d")
-    for option in (["--binarise"], ["--max-arity", "1"]):
+    for option in (["--set", "binarise=true"], ["--set", "max_arity=1"]):
         assert main(["derive", *paths, "--forests", *option, "-o", output]) == 1
         assert "forests have all minimal rules" in capsys.readouterr().err
     assert main(["derive", *paths, "-o", output, "--quiet"]) == 0

@@ -93,7 +93,10 @@ def test_phrases_are_the_yields_of_nodes_with_words(seed, max_words):
 def test_grammar(tmp_path):
     """Phrases with the features of other rules; two rules for glue with Glue and Inverse and nothing else."""
     corpus().save(tmp_path / "d")
-    assert main(["grammar", str(tmp_path / "d"), "--phrases", "3", "-o", str(tmp_path / "g"), "--quiet"]) == 0
+    assert (
+        main(["grammar", "phrases", str(tmp_path / "d"), "--set", "max_words=3", "-o", str(tmp_path / "g"), "--quiet"])
+        == 0
+    )
     lines = read_lines(tmp_path / "g")
     assert lines[-3:] == [
         "[X] ||| [X,1] [X,2] ||| [X,1] [X,2] ||| Glue=1",
@@ -104,7 +107,10 @@ def test_grammar(tmp_path):
     assert f"CountEF={math.log10(5):.5f}" in line and "EgivenF" not in line  # which is 0: -log10 of 1
     (line,) = (line for line in lines if line.startswith("[X] ||| b p a ||| A of B |||"))
     assert "IsSingletonF=1 IsSingletonFE=1" in line
-    assert main(["grammar", str(tmp_path / "d"), "--phrases", "2", "-o", str(tmp_path / "g"), "--quiet"]) == 0
+    assert (
+        main(["grammar", "phrases", str(tmp_path / "d"), "--set", "max_words=2", "-o", str(tmp_path / "g"), "--quiet"])
+        == 0
+    )
     assert not any(line.startswith("[X] ||| b p a") for line in read_lines(tmp_path / "g"))
 
 
@@ -123,11 +129,11 @@ def test_rule_extractor(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["{d}", "--phrases", "0", "-o", "g"], "--phrases must be at least 1, not 0"),
-        (["--hiero", "{d}", "{d}", "{d}", "--phrases", "2", "-o", "g"], "--phrases needs a derivation file"),
+        (["{d}", "--set", "max_words=0", "-o", "g"], "--set max_words: max_words must be at least 1, not 0"),
+        (["{d}", "{d}", "{d}", "-o", "g"], "phrases needs one file: derivations of lscfg derive"),
     ],
 )
 def test_bad_options(tmp_path, capsys, options, message):
     corpus().save(tmp_path / "d")
-    assert main(["grammar", *(option.format(d=tmp_path / "d") for option in options)]) == 1
+    assert main(["grammar", "phrases", *(option.format(d=tmp_path / "d") for option in options)]) == 1
     assert message in capsys.readouterr().err

@@ -101,10 +101,10 @@ def test_commands_take_trees(tmp_path, capsys):
     with gzip.open(tmp_path / "x.trees.gz", "wt") as file:
         file.writelines(f"{line}\n" for line in derive(*random_corpus(50, 2)).text_lines())
     assert main(["estimate", "em", str(tmp_path / "x.trees.gz"), "--quiet", "-m", "2", "-o", str(tmp_path / "m")]) == 0
-    assert main(["inspect", str(tmp_path / "x.trees.gz"), "--rules", "1"]) == 0
+    assert main(["inspect", "derivations", str(tmp_path / "x.trees.gz"), "--top", "1"]) == 0
     assert "most frequent rules" in capsys.readouterr().out
-    assert main(["inspect", str(tmp_path / "x.trees.gz"), "--trees"]) == 0
+    assert main(["inspect", "derivations", str(tmp_path / "x.trees.gz"), "--tree", "all"]) == 0
     shown = capsys.readouterr().out
     assert shown == gzip.decompress((tmp_path / "x.trees.gz").read_bytes()).decode()
-    assert main(["inspect", str(tmp_path / "m"), "--trees"]) == 1
-    assert "--tree and --trees for derivations" in capsys.readouterr().err
+    assert main(["inspect", "derivations", str(tmp_path / "m"), "--tree", "all"]) == 1
+    assert "a model file; use lscfg inspect model" in capsys.readouterr().err

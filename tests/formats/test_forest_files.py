@@ -114,7 +114,7 @@ def test_a_lattice_has_no_words(tmp_path):
     oov = tensors[max(tensors)] @ root
     assert marginal["a"] == 0 and marginal["q"] == pytest.approx(oov / (oov + known @ root))
     output = tmp_path / "out"
-    assert main(["marginals", str(tmp_path / "m"), str(path), "--forests", "-o", str(output)]) == 0
+    assert main(["inspect", "marginals", str(tmp_path / "m"), str(path), "--forests", "-o", str(output)]) == 0
     record = json.loads(output.read_text())
     assert record["words"] is None and [edge["source"] for edge in record["edges"]] == ["a", "a", "q"]
     assert [edge.get("pass", False) for edge in record["edges"]] == [False, True, True]
@@ -125,8 +125,8 @@ def test_marginals_of_forests_are_those_of_sentences(tmp_path):
     (tmp_path / "text").write_text("a\nb a b\n\na q b q\n")
     made, again = tmp_path / "made.jsonl", tmp_path / "again.jsonl"
     model = str(tmp_path / "m")
-    assert main(["marginals", model, str(tmp_path / "text"), "-o", str(made)]) == 0
-    assert main(["marginals", model, str(made), "--forests", "--jobs", "2", "-o", str(again)]) == 0
+    assert main(["inspect", "marginals", model, str(tmp_path / "text"), "-o", str(made)]) == 0
+    assert main(["inspect", "marginals", model, str(made), "--forests", "--jobs", "2", "-o", str(again)]) == 0
     for a, b in zip(made.read_text().splitlines(), again.read_text().splitlines(), strict=True):
         a, b = json.loads(a), json.loads(b)
         assert [a["words"], a.get("nodes")] == [b["words"], b.get("nodes")]
@@ -143,9 +143,9 @@ def test_forests_with_a_decoder_s_configuration(tmp_path):
     )
     text, lines = written(tmp_path, LINE), []
     for model in (tmp_path / "m", tmp_path / "cdec.ini"):
-        options = ["--raw"] if model.name == "m" else []
+        options = ["--set", "log=false"] if model.name == "m" else []
         output = tmp_path / "out"
-        assert main(["marginals", str(model), str(text), "--forests", *options, "-o", str(output)]) == 0
+        assert main(["inspect", "marginals", str(model), str(text), "--forests", *options, "-o", str(output)]) == 0
         lines.append(json.loads(output.read_text()))
     assert lines[0]["nodes"] == lines[1]["nodes"] and lines[0]["nodes"][-1][0] == "Goal"
     assert sorted(map(str, lines[0]["edges"])) == sorted(map(str, lines[1]["edges"]))
@@ -235,5 +235,7 @@ def test_marginals_that_are_not_finite_are_never_written(tmp_path):
 def test_options_that_do_not_go_together(tmp_path, capsys):
     build(tmp_path, 2, 1, False)
     path = written(tmp_path, LINE)
-    assert main(["marginals", str(tmp_path / "m"), str(path), "--forests", "--per-sentence-grammars", "g"]) == 1
+    assert (
+        main(["inspect", "marginals", str(tmp_path / "m"), str(path), "--forests", "--per-sentence-grammars", "g"]) == 1
+    )
     assert "not for --forests" in capsys.readouterr().err

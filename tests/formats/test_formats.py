@@ -197,14 +197,14 @@ def test_diagnosis(example):
 
 
 def test_marginals(example, tmp_path):
-    """They are read as forests, and ``lscfg marginals`` writes the very same of a model with this one rule."""
+    """They are read as forests, and ``lscfg inspect marginals`` writes the very same of a model with this one rule."""
     path = example("marginals")
     (stored,) = ForestFile(path)
     assert (stored.words, stored.forest.node_span.tolist(), stored.forest.n_apps) == (["una"], [[0, 1]], 1)
     assert stored.names == LATENT_FEATURES[:3] and stored.features.tolist() == [[0, 0, 0]]
     save_model(tmp_path / "m", rule_table(["una ||| a"]), [np.exp([-1.5])], np.ones(1), np.zeros(1))
     write_lines(tmp_path / "text", ["una", "", "nueva"])
-    assert main(["marginals", str(tmp_path / "m"), str(tmp_path / "text"), "-o", str(tmp_path / "out")]) == 0
+    assert main(["inspect", "marginals", str(tmp_path / "m"), str(tmp_path / "text"), "-o", str(tmp_path / "out")]) == 0
     written, empty, unknown = map(json.loads, read_lines(tmp_path / "out"))
     record = json.loads(path.read_text(encoding="utf-8"))
     assert written == record | {"log_g": pytest.approx(-1.5)} and record["log_g"] == -1.5

@@ -398,33 +398,38 @@ def corpus(tmp_path):
 
 
 def test_command_writes_both_grammars(corpus, tmp_path, minimal):
-    lscfg_grammar(tmp_path / "d", "-o", tmp_path / "min.gz")
+    lscfg_grammar("minimal", tmp_path / "d", "-o", tmp_path / "min.gz")
     write(tmp_path / "expected", minimal)
     assert read_bytes(tmp_path / "min.gz") == (tmp_path / "expected").read_bytes()
     write_lines(tmp_path / "text", ["b", ""])
     lscfg_grammar(
-        "--hiero", *corpus, "--filter", tmp_path / "text", "-o", tmp_path / "h", "--per-sentence", tmp_path / "g"
+        "hiero", *corpus, "--filter", tmp_path / "text", "-o", tmp_path / "h", "--per-sentence", tmp_path / "g"
     )
     assert [line.split(" ||| ")[1] for line in (tmp_path / "h").read_text().splitlines()] == ["b"]
     assert {path.name for path in (tmp_path / "g").iterdir()} == {"grammar.0.gz", "grammar.1.gz", "segments.sgm"}
 
 
 def test_command_prints_sizes(corpus, tmp_path, capsys):
-    lscfg_grammar(tmp_path / "d", "--hiero", *corpus, "--sizes")
+    lscfg_grammar("minimal", tmp_path / "d", "--sizes")
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["grammar", "HIERO", "MIN", "LV m = 1", "LV m = 8", "LV m = 16"]
-    assert lines[2].split() == ["MIN", "3", "0", "3", "6"]
+    assert [line.split("  ")[0] for line in lines] == ["grammar", "MIN", "LV m = 1", "LV m = 8", "LV m = 16"]
+    assert lines[1].split() == ["MIN", "3", "0", "3", "6"]
+    lscfg_grammar("hiero", *corpus, "--sizes")
+    assert [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()] == ["grammar", "HIERO"]
 
 
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        (["d"], "nothing to do"),
-        (["-o", "g"], "no rules"),
-        (["d", "--hiero", "f", "e", "al", "--filter", "f", "--per-sentence", "g"], "joined by -o and in cdec's format"),
-        (["d", "--per-sentence", "g"], "needs the sentences"),
-        (["--hiero", "f", "e", "al", "-o", "g", "--max-arity", "3"], "--max-arity must be at most 2, not 3"),
-        (["--hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
+        (["minimal", "d"], "nothing to do"),
+        (["minimal", "f", "e", "al", "-o", "g"], "minimal needs one file"),
+        (["hiero", "f", "e", "-o", "g"], "hiero needs three files or more"),
+        (["hiero", "f", "e", "al", "--join", "d", "--filter", "f", "--per-sentence", "g"], "--join needs an output"),
+        (["minimal", "d", "--per-sentence", "g"], "needs the sentences"),
+        (["minimal", "d", "-o", "g", "--max-targets", "-1"], "keeps at least 1 target side"),
+        (["hiero", "f", "e", "al", "-o", "g", "--set", "max_arity=3"], "--set max_arity: max_arity must be at most 2"),
+        (["hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
+        (["sampled", "f", "e", "al", "-o", "g", "--write", "tarce=t"], "did you mean trace"),
     ],
 )
 def test_command_refuses(corpus, tmp_path, monkeypatch, arguments, message):
@@ -458,8 +463,12 @@ def test_command_writes_hiero_and_minimal_rules_in_one(tmp_path, monkeypatch, ca
     for name, lines in (("f", SRC), ("e", TGT), ("a", LINKS)):
         write_lines(tmp_path / name, lines)
     derive(SRC, TGT, LINKS).save("d")
-    hiero = ["--hiero", "f", "e", "a"]
-    for arguments in (["d", "-o", "minimal"], [*hiero, "-o", "hiero"], ["d", *hiero, "-o", "both"]):
+    hiero = ["hiero", "f", "e", "a"]
+    for arguments in (
+        ["minimal", "d", "-o", "minimal"],
+        [*hiero, "-o", "hiero"],
+        [*hiero, "--join", "minimal", "-o", "both"],
+    ):
         assert main(["grammar", *arguments]) == 0
     said = capsys.readouterr().err.splitlines()
     rules = {name: (tmp_path / name).read_text().splitlines() for name in ("minimal", "hiero", "both")}

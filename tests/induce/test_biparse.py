@@ -159,7 +159,7 @@ def test_weights_of_spans_are_means_of_the_folds(corpus, folds):
 def test_the_command_writes_weights_of_spans_that_a_model_takes_over(corpus, tmp_path, capsys):
     text = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
     files = {name: str(tmp_path / name) for name in "gbdmnx"}
-    assert run(*text, "-o", files["g"], "--passes", 1, "--boundary-model", files["b"], "--held-out-share", 0) == 0
+    assert run(*text, "-o", files["g"], "--passes", 1, "--write", f"boundary={files['b']}", "--set", "held_out=0") == 0
     assert main(["derive", *text, "-o", files["d"]]) == 0
     assert main(["estimate", "mle", files["d"], "--boundary", files["b"], "-o", files["m"]]) == 0
     alone, model = (Parameters.load(tmp_path / name) for name in "bm")
@@ -169,10 +169,10 @@ def test_the_command_writes_weights_of_spans_that_a_model_takes_over(corpus, tmp
     for args, fault in (
         (
             ["estimate", "mle", tmp_path / "d", "--boundary", tmp_path / "n", "-o", tmp_path / "x"],
-            "no weights of spans",
+            "no span-boundary weights",
         ),
         (
-            ["induce", "biparse", *text, "--boundary-model", tmp_path / "x", "-o", tmp_path / "g"],
+            ["grammar", "biparsed", *text, "--write", f"boundary={tmp_path / 'x'}", "-o", tmp_path / "g"],
             "ask for some --passes",
         ),
     ):
@@ -287,16 +287,23 @@ def test_settings_out_of_range_are_refused(setting):
 
 
 def run(*args):
-    return main(["induce", "biparse", *map(str, args), "--quiet"])
+    return main(["grammar", "biparsed", *map(str, args), "--quiet"])
 
 
 def test_the_command_writes_all_that_is_asked_for(corpus, tmp_path):
     files = {name: tmp_path / name for name in ("g", "links", "likely", "trees", "trace")}
-    options = ["--passes", "1", "--held-out-share", "0.1", "--batch", "8", "--filter", corpus.source]
-    for option, name in (("--best-links", "links"), ("--likely-links", "likely"), ("--derivations", "trees")):
-        options += [option, files[name]]
+    options = ["--passes", "1", "--set", "held_out=0.1", "--set", "batch=8", "--filter", corpus.source]
+    for content, name in (("best-links", "links"), ("likely-links", "likely"), ("derivations", "trees")):
+        options += ["--write", f"{content}={files[name]}"]
     assert not run(
-        corpus.source, corpus.target, *corpus.alignments, "-o", files["g"], "--trace", files["trace"], *options
+        corpus.source,
+        corpus.target,
+        *corpus.alignments,
+        "-o",
+        files["g"],
+        "--write",
+        f"trace={files['trace']}",
+        *options,
     )
     assert "[X] ||| a ||| p |||" in files["g"].read_text()
     assert "RuleWeight=" in files["g"].read_text()
@@ -337,11 +344,14 @@ def test_bad_corpora_and_options_are_told(corpus, tmp_path, capsys):
     short.write_text(corpus.target.read_text().splitlines()[0] + "\n")
     cases = [
         ((corpus.source, short, *corpus.alignments), "line n belongs to line n"),
-        ((corpus.source, corpus.target, *corpus.alignments, "--max-words", 1), "raise max_words"),
-        ((corpus.source, corpus.target, *corpus.alignments, "--folds", 61, "--passes", 1), "ask for fewer"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--set", "max_words=1"), "raise max_words"),
+        ((corpus.source, corpus.target, *corpus.alignments, "--set", "folds=61", "--passes", 1), "ask for fewer"),
         ((corpus.source, corpus.target, *corpus.alignments, "--resume"), "--resume needs --checkpoint"),
         ((corpus.source, corpus.target, *corpus.alignments, "--max-targets", -1), "not -1"),
-        ((corpus.source, corpus.target, *corpus.alignments, "--passes", 1, "--rule-cache", 5), "cache is too small"),
+        (
+            (corpus.source, corpus.target, *corpus.alignments, "--passes", 1, "--set", "rule_cache=5"),
+            "cache is too small",
+        ),
     ]
     for arguments, fault in cases:
         assert run(*arguments, "-o", tmp_path / "g") == 1, fault
@@ -389,7 +399,7 @@ def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
     """Its probabilities are those of that text; of this text it is as none; its words that a text lacks do no harm."""
     whole = tmp_path / "whole.gz"
     texts = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
-    assert main(["induce", "lexicon", *texts, "-o", str(whole), "--model1-iterations", "3", "--quiet"]) == 0
+    assert run(*texts, "--write", f"lexicon={whole}", "--set", "model1_iterations=3") == 0
     text = read_bitexts(corpus, BiparseSettings(model1_iterations=3))
     made, read = make_lexicon(text, 0.9, 3), read_lexicon(whole, text_words(text))
     for one, other in ((made.words, read.words), (made.probability, read.probability)):
@@ -421,9 +431,9 @@ def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
 def test_bad_lexicons_are_told(corpus, tmp_path, capsys, line, fault):
     (tmp_path / "lex").write_text(f"a q 0.5 0.5\n{line}\n")
     texts = (corpus.source, corpus.target, *corpus.alignments)
-    assert run(*texts, "--lexicon", tmp_path / "lex", "-o", tmp_path / "g") == 1
+    assert run(*texts, "--set", f"lexicon={tmp_path / 'lex'}", "-o", tmp_path / "g") == 1
     told = capsys.readouterr().err
     assert f"lex{fault}" in told and len(told.strip().splitlines()) == 1
     (tmp_path / "lex").write_text("x y 0.5 0.5\n")
-    assert run(*texts, "--lexicon", tmp_path / "lex", "-o", tmp_path / "g") == 1
+    assert run(*texts, "--set", f"lexicon={tmp_path / 'lex'}", "-o", tmp_path / "g") == 1
     assert "no pair has words of the text" in capsys.readouterr().err

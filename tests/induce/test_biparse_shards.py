@@ -19,6 +19,7 @@ from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.io import tensors
 from lscfg.kernel.biparse import SPARSE, BiparseModel
+from lscfg.parallel.choose import on_cluster
 from lscfg.parallel.engine import Serial
 
 SETTINGS = BiparseSettings(passes=2, shards=3, batch=8, held_out=0.1)
@@ -102,31 +103,47 @@ def test_a_shard_of_a_pass_is_a_pass_over_its_pairs(corpus, monkeypatch):
 def learned(corpus, folder, name, *options):
     """What the command writes, all but times, and its status."""
     files = {what: folder / f"{name}.{what}" for what in ("grammar", "trace", "links", "trees", "spans")}
-    words = [corpus.source, corpus.target, *corpus.alignments, "-o", files["grammar"], "--trace", files["trace"]]
-    words += ["--best-links", files["links"], "--derivations", files["trees"], "--boundary-model", files["spans"]]
-    words += ["--passes", 2, "--folds", 2, "--batch", 8, "--held-out-share", 0.1, "--quiet", *options]
-    status = main(["induce", "biparse", *map(str, words)])
+    words = [
+        corpus.source,
+        corpus.target,
+        *corpus.alignments,
+        "-o",
+        files["grammar"],
+        "--write",
+        f"trace={files['trace']}",
+    ]
+    words += [
+        "--write",
+        f"best-links={files['links']}",
+        "--write",
+        f"derivations={files['trees']}",
+        "--write",
+        f"boundary={files['spans']}",
+    ]
+    words += ["--passes", 2, "--set", "folds=2", "--set", "batch=8", "--set", "held_out=0.1", "--quiet", *options]
+    status = main(["grammar", "biparsed", *map(str, words)])
     trace = [json.loads(line) | {"seconds": 0} for line in files.pop("trace").read_text().splitlines()]
     return status, trace, {what: path.read_bytes() for what, path in files.items()}
 
 
 @pytest.mark.parametrize("count", [1, 3])
 def test_workers_change_no_byte(corpus, tmp_path, count):
-    one, *others = (learned(corpus, tmp_path, f"jobs{n}", "--shards", count, "--jobs", n) for n in (1, 2, 4))
+    one, *others = (learned(corpus, tmp_path, f"jobs{n}", "--set", f"shards={count}", "--jobs", n) for n in (1, 2, 4))
     assert one[0] == 0 and others == [one, one]
     assert len({record["held-out ln p"] for record in one[1]}) > 1
     if count == 1:
-        there = ["--cluster", "local:2"]
-        assert learned(corpus, tmp_path, "there", *there) == one
+        with on_cluster("local:2"):
+            assert learned(corpus, tmp_path, "there") == one
 
 
 def test_a_cluster_that_loses_a_worker_changes_no_byte(corpus, tmp_path):
-    here = learned(corpus, tmp_path, "here", "--shards", 3, "--jobs", 1)
+    here = learned(corpus, tmp_path, "here", "--set", "shards=3", "--jobs", 1)
     with real_cluster(tmp_path, 2) as cluster:
-        options = ["--shards", 3, "--cluster", cluster.address, "--checkpoint", tmp_path / "state"]
-        there = learned(corpus, tmp_path, "there", *options)
-        cluster.workers[0].kill()
-        again = learned(corpus, tmp_path, "again", *options)
+        options = ["--set", "shards=3", "--checkpoint", tmp_path / "state"]
+        with on_cluster(cluster.address):
+            there = learned(corpus, tmp_path, "there", *options)
+            cluster.workers[0].kill()
+            again = learned(corpus, tmp_path, "again", *options)
     forget_sockets()
     assert there == here and again == here
 
@@ -134,7 +151,7 @@ def test_a_cluster_that_loses_a_worker_changes_no_byte(corpus, tmp_path):
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_killed_run_goes_on_with_the_same_bytes(corpus, tmp_path, count):
     """Killed where it stands, with its processes, after some passes; those that are left are done then."""
-    options = ["--shards", count, "--jobs", 2]
+    options = ["--set", f"shards={count}", "--jobs", 2]
     process = started(corpus, tmp_path, "--passes", 1000, *options)
     state = tmp_path / "state" / "fold.0001"
     while not state.exists() and process.poll() is None:
@@ -146,20 +163,8 @@ def test_a_killed_run_goes_on_with_the_same_bytes(corpus, tmp_path, count):
     assert ended(started(corpus, tmp_path, "--passes", passes, "--resume", *options)) == (0, "")
     other = tmp_path / "other"
     other.mkdir()
-    assert ended(started(corpus, other, "--passes", passes, "--shards", count, "--jobs", 1)) == (0, "")
+    assert ended(started(corpus, other, "--passes", passes, "--set", f"shards={count}", "--jobs", 1)) == (0, "")
     assert (tmp_path / "grammar").read_bytes() == (other / "grammar").read_bytes()
-
-
-def test_what_shards_need_is_told(corpus, tmp_path, capsys):
-    with pytest.raises(InputError, match="60 shards, but only 54 pairs to learn from"):
-        induce(corpus, dataclasses.replace(SETTINGS, shards=60), 1)
-    words = [corpus.source, corpus.target, *corpus.alignments, "-o", tmp_path / "g", "--passes", 1, "--shards", 2]
-    assert main(["induce", "biparse", *map(str, words), "--cluster", "local:2"]) == 1
-    assert "need --checkpoint DIR" in capsys.readouterr().err and not (tmp_path / "g").exists()
-    folder = tmp_path / "state"
-    induce(corpus, dataclasses.replace(SETTINGS, passes=1), 1, folder)
-    with pytest.raises(InputError, match=r"fold.0001: the checkpoint is of other text or settings"):
-        induce(corpus, dataclasses.replace(SETTINGS, shards=2), 1, folder, resume=True)
 
 
 def test_a_checkpoint_that_another_run_overwrites_is_told(corpus, tmp_path, monkeypatch):
@@ -174,3 +179,12 @@ def test_a_checkpoint_that_another_run_overwrites_is_told(corpus, tmp_path, monk
     monkeypatch.setattr(shards, "learn_shard", late)
     with pytest.raises(InputError, match="is of pass 2, not 1: another run writes it"):
         induce(corpus, SETTINGS, 1, tmp_path / "state")
+
+
+def test_shards_need_pairs_and_a_checkpoint_of_as_many_shards(corpus, tmp_path):
+    with pytest.raises(InputError, match="60 shards, but only 54 pairs to learn from"):
+        induce(corpus, dataclasses.replace(SETTINGS, shards=60), 1)
+    folder = tmp_path / "state"
+    induce(corpus, dataclasses.replace(SETTINGS, passes=1), 1, folder)
+    with pytest.raises(InputError, match=r"fold.0001: the checkpoint is of other text or settings"):
+        induce(corpus, dataclasses.replace(SETTINGS, shards=2), 1, folder, resume=True)

@@ -1,4 +1,4 @@
-"""``lscfg induce`` from text to rules, and what it refuses."""
+"""``lscfg propagate`` from text to rules, and what it refuses."""
 
 import gzip
 import json
@@ -55,7 +55,7 @@ def here(corpus, monkeypatch):
 
 
 PHRASES = (
-    "induce phrases f e a --mono-source mono.f --mono-target mono.e --to-translate text --frequent-words 0 --lengths 1"
+    "propagate phrases f e a --mono-source mono.f --mono-target mono.e --to-translate text --set q=0 --set lengths=1"
 )
 
 
@@ -79,9 +79,9 @@ def best_rules(path):
 def test_twins_get_the_translations_of_their_likes(here, method, solver):
     assert run(f"{PHRASES} -o p --wanted wanted")[0] == 0
     assert sorted((here / "wanted").read_text().split()) == [f"g{k}" for k in range(TWINS)]
-    assert run("induce graph p -o graph --neighbours 5")[0] == 0
-    line = f"induce propagate p graph -o out.gz --method {method} --solver {solver}"
-    assert run(f"{line} --candidates neighbours --statistics figures")[0] == 0
+    assert run("propagate graph p -o graph --set neighbours=5")[0] == 0
+    line = f"propagate rules p graph -o out.gz --set method={method} --set solver={solver}"
+    assert run(f"{line} --set candidates=neighbours --write statistics=figures")[0] == 0
     found = {source: rule[1] for source, rule in best_rules(here / "out.gz").items()}
     assert found == {f"g{k}": f"F{k}" for k in range(TWINS)}
     figures = json.loads((here / "figures").read_text())
@@ -90,8 +90,8 @@ def test_twins_get_the_translations_of_their_likes(here, method, solver):
 
 def test_features_of_the_rules(here):
     run(f"{PHRASES} -o p")
-    run("induce graph p -o graph --neighbours 5")
-    run("induce propagate p graph -o out.gz --candidates neighbours --max-targets 20 --min-probability 1e-9")
+    run("propagate graph p -o graph --set neighbours=5")
+    run("propagate rules p graph -o out.gz --set candidates=neighbours --set max_targets=20 --set min_probability=1e-9")
     phrases = PhraseFile.read(here / "p")
     count_f = dict(zip(phrases.source.phrases.texts(phrases.words), phrases.source.count, strict=True))
     count_e = dict(zip(phrases.target.phrases.texts(phrases.words), phrases.target.count, strict=True))
@@ -106,31 +106,31 @@ def test_threads_and_repetition_change_no_byte(here):
     run(f"{PHRASES} -o p")
     made = []
     for jobs in (1, 2):
-        run(f"induce graph p -o graph{jobs} --neighbours 5 --jobs {jobs}")
-        run(f"induce propagate p graph{jobs} -o out{jobs} --jobs {jobs}")
+        run(f"propagate graph p -o graph{jobs} --set neighbours=5 --jobs {jobs}")
+        run(f"propagate rules p graph{jobs} -o out{jobs} --jobs {jobs}")
         made.append(((here / f"graph{jobs}").read_bytes(), (here / f"out{jobs}").read_bytes()))
     assert made[0] == made[1]
 
 
 def test_candidates_of_a_decoder_and_of_spelling(here):
     run(f"{PHRASES} -o p --wanted wanted")
-    run("induce graph p -o graph --neighbours 5")
+    run("propagate graph p -o graph --set neighbours=5")
     (here / "nbest").write_text("0 ||| F7 |||  ||| 0\n0 ||| nothing that is a phrase |||  ||| -1\n")
-    assert run("induce propagate p graph --nbest nbest --candidates decoder -o out.gz")[0] == 0
+    assert run("propagate rules p graph --nbest nbest --set candidates=decoder -o out.gz")[0] == 0
     assert {source: rule[1] for source, rule in best_rules(here / "out.gz").items()} == {
         (here / "wanted").read_text().split()[0]: "F7"
     }
-    assert run("induce propagate p graph --candidates characters -o out.gz")[0] == 0
+    assert run("propagate rules p graph --set candidates=characters -o out.gz")[0] == 0
     found = best_rules(here / "out.gz")
     assert found["g3"][1] == "F3"  # by its digit
 
 
 def test_diagnosis_of_the_lists(here):
     run(f"{PHRASES} -o p")
-    run("induce graph p -o graph --neighbours 5")
+    run("propagate graph p -o graph --set neighbours=5")
     rules = [f"[X] ||| g{k} ||| F{k} ||| CountEF=1" for k in range(5)] + ["[X] ||| g5 ||| F9 ||| EgivenF=0.1"]
     (here / "gold").write_text("\n".join(rules) + "\n")
-    line = "induce propagate p graph --candidates neighbours --gold gold --statistics figures -o out.gz"
+    line = "propagate rules p graph --set candidates=neighbours --gold gold --write statistics=figures -o out.gz"
     assert run(line)[0] == 0
     figures = json.loads((here / "figures").read_text())
     assert figures["1-grams of the grammar"] == 6
@@ -139,17 +139,17 @@ def test_diagnosis_of_the_lists(here):
 
 def test_gold_rules_coverage_and_examples(here):
     run(f"{PHRASES} -o p")
-    run("induce graph p -o graph --neighbours 5")
+    run("propagate graph p -o graph --set neighbours=5")
     (here / "gold").write_text("[X] ||| g1 ||| F1 ||| EgivenF=0.1 MaxLexFgivenE=2\n[X] ||| f1 ||| F1 ||| EgivenF=0\n")
-    line = "induce propagate p graph --gold gold --coverage text --statistics figures --examples shown"
-    assert run(f"{line} --method gold -o out")[0] == 0
+    line = "propagate rules p graph --gold gold --coverage text --write statistics=figures --write examples=shown"
+    assert run(f"{line} --set method=gold -o out")[0] == 0
     rule = "[X] ||| g1 ||| F1 ||| GraphEgivenF=0.1 GraphFgivenE=0 GraphLexEgivenF=0 GraphLexFgivenE=2 Graph=1\n"
     assert (here / "out").read_text() == rule
     figures = json.loads((here / "figures").read_text())
     assert (
         figures["test text: unknown words"] == TWINS and figures["test text: unknown words without a rule"] == TWINS - 1
     )
-    assert run(f"{line} --candidates neighbours -o out")[0] == 0
+    assert run(f"{line} --set candidates=neighbours -o out")[0] == 0
     (shown,) = json.loads((here / "shown").read_text())
     assert shown["phrase"] == "g1" and shown["candidates"][0]["target"] == "F1"
     assert shown["candidates"][0]["known"] and shown["candidates"][0]["origins"] == ["neighbours"]
@@ -157,7 +157,7 @@ def test_gold_rules_coverage_and_examples(here):
 
 def test_a_part_of_the_monolingual_text(here):
     run(f"{PHRASES} -o p")
-    run(f"{PHRASES} --mono-share 0.5 -o half")
+    run(f"{PHRASES} --set mono_share=0.5 -o half")
     whole, half = (PhraseFile.read(here / name).source.count.sum() for name in ("p", "half"))
     assert (whole, half) == (3 * (300 + 3000), 3 * (300 + 1500))
 
@@ -170,9 +170,10 @@ def test_twins_in_low_dimensional_spaces(here, space, rank):
     for side, own in names.items():
         rows = [" ".join([word, *(str(float(int(word[1:]) == k)) for k in range(LABELLED))]) for word in own]
         (here / f"vectors.{side}").write_text("\n".join(rows) + "\n")
-    line = f"induce graph p -o graph --neighbours 5 --space {space} --rank {rank} --source-vectors vectors.source"
+    line = f"propagate graph p -o graph --set neighbours=5 --set space={space} --set rank={rank}"
+    line += " --set source_vectors=vectors.source"
     assert run(line)[0] == 0
-    line = "induce propagate p graph --candidates neighbours --target-vectors vectors.target -o out.gz"
+    line = "propagate rules p graph --set candidates=neighbours --set target_vectors=vectors.target -o out.gz"
     assert run(line)[0] == 0
     found = {source: rule[1] for source, rule in best_rules(here / "out.gz").items()}
     assert sum(found[f"g{k}"] == f"F{k}" for k in range(TWINS)) >= TWINS - 1
@@ -187,50 +188,50 @@ def test_a_file_is_read_as_it_was_written(here):
 def test_nothing_to_propagate_is_no_error(here, capsys):
     status, said = run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q", capsys)
     assert status == 0 and "nothing to propagate" in said
-    assert run("induce graph q -o q.graph")[0] == 0
-    assert run("induce propagate q q.graph -o q.out")[0] == 0
+    assert run("propagate graph q -o q.graph")[0] == 0
+    assert run("propagate rules q q.graph -o q.out")[0] == 0
     assert (here / "q.out").read_bytes() == b""
 
 
 BAD = {
-    "induce phrases f e a -o x": "no monolingual text",
-    "induce phrases f e a --mono-source no.such --mono-target mono.e -o x": "no.such: cannot read",
-    "induce phrases f e a --mono-source empty --mono-target mono.e -o x": "empty: no word",
-    "induce phrases f e a --mono-source latin --mono-target mono.e -o x": "latin:1: not valid UTF-8",
-    f"{PHRASES} --lengths 4 -o x": "no phrase of 4 words",
-    f"{PHRASES} --frequent-words 100000 -o x": "choose a smaller q",
-    f"{PHRASES} --window 0 -o x": "--window must be at least 1",
-    "induce graph p --neighbours 0 -o x": "--neighbours must be at least 1",
-    "induce graph f -o x": "not a safetensors file",
-    "induce graph p --approximate -o x": "--approximate is for the spaces svd, cca and vectors",
-    "induce propagate p other.graph -o x": "graph of other phrases",
-    "induce propagate p graph --list-size 0 -o x": "--list-size must be at least 1",
-    "induce propagate p graph --nbest cut -o x": "cut:1: expected 4 fields",
-    "induce propagate p graph --nbest long -o x": "long: has a list 99, but",
-    "induce propagate p graph --nbest empty -o x": "empty: has no list",
-    "induce propagate p same.graph -o x": "graph of other phrases",
-    f"{PHRASES} --mono-share 0.00001 -o x": "sentences is none; read a larger part (--mono-share)",
-    "induce propagate p graph --gold f -o x": "f: no rule has the feature EgivenF",
-    "induce propagate p graph --method gold -o x": "name one with --gold",
-    "induce propagate p graph --source-stemmer klingon -o x": "no stemmer for 'klingon'",
-    "induce propagate p graph --source-stems long -o x": "long:1: a line has a word and its stem",
-    "induce graph p --space vectors -o x": "source_vectors and target_vectors",
-    "induce graph p --space vectors --source-vectors cut -o x": "cut: no word of the text has a vector",
-    f"{PHRASES} --mono-share 0 -o x": "--mono-share must be more than 0",
+    "propagate phrases f e a -o x": "no monolingual text",
+    "propagate phrases f e a --mono-source no.such --mono-target mono.e -o x": "no.such: cannot read",
+    "propagate phrases f e a --mono-source empty --mono-target mono.e -o x": "empty: no word",
+    "propagate phrases f e a --mono-source latin --mono-target mono.e -o x": "latin:1: not valid UTF-8",
+    f"{PHRASES} --set lengths=4 -o x": "no phrase of 4 words",
+    f"{PHRASES} --set q=100000 -o x": "choose a smaller q",
+    f"{PHRASES} --set window=0 -o x": "--set window: window must be at least 1",
+    "propagate graph p --set neighbours=0 -o x": "--set neighbours: neighbours must be at least 1",
+    "propagate graph f -o x": "not a safetensors file",
+    "propagate graph p --set approximate=true -o x": "approximate is for the spaces svd, cca and vectors",
+    "propagate rules p other.graph -o x": "graph of other phrases",
+    "propagate rules p graph --set r=0 -o x": "--set r: r must be at least 1",
+    "propagate rules p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
+    "propagate rules p graph --nbest long -o x": "long: has a list 99, but",
+    "propagate rules p graph --nbest empty -o x": "empty: has no list",
+    "propagate rules p same.graph -o x": "graph of other phrases",
+    f"{PHRASES} --set mono_share=0.00001 -o x": "sentences is none; read a larger part (--mono-share)",
+    "propagate rules p graph --gold f -o x": "f: no rule has the feature EgivenF",
+    "propagate rules p graph --set method=gold -o x": "name one with --gold",
+    "propagate rules p graph --set source_stemmer=klingon -o x": "no stemmer for 'klingon'",
+    "propagate rules p graph --set source_stems=long -o x": "long:1: a line has a word and its stem",
+    "propagate graph p --set space=vectors -o x": "source_vectors and target_vectors",
+    "propagate graph p --set space=vectors --set source_vectors=cut -o x": "cut: no word of the text has a vector",
+    f"{PHRASES} --set mono_share=0 -o x": "--set mono_share: mono_share must be more than 0",
 }
 
 
 @pytest.fixture
 def bad_files(here):
     run(f"{PHRASES} -o p")
-    run("induce graph p -o graph")
+    run("propagate graph p -o graph")
     run(PHRASES.replace("--to-translate text", "--to-translate f") + " -o q")
-    run("induce graph q -o other.graph")
+    run("propagate graph q -o other.graph")
     for name in ("f", "e", "mono.f", "mono.e", "text"):  # other words with the same numbers
         (here / f"other.{name}").write_text((here / name).read_text().replace("f", "x").replace("g", "y"))
     other = re.sub(r"(?<= )(f|e|mono\.f|mono\.e|text)(?= )", r"other.\1", f"{PHRASES} -o same")
     run(other)
-    run("induce graph same -o same.graph")
+    run("propagate graph same -o same.graph")
     (here / "empty").write_bytes(b"")
     (here / "latin").write_bytes("fühl\n".encode("latin-1"))
     (here / "cut").write_text("0 ||| F0\n")
@@ -278,7 +279,7 @@ def test_damaged_graphs_are_refused(bad_files, capsys, damage):
     GRAPHS[damage](arrays)
     save(bad_files / "damaged", arrays, metadata)
     capsys.readouterr()
-    status, said = run("induce propagate p damaged -o x", capsys)
+    status, said = run("propagate rules p damaged -o x", capsys)
     assert status == 1 and "damaged: array 'graph." in said and "make the file anew" in said
 
 
@@ -302,15 +303,15 @@ def test_damaged_phrases_are_refused(bad_files, capsys, damage):
     FILES[damage](arrays)
     save(bad_files / "damaged", arrays, metadata)
     capsys.readouterr()
-    status, said = run("induce graph damaged -o x", capsys)
+    status, said = run("propagate graph damaged -o x", capsys)
     assert status == 1 and "damaged: array '" in said and "make the file anew" in said
 
 
 def test_phrases_without_neighbours_are_counted(here, capsys):
     (here / "strange").write_text("zz\n")
     run(PHRASES.replace("--to-translate text", "--to-translate strange") + " -o s")
-    run("induce graph s -o s.graph")
-    status, said = run("induce propagate s s.graph --candidates neighbours -o s.out", capsys)
+    run("propagate graph s -o s.graph")
+    status, said = run("propagate rules s s.graph --set candidates=neighbours -o s.out", capsys)
     assert status == 0 and "1 phrases have no neighbours" in said
     assert (here / "s.out").read_bytes() == b""
     phrases = PhraseFile.read(here / "s")

@@ -82,7 +82,7 @@ def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
     for name, line in zip("xyz", ("a b", "p q", "0-0 1-1"), strict=True):
         (tmp_path / name).write_text(f"{line}\n")
     trace, out = tmp_path / "trace", str(tmp_path / "out")
-    options = ["--held-out", *(str(tmp_path / name) for name in "xyz"), "--trace", str(trace), "--sweeps", "20"]
+    options = ["--held-out", *(str(tmp_path / name) for name in "xyz"), "--write", f"trace={trace}", "--sweeps", "20"]
     assert main(arguments(corpus, out, *options)) == 0
     told = {r["sweep"]: r["held_out"] for r in map(json.loads, trace.read_text().splitlines()) if "held_out" in r}
     assert set(told) == {0, 10, 20} and all(-20 < value < 0 for value in told.values())
@@ -97,21 +97,22 @@ def test_held_out_text_is_told_of_and_not_sampled(corpus, tmp_path, capsys):
 @pytest.mark.parametrize(
     "options",
     [
-        "--moves blocked",
-        "--moves type --multiplicity corrected",
-        "--shards 3",
-        "--shards 6 --moves blocked --base lexical --multiplicity corrected --offtree informed --burn-in 3",
-        "--moves blocked --tables exact --multiplicity corrected",
-        "--base lexical --length geometric",
-        "--start minimal --offtree informed --burn-in 5",
-        "--start whole --process dp --tables exact --resample",
+        "--set moves=blocked",
+        "--set moves=type --set multiplicity=corrected",
+        "--set shards=3",
+        "--set shards=6 --set moves=blocked --set base=lexical --set multiplicity=corrected --set offtree=informed "
+        "--set burn_in=3",
+        "--set moves=blocked --set tables=exact --set multiplicity=corrected",
+        "--set base=lexical --set length=geometric",
+        "--set start=minimal --set offtree=informed --set burn_in=5",
+        "--set start=whole --set process=dp --set tables=exact --set resample=true",
     ],
 )
 def test_a_chain_of_any_kind_has_the_same_bytes_again(corpus, tmp_path, options):
     outputs = []
     for jobs in ("1", "2"):
         out = tmp_path / jobs
-        words = [*options.split(), "--chains", "2", "--sweeps", "12", "--level-sweeps", "3", "--jobs", jobs]
+        words = [*options.split(), "--chains", "2", "--sweeps", "12", "--set", "level_sweeps=3", "--jobs", jobs]
         assert main(arguments(corpus, str(out), *words)) == 0
         outputs.append(out.read_bytes())
     assert outputs[0] == outputs[1] and outputs[0]
@@ -121,14 +122,14 @@ def test_shards_on_a_cluster_of_this_machine_have_the_same_bytes(corpus, tmp_pat
     outputs = []
     for name, where in (("here", ["--jobs", "1"]), ("there", ["--cluster", "local:2"])):
         words = [
-            "--shards",
-            "2",
-            "--hidden-states",
-            "2",
+            "--set",
+            "shards=2",
+            "--set",
+            "states=2",
             "--sweeps",
             "12",
-            "--derivations",
-            str(tmp_path / f"{name}.deriv"),
+            "--write",
+            f"derivations={tmp_path / f'{name}.deriv'}",
         ]
         assert main(arguments(corpus, str(tmp_path / name), *words, *where)) == 0
         outputs.append((tmp_path / name).read_bytes() + (tmp_path / f"{name}.deriv").read_bytes())
@@ -220,13 +221,31 @@ def test_settings_out_of_range(values, name):
 
 
 def arguments(corpus, out, *options):
-    return ["induce", "sample", str(corpus.source), str(corpus.target), str(corpus.alignments[0]), "-o", out, *options]
+    return [
+        "grammar",
+        "sampled",
+        str(corpus.source),
+        str(corpus.target),
+        str(corpus.alignments[0]),
+        "-o",
+        out,
+        *options,
+    ]
 
 
 def test_the_command_writes_a_grammar_and_a_trace(corpus, tmp_path, capsys):
     out, trace = tmp_path / "out.gz", tmp_path / "trace"
     (tmp_path / "text").write_text("a\n")
-    options = ["--trace", str(trace), "--sweeps", "12", "--rule-filter", "scope", "--filter", str(tmp_path / "text")]
+    options = [
+        "--write",
+        f"trace={trace}",
+        "--sweeps",
+        "12",
+        "--set",
+        "rule_filter=scope",
+        "--filter",
+        str(tmp_path / "text"),
+    ]
     assert main(arguments(corpus, str(out), *options)) == 0
     lines = gzip.decompress(out.read_bytes()).decode().splitlines()
     assert lines and all(line.split(" ||| ")[1] == "a" for line in lines)
@@ -246,7 +265,7 @@ def test_the_same_seed_writes_the_same_bytes(corpus, tmp_path):
 
 
 def test_levels_that_never_take_part_are_named(corpus, tmp_path, capsys):
-    assert main(arguments(corpus, str(tmp_path / "out"), "--sweeps", "4", "--level-sweeps", "2")) == 0
+    assert main(arguments(corpus, str(tmp_path / "out"), "--sweeps", "4", "--set", "level_sweeps=2")) == 0
     assert "nodes of level 3 to 7 took no part" in capsys.readouterr().err
 
 
@@ -262,9 +281,9 @@ def test_levels_that_never_take_part_are_named(corpus, tmp_path, capsys):
         ("e", "p [X,1]\n" * 6, [], "e:1"),
         ("e", "p q r s\n" * 5 + "\n", [], "e:6: empty line"),
         ("e", "p q r s\n" * 7, [], "lines, but"),
-        ("f", "a b c\n" * 6, ["--max-words", "1"], "raise max_words"),
-        ("a", "0-0\n" * 6, ["--shards", "7"], "7 shards, but only 6 pairs"),
-        ("f", "a\n" * 6, ["--discount", "1"], "--discount must be less than 1"),
+        ("f", "a b c\n" * 6, ["--set", "max_words=1"], "raise max_words"),
+        ("a", "0-0\n" * 6, ["--set", "shards=7"], "7 shards, but only 6 pairs"),
+        ("f", "a\n" * 6, ["--set", "discount=1"], "--set discount: discount must be less than 1"),
         ("a", "0-0\n" * 6, ["--max-targets", "-1"], "at least 1"),
     ],
 )
@@ -272,5 +291,5 @@ def test_bad_input_is_one_error(corpus, tmp_path, capsys, name, text, options, m
     (tmp_path / name).write_text(text)
     assert main(arguments(corpus, str(tmp_path / "out"), *options)) == 1
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("lscfg induce") and message in error
+    assert error.startswith("lscfg grammar") and message in error
     assert not (tmp_path / "out").exists()

@@ -17,8 +17,8 @@ def run(tmp_path):
     files = write_corpus(tmp_path, SMALL)
 
     def sample(*options, out="out"):
-        words = ["-o", str(tmp_path / "grammar"), "--derivations", str(tmp_path / out), *map(str, options)]
-        status = main(["induce", "sample", *files, *words])
+        words = ["-o", str(tmp_path / "grammar"), "--write", f"derivations={tmp_path / out}", *map(str, options)]
+        status = main(["grammar", "sampled", *files, *words])
         return status, Derivations.load(tmp_path / out) if status == 0 else None
 
     return sample
@@ -89,7 +89,7 @@ def same_trees(one, other):
 
 def test_trees_of_the_last_sample_come_back(run, tmp_path):
     """A chain without a sweep keeps what it begins with; the second one begins with the sample before the last."""
-    made = run("--sweeps", 30, "--level-sweeps", 0)[1]
+    made = run("--sweeps", 30, "--set", "level_sweeps=0")[1]
     trees, n = made.trees, len(SMALL[0])
     back = run("--sweeps", 0, "--start-from", tmp_path / "out", "--chains", 2, out="back")[1]
     for chain in (0, 1):
@@ -103,12 +103,12 @@ def test_minimal_trees_may_be_the_first(run, tmp_path):
     assert main(["derive", *files, "-o", str(tmp_path / "minimal")]) == 0
     begun = run("--sweeps", 0, "--start-from", tmp_path / "minimal")[1]
     assert same_trees(begun, Derivations.load(tmp_path / "minimal"))
-    assert same_trees(begun, run("--sweeps", 0, "--start", "minimal")[1])
+    assert same_trees(begun, run("--sweeps", 0, "--set", "start=minimal")[1])
 
 
 def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
     assert run("--sweeps", 10)[0] == 0
-    init = ["--start-from", tmp_path / "out", "--level-sweeps", 0]
+    init = ["--start-from", tmp_path / "out", "--set", "level_sweeps=0"]
     whole = run("--sweeps", 20, *init, out="whole")[1]
     assert run("--sweeps", 10, *init, "--checkpoint", tmp_path / "chains", out="part")[0] == 0
     again = run("--sweeps", 20, *init, "--checkpoint", tmp_path / "chains", "--resume", out="part")[1]
@@ -127,7 +127,7 @@ def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
             [],
             "the tree of sentence pair 5 is not in its forest",
         ),
-        ({}, ["--max-words", "3"], "the tree of sentence pair 1 is not in its forest"),
+        ({}, ["--set", "max_words=3"], "the tree of sentence pair 1 is not in its forest"),
         ({}, ["--start-from", "f"], "f: "),
     ],
 )

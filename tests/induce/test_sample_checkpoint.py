@@ -16,9 +16,9 @@ def sample(tmp_path):
     files = write_corpus(tmp_path, SMALL)
 
     def run(*options, out="out"):
-        words = ["--chains", "2", "--keep-every", "5", "--multiplicity", "corrected", "--jobs", "1"]
-        words += ["--tables", "exact", "--offtree", "informed", "--resample"]
-        status = main(["induce", "sample", *files, "-o", str(tmp_path / out), *words, *map(str, options)])
+        words = ["--chains", "2", "--set", "keep_every=5", "--set", "multiplicity=corrected", "--jobs", "1"]
+        words += ["--set", "tables=exact", "--set", "offtree=informed", "--set", "resample=true"]
+        status = main(["grammar", "sampled", *files, "-o", str(tmp_path / out), *words, *map(str, options)])
         return status, (tmp_path / out).read_bytes() if status == 0 else None
 
     return run
@@ -27,9 +27,9 @@ def sample(tmp_path):
 @pytest.mark.parametrize(("first", "moves"), [(0, "local"), (1, "blocked"), (7, "local"), (9, "type"), (20, "local")])
 def test_more_sweeps_are_those_of_one_run(sample, tmp_path, first, moves):
     folder = tmp_path / "chains"
-    whole = sample("--sweeps", 20, "--moves", moves)
-    assert sample("--sweeps", first, "--moves", moves, "--checkpoint", folder)[0] == 0
-    again = ["--sweeps", 20, "--moves", moves, "--checkpoint", folder, "--resume"]
+    whole = sample("--sweeps", 20, "--set", f"moves={moves}")
+    assert sample("--sweeps", first, "--set", f"moves={moves}", "--checkpoint", folder)[0] == 0
+    again = ["--sweeps", 20, "--set", f"moves={moves}", "--checkpoint", folder, "--resume"]
     assert sample(*again) == whole
     assert sample(*again) == whole  # nothing is left to do
 
@@ -55,10 +55,10 @@ def test_a_chain_that_was_stopped_in_a_sweep_goes_on(sample, tmp_path, monkeypat
 def test_one_of_other_text_or_settings_is_refused(sample, tmp_path, capsys):
     folder = tmp_path / "chains"
     assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
-    for options in (["--seed", "2"], ["--alpha", "3"], ["--keep-every", "3"], ["--sample", "last"]):
+    for options in (["--seed", "2"], ["--set", "alpha=3"], ["--set", "keep_every=3"], ["--set", "sample=last"]):
         assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", *options)[0] == 1
         assert "chain.0001: the checkpoint is of other text or settings" in capsys.readouterr().err
-    assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", "--rule-filter", "scope")[0] == 0
+    assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", "--set", "rule_filter=scope")[0] == 0
     assert sample("--sweeps", 5, "--checkpoint", folder, "--resume")[0] == 1
     assert "has 6 sweeps already" in capsys.readouterr().err
     (tmp_path / "e").write_text("".join(f"{line} t\n" for line in SMALL[1]))

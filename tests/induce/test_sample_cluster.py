@@ -20,9 +20,9 @@ def sample(tmp_path):
 
     def run(name, *options):
         out, trace, trees = (tmp_path / f"{name}.{what}" for what in ("grammar", "trace", "trees"))
-        words = ["--chains", "3", "--sweeps", "12", "--keep-every", "4", "--quiet", *map(str, options)]
-        words += ["-o", str(out), "--trace", str(trace), "--derivations", str(trees)]
-        status = main(["induce", "sample", *files, *words])
+        words = ["--chains", "3", "--sweeps", "12", "--set", "keep_every=4", "--quiet", *map(str, options)]
+        words += ["-o", str(out), "--write", f"trace={trace}", "--write", f"derivations={trees}"]
+        status = main(["grammar", "sampled", *files, *words])
         if status:
             return status
         records = [json.loads(line) | {"seconds": 0} for line in trace.read_text().splitlines()]

@@ -174,19 +174,32 @@ def sample(tmp_path):
     files = write_corpus(tmp_path, (SOURCE, TARGET, LINKS))
 
     def run(*options, out="out"):
-        words = [*files, "-o", str(tmp_path / "grammar"), "--derivations", str(tmp_path / out), "--level-sweeps", "0"]
-        status = main(["induce", "sample", *words, *map(str, options)])
+        words = [
+            *files,
+            "-o",
+            str(tmp_path / "grammar"),
+            "--write",
+            f"derivations={tmp_path / out}",
+            "--set",
+            "level_sweeps=0",
+        ]
+        status = main(["grammar", "sampled", *words, *map(str, options)])
         return status, (tmp_path / out).read_bytes() + (tmp_path / "grammar").read_bytes() if not status else None
 
     return run
 
 
 @pytest.mark.parametrize(
-    "options", ["--tables exact --resample --multiplicity corrected", "--shards 5 --offtree informed", "--moves tree"]
+    "options",
+    [
+        "--set tables=exact --set resample=true --set multiplicity=corrected",
+        "--set shards=5 --set offtree=informed",
+        "--set moves=tree",
+    ],
 )
 def test_a_chain_with_states_has_the_same_bytes_again(sample, tmp_path, options):
     """With any number of threads, and from a checkpoint."""
-    words = [*options.split(), "--hidden-states", 3, "--burn-in", 4]
+    words = [*options.split(), "--set", "states=3", "--set", "burn_in=4"]
     one = sample(*words, "--sweeps", 9, "--jobs", 1)
     folder = ["--checkpoint", tmp_path / "chains"]
     assert one == sample(*words, "--sweeps", 9, "--jobs", 2) and one[0] == 0
@@ -196,7 +209,7 @@ def test_a_chain_with_states_has_the_same_bytes_again(sample, tmp_path, options)
 
 def test_counts_are_those_of_the_states(sample, tmp_path):
     """Tensors without smoothing are mean counts of rules with states, by those of the heads."""
-    assert sample("--hidden-states", 3, "--sweeps", 40, "--max-cut", 0)[0] == 0
+    assert sample("--set", "states=3", "--sweeps", 40, "--set", "max_cut=0")[0] == 0
     made, m = Derivations.load(tmp_path / "out"), 3
     assert set(made.state) == {0, 1, 2} and (np.diff(made.trees)[: len(SOURCE)] == [7, 5, 3, 5, 1, 7] * 3).all()
     counts = defaultdict(lambda: np.zeros((m, m, m)))
@@ -221,9 +234,9 @@ def test_counts_are_those_of_the_states(sample, tmp_path):
 
 
 def test_a_model_comes_of_them(sample, tmp_path):
-    assert sample("--hidden-states", 2, "--sweeps", 20)[0] == 0
-    files = ["estimate", "em", str(tmp_path / "out"), "-o", str(tmp_path / "model"), "--quiet", "--init", "samples"]
-    for more in (["--iterations", "0"], ["--iterations", "2"], ["--iterations", "2", "--held-out-share", "0.2"]):
+    assert sample("--set", "states=2", "--sweeps", 20)[0] == 0
+    files = ["estimate", "em", str(tmp_path / "out"), "-o", str(tmp_path / "model"), "--quiet", "--set", "init=samples"]
+    for more in (["--iterations", "0"], ["--iterations", "2"], ["--iterations", "2", "--set", "held_out=0.2"]):
         assert main([*files, "-m", "2", *more]) == 0
         model = Parameters.load(tmp_path / "model")
         assert model.rank == 2 and model.about["settings"]["init"] == "samples"
@@ -233,12 +246,12 @@ def test_what_has_no_states_is_refused(sample, tmp_path, capsys):
     assert sample("--sweeps", 3)[0] == 0
     with pytest.raises(InputError, match="no hidden states"):
         em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
-    assert sample("--sweeps", 3, "--hidden-states", 4)[0] == 0
+    assert sample("--sweeps", 3, "--set", "states=4")[0] == 0
     with pytest.raises(InputError, match="have 4 hidden states; give -m 4"):
         em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
     texts = [str(tmp_path / name) for name in "fea"]
-    assert sample("--hidden-states", 2, "--held-out", *texts)[0] == 1
-    assert "needs --hidden-states 1" in capsys.readouterr().err
+    assert sample("--set", "states=2", "--held-out", *texts)[0] == 1
+    assert "needs states = 1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -93,11 +93,11 @@ def test_what_is_copied_counts_once(text):
 def test_a_file_of_samples_goes_into_every_estimator(text, tmp_path, capsys):
     (inputs, _), output = text, tmp_path / "d"
     words = [str(path) for path in (inputs.source, inputs.target, inputs.alignments[0])]
-    more = ["--sweeps", "10", "--derivations", str(output), "-o", str(tmp_path / "g"), "--max-words", "12"]
-    assert main(["induce", "sample", *words, *more]) == 0
+    more = ["--sweeps", "10", "--write", f"derivations={output}", "-o", str(tmp_path / "g"), "--set", "max_words=12"]
+    assert main(["grammar", "sampled", *words, *more]) == 0
     for name in ("mle", "spectral -m 2", "em -m 2 --iterations 2", "clusters -m 2 --iterations 2"):
         assert main(["estimate", *name.split(), str(output), "-o", str(tmp_path / "m"), "--quiet"]) == 0
-    assert main(["grammar", str(output), "-o", str(tmp_path / "g2")]) == 0
+    assert main(["grammar", "minimal", str(output), "-o", str(tmp_path / "g2")]) == 0
     arrays, metadata = tensors.load(output, "derivations")
     arrays = {name: np.array(array) for name, array in arrays.items()}
     for name, value in (("trees.weight", -1.0), ("trees.sample", -1)):

@@ -23,12 +23,10 @@ from lscfg.io.arguments import (
 )
 
 NO_FILES = {
-    "align --aligner", "induce --source-stemmer", "induce --target-stemmer",
-    "init --kind",
-    "cdec --cdec-root", "estimate --checkpoint", "induce --checkpoint", "moses --moses-root", "run --data",
-    "evaluate --baseline", "evaluate --metrics", "explain sentence", "heatmap --sentences", "inspect --nearest",
-    "inspect --rule", "marginals --features", "moses --flag", "prepare --source-field", "prepare --source-language",
-    "prepare --target-field", "prepare --target-language", "run --decoder", "run --systems", "serve --host",
+    "cdec --cdec-root", "context --rules", "estimate --checkpoint", "evaluate --baseline", "evaluate --metrics",
+    "grammar --checkpoint", "init --rules", "inspect --nearest", "inspect --rule", "inspect --tree",
+    "inspect sentence", "moses --flag", "moses --moses-root", "prepare --source-language",
+    "prepare --target-language", "run --data", "run --decoder", "run --systems", "serve --host",
 }  # fmt: skip
 """Arguments of any text: names and lists, and folders of programs, of data and of states."""
 

@@ -57,7 +57,7 @@ def test_another_format_is_refused(model_file, capsys, format):
     with pytest.raises(InputError, match=message):
         Parameters.load(model_file)
     (model_file.parent / "text").write_text("a\n")
-    assert main(["marginals", str(model_file), str(model_file.parent / "text")]) == 1
+    assert main(["inspect", "marginals", str(model_file), str(model_file.parent / "text")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -219,7 +219,7 @@ def test_models_without_one_state(tmp_path, capsys):
     with pytest.raises(InputError, match="estimate the model again"):
         binding.features(forest, binding.infer(forest), wanted)
     (tmp_path / "text").write_text("a\n")
-    assert main(["marginals", str(path), str(tmp_path / "text"), "--features", "ratios"]) == 1
+    assert main(["inspect", "marginals", str(path), str(tmp_path / "text"), "--set", "names=ratios"]) == 1
     assert "which LatentTarget needs" in capsys.readouterr().err
 
 

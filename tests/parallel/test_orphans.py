@@ -49,9 +49,9 @@ def hang_up():
 
 
 COMMANDS = {
-    "align": "align train.es train.en -o made.align --iterations 3000 --jobs 2",
+    "align": "align train.es train.en -o made.align --set iterations=3000 --jobs 2",
     "run": "run e.toml -o made --jobs 2",
-    "tune": "tune --config {system}/cdec.ini --weights {system}/weights --source dev.es --reference dev.en"
+    "tune": "tune weights --config {system}/cdec.ini --weights {system}/weights --source dev.es --reference dev.en"
     " -o made --jobs 2 --kbest 200",
     "decode": "decode -c {system}/cdec.ini -w {system}/weights train.es --jobs 2",
     "estimate": "estimate em train.deriv -m 16 --iterations 500 --jobs 2 -o made.lscfg",

@@ -217,7 +217,7 @@ def test_a_damaged_record(tmp_path, raw):
 
 def test_there_and_back_on_the_command_line(tmp_path, raw):
     out = tmp_path / "out"
-    line = ("prepare", "corpus", *raw, "--tokeniser", "none", "--casing", "lower", "--test", 25, "-o", out)
+    line = ("prepare", "corpus", *raw, "--tokeniser", "none", "--set", "casing=lower", "--test", 25, "-o", out)
     run = run_lscfg(*line)
     assert run.returncode == 0, run.stderr
     assert "pairs: read 300, train 275, test 25" in run.stderr and run.stdout == ""
@@ -237,7 +237,7 @@ def test_an_older_folder_stays_until_the_new_one_is_whole(tmp_path, raw):
     line = ("prepare", "corpus", *raw, "--tokeniser", "none", "-o", out)
     assert run_lscfg(*line).returncode == 0
     before = {path.name: path.read_bytes() for path in out.iterdir()}
-    failed = run_lscfg(*line, "--max-length", 1)
+    failed = run_lscfg(*line, "--set", "max_length=1")
     assert failed.returncode == 1 and "no pair of 300 is left to train on" in failed.stderr
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     assert run_lscfg(*line, "--dev", 5).returncode == 0 and len(read_lines(out / "dev.de")) == 5
@@ -251,7 +251,17 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     rows = zip(*map(read_lines, raw), strict=True)
     data = "\n".join(["head", *(f"{n}\t{e}\t{f}" for n, (f, e) in enumerate(rows))])
     (tmp_path / "t.tsv.gz").write_bytes(gzip.compress(data.encode()))
-    line = ("prepare", "corpus", tmp_path / "t.tsv.gz", "--source-column", 3, "--header", "--tokeniser", "none")
+    line = (
+        "prepare",
+        "corpus",
+        tmp_path / "t.tsv.gz",
+        "--set",
+        "source_column=3",
+        "--set",
+        "header=true",
+        "--tokeniser",
+        "none",
+    )
     languages = ("--source-language", "de", "--target-language", "en")
     run = run_lscfg(*line, *languages, "-o", tmp_path / "out")
     assert run.returncode == 0, run.stderr
@@ -260,7 +270,7 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     assert len(read_lines(tmp_path / "out" / "train.de")) == 300
     run = run_lscfg(*line, "-o", tmp_path / "out")
     assert run.returncode == 1 and "--source-language must be given" in run.stderr
-    run = run_lscfg(*line, *languages, "--vocabulary", 9, "-o", tmp_path / "out")
+    run = run_lscfg(*line, *languages, "--set", "vocabulary=9", "-o", tmp_path / "out")
     assert run.returncode == 1 and "--vocabulary is for spm, not for none" in run.stderr
     run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--format", "text", "-o", tmp_path / "out")
     assert run.returncode == 1 and "plain text takes two files" in run.stderr

@@ -18,7 +18,16 @@ from services import SENTENCES, Service, little_preparation, little_system, read
 
 pytest.importorskip("h11", reason="lscfg serve needs h11: pip install 'lscfg[serve]'")
 
-LIMITS = ("--max-request", 4000, "--max-sentences", 10, "--max-words", 20, "--max-translations", 30)
+LIMITS = (
+    "--set",
+    "max_request=4000",
+    "--set",
+    "max_sentences=10",
+    "--set",
+    "max_words=20",
+    "--set",
+    "max_translations=30",
+)
 
 
 @pytest.fixture(scope="module")
@@ -302,7 +311,7 @@ def test_mutated_requests_get_an_answer_of_the_client(service):
 
 
 def test_a_slow_client_is_told_and_an_idle_one_left(bundle):
-    with Service(bundle, "-j", 1, "--timeout", 0.5) as service:
+    with Service(bundle, "-j", 1, "--set", "timeout=0.5") as service:
         with service.connect() as slow, service.connect() as idle, service.connect() as trickling:
             slow.sendall(post(b'{"source": "la casa"}')[:-3])
             assert read_answer(slow)[0] == 408
@@ -317,7 +326,7 @@ def test_a_slow_client_is_told_and_an_idle_one_left(bundle):
 
 
 def test_a_sentence_that_takes_too_long_costs_itself_alone(bundle):
-    with Service(bundle, "-j", 1, "--timeout", 1) as service:
+    with Service(bundle, "-j", 1, "--set", "timeout=1") as service:
         assert service.translate(source="la casa")[0] == 200
         (worker,) = service.workers
         os.kill(worker, signal.SIGSTOP)
@@ -343,7 +352,7 @@ def test_the_death_of_a_worker_costs_its_request_alone(bundle):
 
 
 def test_requests_beyond_the_queue_come_later(bundle):
-    with Service(bundle, "-j", 1, "--queue", 2) as service:
+    with Service(bundle, "-j", 1, "--set", "queue=2") as service:
         assert service.translate(source="la casa")[0] == 200
         (worker,) = service.workers
         os.kill(worker, signal.SIGSTOP)
@@ -454,8 +463,8 @@ def test_what_cannot_be_served_is_one_line(system, bundle, tmp_path):
         ((tmp_path,), f"{tmp_path}: has neither bundle.json nor cdec.ini; name a bundle or a system's folder"),
         (("-c", system / "cdec.ini"), "no weights; name them with -w, or with weights= in the ini"),
         ((bundle, "--port", 70000), "--port must be 0 to 65535, not 70000"),
-        ((bundle, "--timeout", "nan"), "--timeout must be a finite number, not nan"),
-        ((bundle, "--queue", 0), "--queue must be at least 1, not 0"),
+        ((bundle, "--set", "timeout=nan"), "--timeout must be a finite number, not nan"),
+        ((bundle, "--set", "queue=0"), "--queue must be at least 1, not 0"),
         ((bundle, "--host", "no such host", "--port", 0), "cannot listen at 'no such host' port 0: "),
     ):
         run = run_lscfg("serve", *arguments)

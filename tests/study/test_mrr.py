@@ -109,7 +109,7 @@ def planted(tmp_path_factory):
 
 
 def figures(*words):
-    assert main(["mrr", *map(str, words)]) == 0
+    assert main(["inspect", "choices", "--measure", "translations", *map(str, words)]) == 0
 
 
 def test_planted_context_adds(planted, tmp_path, capsys):
@@ -125,11 +125,11 @@ def test_planted_context_adds(planted, tmp_path, capsys):
 
 
 def test_thesis_protocol(planted, tmp_path, capsys):
-    options = ("--train", planted / "train", "--protocol", "thesis", "--leave-out", "0.25")
-    figures(planted / "less", *options, "--trivial", "-o", tmp_path / "f")
+    options = ("--train", planted / "train", "--set", "leave_out=0.25")
+    figures(planted / "less", *options, "--set", "trivial=true", "-o", tmp_path / "f")
     content = json.loads((tmp_path / "f").read_text())
     assert content["protocol"] == "thesis" and content["trivial"] > 0 and 50 < content["questions"] < 110
-    assert main(["mrr", str(planted / "all"), *map(str, options)]) == 1
+    assert main(["inspect", "choices", "--measure", "translations", str(planted / "all"), *map(str, options)]) == 1
     assert "all: the context model was learned without 0 % of the tokens, not 25 %; learn it with --leave-out 0.25" in (
         capsys.readouterr().err
     )
@@ -152,23 +152,36 @@ def test_copies_and_oracles(planted):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--held-out is missing"),
-        (["--held-out", "{held}", "--protocol", "thesis"], "--held-out is for the protocol held-out"),
-        (["--held-out", "{held}", "--leave-out", "0.1"], "--leave-out is for --protocol thesis"),
-        (["--protocol", "thesis", "--leave-out", "1"], "--leave-out must be at least 0 and less than 1, not 1"),
-        (["--held-out", "{held}", "--min-count", "0"], "--min-count must be at least 1"),
+        (["--measure", "rules", "m"], "--held-out is missing"),
+        (["--measure", "rules", "--held-out", "{held}"], "no models"),
+        (["--held-out", "{held}", "--set", "leave_out=0.1"], "leave_out is for tokens of --train"),
+        (["--set", "leave_out=1"], "--set leave_out: leave_out must be less than 1, not 1"),
+        (["--held-out", "{held}", "--set", "min_count=0"], "--set min_count: min_count must be at least 1"),
         (["--held-out", "{held}", "--lm", "{held}"], "held:1: not an ARPA file"),
     ],
 )
 def test_bad_options(planted, capsys, options, message):
     words = [option.format(held=planted / "held") for option in options]
-    assert main(["mrr", "--train", str(planted / "train"), *words]) == 1
+    assert main(["inspect", "choices", "--measure", "translations", "--train", str(planted / "train"), *words]) == 1
     assert message in capsys.readouterr().err
 
 
 def test_a_model_without_context(planted, tmp_path, capsys):
     estimate_mle(derive(*ambiguous(9, 1))).save(tmp_path / "m")
     assert (
-        main(["mrr", str(tmp_path / "m"), "--train", str(planted / "train"), "--held-out", str(planted / "held")]) == 1
+        main(
+            [
+                "inspect",
+                "choices",
+                "--measure",
+                "translations",
+                str(tmp_path / "m"),
+                "--train",
+                str(planted / "train"),
+                "--held-out",
+                str(planted / "held"),
+            ]
+        )
+        == 1
     )
     assert "m: the model has no context model; add one with lscfg context" in capsys.readouterr().err

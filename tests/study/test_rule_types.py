@@ -30,7 +30,7 @@ def test_types_and_words_are_counted(tmp_path, zipped):
 def test_rules_of_more_nonterminals_are_a_type(tmp_path, capsys):
     (tmp_path / "g").write_text(GRAMMAR + "[X] ||| [X,1] a [X,2] b [X,3] ||| [X,3] [X,1] A [X,2]\n")
     assert rule_types(tmp_path / "g")[len(TYPES) - 1].tolist() == [1, 2, 1]
-    assert main(["inspect", str(tmp_path / "g"), "--rule-types"]) == 0
+    assert main(["inspect", "grammar", str(tmp_path / "g")]) == 0
     lines = [line.split("  ") for line in capsys.readouterr().out.splitlines()]
     cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
     assert cells[1] == ["phrase", "2", "28.6 %", "1.50", "2.00"]
@@ -42,6 +42,6 @@ def test_files_without_rules_are_refused(tmp_path, capsys):
     with pytest.raises(InputError, match=r"s: no rule of a category other"):
         rule_types(tmp_path / "s")
     (tmp_path / "bad").write_text("a b c\n")
-    assert main(["inspect", str(tmp_path / "bad"), "--rule-types"]) == 1
+    assert main(["inspect", "grammar", str(tmp_path / "bad")]) == 1
     told = capsys.readouterr().err
     assert "bad:1: " in told and len(told.strip().splitlines()) == 1

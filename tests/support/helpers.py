@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from pkgutil import resolve_name
@@ -13,6 +14,7 @@ from unittest.mock import create_autospec
 import numpy as np
 import pytest
 
+from lscfg.cli import main
 from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
@@ -253,12 +255,18 @@ def derivations_of(trees: list[dict]) -> Derivations:
 
 
 def double(patch: pytest.MonkeyPatch, name: str, result: Any = None, does: Any = None) -> Any:
-    """Puts something with the same parameters in the place of a function or class, and returns it."""
+    """Replaces a function or class by something with the same parameters, wherever it is imported, and returns it."""
+    for command in COMMANDS:
+        command.load()
     owner, attribute = resolve_name(name.rpartition(".")[0]), name.rpartition(".")[2]
     method_of_kind = isinstance(owner, type) and issubclass(owner, Kind)
+    original = getattr(owner, attribute)
     made = create_autospec(getattr(owner() if method_of_kind else owner, attribute), side_effect=does)
     made.return_value = result
     patch.setattr(owner, attribute, staticmethod(made) if method_of_kind else made)
+    for module in [module for key, module in sys.modules.items() if key.startswith("lscfg.")]:
+        for other in [other for other, value in vars(module).items() if value is original]:
+            patch.setattr(module, other, made)
     return made
 
 
@@ -270,3 +278,12 @@ def example(name: str) -> list[str]:
 def class_path(kind: Kind[Any]) -> str:
     """The dotted name of the class of a kind."""
     return f"{type(kind).__module__}.{type(kind).__qualname__}"
+
+
+def add_context(folder: Path, *words: str) -> int:
+    """The status of ``lscfg context`` on the relative frequencies of ``d`` and the source ``f``; it writes ``m``."""
+    plain = folder / "plain"
+    if not plain.exists():
+        assert main(["estimate", "mle", str(folder / "d"), "-o", str(plain), "--quiet"]) == 0
+    files = [str(plain), str(folder / "f"), "--derivations", str(folder / "d"), "-o", str(folder / "m")]
+    return main(["context", *files, *words, "--quiet"])

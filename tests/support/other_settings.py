@@ -14,6 +14,10 @@ BESIDE: dict[str, dict[str, Any]] = {
 """Settings that the other value of a setting requires."""
 
 
+NAMES = {"names": ("LatentSpan", "LatentMarginal")}
+"""Values of settings whose strings have to be known."""
+
+
 def other_value(item: Setting, number: int) -> Any:
     """A value within the range that is not the default.
 
@@ -27,9 +31,11 @@ def other_value(item: Setting, number: int) -> Any:
     if item.limits.choices:
         value = next(choice for choice in reversed(item.limits.choices) if choice != item.default)
         return (value,) if item.many else value
+    if item.name in NAMES:
+        return NAMES[item.name]
     if item.kind is str:
         return f"{item.name}{number}"
-    for value in (21 + number, (21 + number) / 64, 1, 0, 0.5, 2, 21.5 + number, 0.95):
+    for value in (21 + number, (21 + number) / 64, 1, 0, 0.5, 2, 21.5 + number, 0.95, 1000 + number):
         fits = isinstance(value, item.kind) and value != item.default
         if fits and item.limits.requirement(value) is None:
             return (value,) if item.many else value
@@ -41,14 +47,14 @@ def other_values(cls: type[Declared]) -> dict[str, Any]:
     return {item.name: other_value(item, number) for number, item in enumerate(settings_of(cls))}
 
 
-def option_words(cls: type[Declared], values: dict[str, Any], prefix: str = "") -> list[str]:
-    """The words of a command line that give the values."""
+def option_words(cls: type[Declared], values: dict[str, Any]) -> list[str]:
+    """The words of a command line that give the values by ``--set``."""
     words = []
     for item in settings_of(cls):
         if item.name in values:
-            words.append(f"--{prefix}-{item.option.lstrip('-')}" if prefix else item.option)
-            if item.kind is not bool:
-                words.append(",".join(map(str, values[item.name])) if item.many else str(values[item.name]))
+            value = values[item.name]
+            text = ",".join(map(str, value)) if item.many else str(value).lower() if item.kind is bool else value
+            words += ["--set", f"{item.name}={text}"]
     return words
 
 

@@ -35,7 +35,7 @@ def little_system(folder: Path) -> Path:
         write_lines(folder / name, lines)
     for command in (
         "derive f e links -o deriv",
-        "grammar deriv -o g.gz",
+        "grammar minimal deriv -o g.gz",
         "estimate spectral deriv -m 2 -o spectral.lscfg",
         "lm e -o lm.arpa --order 2 --discount-fallback --estimator lscfg",
     ):

@@ -65,7 +65,9 @@ def test_tests_are_those_of_all_samples():
 
 def run(files, *words):
     names = [f"{name}={files / name}" for name in ("one", "two")]
-    return main(["evaluate", *names, "--reference", str(files / "ref"), "--samples", "20", "--trials", "20", *words])
+    return main(
+        ["evaluate", "scores", *names, "--reference", str(files / "ref"), "--samples", "20", "--trials", "20", *words]
+    )
 
 
 def test_the_command_shows_comet(files, capsys):
@@ -95,6 +97,11 @@ def test_what_is_missing_is_said(files, capsys, monkeypatch):
 def test_several_runs_of_a_system(files, capsys):
     words = ["--comet", str(files / "model.ckpt"), "--source", str(files / "source")]
     twice = [f"one={files / name}" for name in ("one", "two")]
-    assert main(["evaluate", *twice, "--reference", str(files / "ref"), *words, "--samples", "9", "--trials", "9"]) == 0
+    assert (
+        main(
+            ["evaluate", "scores", *twice, "--reference", str(files / "ref"), *words, "--samples", "9", "--trials", "9"]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "one        2  10.00" in out[out.index("system  runs  COMET") :]

@@ -15,7 +15,7 @@ from sacrebleu.metrics import BLEU, CHRF, TER
 from lscfg.errors import InputError
 from lscfg.io.text import write_lines
 from lscfg.tuning.bleu import bleu, corpus_stats
-from lscfg.tuning.commands import evaluate as command
+from lscfg.tuning.commands import scores as command
 from lscfg.tuning.evaluate import MAX_SAMPLES, Evaluation
 from lscfg.tuning.evaluate import evaluate as evaluate_runs
 from lscfg.tuning.metrics.metric import METRICS
@@ -296,7 +296,7 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
 
 
 def test_command_example_and_refusals(files, tmp_path):
-    assert parse(*example("evaluate")).systems == ["MIN=min.out", "LATENT=latent.out"]
+    assert parse(*example("evaluate")[1:]).systems == ["MIN=min.out", "LATENT=latent.out"]
     write_lines(tmp_path / "a", ["x"])
     for item in ("a", "=a", "name="):
         with pytest.raises(InputError, match="expected NAME=FILE, found"):

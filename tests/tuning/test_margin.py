@@ -256,7 +256,7 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("system")
     make_corpus(folder, 300)
     files = [str(folder / name) for name in "fea"]
-    main(["grammar", "--hiero", *files, "-o", str(folder / "grammar.gz"), "--quiet"])
+    main(["grammar", "hiero", *files, "-o", str(folder / "grammar.gz"), "--quiet"])
     build_lm(folder / "e", folder / "lm.arpa", 3, (), (0.5, 1.0, 1.5), "lscfg")
     write_ini(
         folder / "cdec.ini", DecoderConfig((Path("grammar.gz"),), Path("lm.arpa"), word_penalty=True, max_span=15)
@@ -267,8 +267,8 @@ def system(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def learn(system: Path, out: Path, *more: str) -> int:
     files = [str(system / name) for name in "fea"]
-    options = ["--rule-source", "hiero", "-c", str(system / "cdec.ini"), "-w", str(system / "weights"), "-o", str(out)]
-    return main(["margin", *files, *options, "--quiet", *more])
+    options = ["--rules", "hiero", "-c", str(system / "cdec.ini"), "-w", str(system / "weights"), "-o", str(out)]
+    return main(["tune", "margin", *files, *options, "--quiet", *more])
 
 
 def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
@@ -297,11 +297,11 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
         (("cdec.ini", "feature_function=LSCFG model=x.lscfg"), (), "no model file|has a latent model already"),
         (("e", "p q"), (), "301 lines, but .* has 300"),
         (("a", "0-0"), (), "301 lines, but .* has 300"),
-        (None, ("--folds", "101"), "at most 100"),
-        (None, ("--folds", "99", "--held-out-share", "0.9"), "different pairs cannot be 99 folds"),
-        (None, ("--kbest", "1"), "at least 2"),
-        (None, ("--rules-passes", "2"), "is for biparsed, not for hiero"),
-        (None, ("--held-out-share", "1"), "less than 1"),
+        (None, ("--set", "margin.folds=101"), "at most 100"),
+        (None, ("--set", "margin.folds=99", "--set", "margin.held_out=0.9"), "different pairs cannot be 99 folds"),
+        (None, ("--set", "margin.kbest=1"), "at least 2"),
+        (None, ("--set", "hiero.passes=2"), "unknown key 'passes'"),
+        (None, ("--set", "margin.held_out=1"), "less than 1"),
     ],
 )
 def test_bad_input(system: Path, tmp_path: Path, capsys, change, options, message: str) -> None:

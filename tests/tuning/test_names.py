@@ -10,7 +10,7 @@ import pytest
 @pytest.mark.parametrize(
     "words",
     [
-        ("evaluate", "--reference", "f", b"A\xff=f"),
+        ("evaluate", "scores", "--reference", "f", b"A\xff=f"),
         ("run", "e.toml", "-o", b"r\xff"),
         ("run", b"e\xff.toml", "-o", "r"),
     ],

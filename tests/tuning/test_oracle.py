@@ -93,7 +93,12 @@ def test_command(grammar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
             file.write(RULES)
     out = tmp_path / "out.json"
     names = [f"A={grammar}", f"B={ini}", f"C={folder}"]
-    assert main(["oracle", *names, "-s", str(source), "--reference", str(reference), "-o", str(out), "-j", "1"]) == 0
+    assert (
+        main(
+            ["evaluate", "oracle", *names, "-s", str(source), "--reference", str(reference), "-o", str(out), "-j", "1"]
+        )
+        == 0
+    )
     head, *rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     assert head[:4] == ["grammar", "rules", "BLEU", "sentence-BLEU"] and len(head) == 11
     assert [row[:2] for row in rows] == [["A", "9"], ["B", "9"], ["C", "27"]]
@@ -106,7 +111,7 @@ def test_command(grammar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
 def test_sentences_without_a_parse(grammar: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, reference = write(tmp_path, "f", ["x y", "", "x w"]), write(tmp_path, "e", ["a b", "", "a w"])
     ini = write(tmp_path, "cdec.ini", ["formalism=scfg", "grammar=grammar"])
-    assert main(["oracle", f"A={ini}", "-s", str(source), "--reference", str(reference), "-j", "1"]) == 0
+    assert main(["evaluate", "oracle", f"A={ini}", "-s", str(source), "--reference", str(reference), "-j", "1"]) == 0
     shown = capsys.readouterr()
     assert shown.out.splitlines()[1].split("\t")[-1] == "2"
     assert "sentence 2 is empty" in shown.err and "sentence 3 has no parse" in shown.err
@@ -136,6 +141,6 @@ def test_bad_input(
     write(tmp_path, "f", SOURCES), write(tmp_path, "e", REFERENCES), write(tmp_path, "short", ["a"])
     write(tmp_path, "many", ["a " * 300, "b", "c"])
     grammar.rename(tmp_path / "G")
-    assert main(["oracle", *words, "-s", "f", "--reference", "e", "-j", "1"]) == 1
+    assert main(["evaluate", "oracle", *words, "-s", "f", "--reference", "e", "-j", "1"]) == 1
     shown = capsys.readouterr().err
     assert said in shown and "Traceback" not in shown

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+from lscfg import log
+from lscfg.demo import generate, write
+from lscfg.io.arguments import output_folder
+from lscfg.io.text import atomic_write, check_replaceable, read_lines
+from lscfg.options import add_jobs, add_output, add_seed
+from lscfg.tuning.experiment.run import run_experiment
 
 EXPERIMENT = """\
 # The experiment of lscfg demo: every setting that is not here has its default.
@@ -44,9 +52,6 @@ SHOWN = ("HIERO", "MIN", "LATENT")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import output_folder
-    from lscfg.options import add_jobs, add_output, add_seed
-
     add_output(parser, "folder to write (default: %(default)s)", type=output_folder(), metavar="DIR", default="demo")
     add_seed(parser, 1, "the corpus")
     add_jobs(parser)
@@ -58,13 +63,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         LscfgError: the folder cannot be written, or a stage failed.
     """
-    from pathlib import Path
-
-    from lscfg import log
-    from lscfg.demo import generate, write
-    from lscfg.io.text import atomic_write, check_replaceable, read_lines
-    from lscfg.tuning.experiment.run import run_experiment
-
     folder = Path(args.output)
     corpus = generate(args.seed)
     write(corpus, folder / "corpus")

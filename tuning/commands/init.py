@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.formats.ini import format_ini
+from lscfg.formats.weights import write_weights
+from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.text import atomic_write, check_replaceable, make_folder, write_lines
+from lscfg.options import add_source
+from lscfg.tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_source
-    from lscfg.tuning.experiment.template import CORPUS
-
     parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
     corpus = parser.add_argument_group("experiment.toml", "files that are not named stand as names to be replaced")
     add_source(corpus, CORPUS["source"][1])
@@ -22,9 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for text, use in (("dev", "tune"), ("test", "test")):
         corpus.add_argument(
-            f"--{text}-source", type=InputFile, metavar="TEXT", help=f"source side of the text to {use} on"
+            f"--{text}-set",
+            type=InputFile,
+            nargs=2,
+            metavar=("SOURCE", "REFERENCE"),
+            help=f"text to {use} on, and its reference translation",
         )
-        corpus.add_argument(f"--{text}-reference", type=InputFile, metavar="TEXT", help=f"reference of --{text}-source")
     decoder = parser.add_argument_group("cdec.ini and start.weights", "written where a grammar is named")
     decoder.add_argument("--grammar", type=InputFile, metavar="FILE", help="grammar of lscfg grammar")
     decoder.add_argument("--lm", type=InputFile, metavar="FILE", help="language model of lscfg lm")
@@ -36,11 +45,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="library of lscfg cdec build, for cdec itself (default: none, as for lscfg decode)",
     )
     decoder.add_argument(
-        "--kind",
+        "--rules",
         metavar="NAME",
         default="minimal",
-        help="rules of the grammar: minimal, hiero, phrases, induced, sampled, both, or several joined by + "
-        "(default: %(default)s)",
+        help="rule extractors of the grammar, joined by + (default: %(default)s)",
     )
 
 
@@ -50,18 +58,13 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file that is named is not there, or one that is to be written is.
     """
-    from pathlib import Path
-
-    from lscfg import log
-    from lscfg.errors import InputError
-    from lscfg.formats.ini import format_ini
-    from lscfg.formats.weights import write_weights
-    from lscfg.io.text import atomic_write, check_replaceable, make_folder, write_lines
-    from lscfg.tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
-
     folder = Path(args.folder)
     experiment, ini, weights = (folder / name for name in ("experiment.toml", "cdec.ini", "start.weights"))
-    given = {key: relative(getattr(args, key), folder) for key in CORPUS if getattr(args, key)}
+    named = {"source": args.source, "target": args.target}
+    for text in ("dev", "test"):
+        for key, file in zip(("source", "reference"), getattr(args, f"{text}_set") or (), strict=False):
+            named[f"{text}_{key}"] = file
+    given = {key: relative(file, folder) for key, file in named.items() if file}
     if args.library and not args.model:
         raise InputError("--library is for latent features, which need --model, too")
     if (args.lm or args.model) and not args.grammar:
@@ -73,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
         for path in filter(None, (args.grammar, args.lm, args.model, args.library)):
             relative(path, folder)
         model, library = (Path(name) if name else None for name in (args.model, args.library))
-        made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.kind, library)
+        made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.rules, library)
         lines = format_ini(made[0])
     for path in (experiment, *((ini, weights) if made else ())):
         check_replaceable(path)
@@ -90,5 +93,5 @@ def run(args: argparse.Namespace) -> None:
         write_weights(weights, made[1])
         log.info(f"wrote {ini} and {weights}")
         log.info(
-            f"  tune with: lscfg tune -c {ini} -w {weights} -s DEV --reference DEV_REFERENCE -o {folder / 'tuned'}"
+            f"  tune with: lscfg tune weights -c {ini} -w {weights} -s DEV --reference REFERENCE -o {folder / 'tuned'}"
         )

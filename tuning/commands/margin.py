@@ -1,40 +1,46 @@
-"""``lscfg margin``: weights of rules, linked words and borders of spans, learned by hope and fear on training text."""
+"""``lscfg tune margin``: weights of rules, linked words and span borders, learned by hope and fear."""
 
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from lscfg.settings import Declared
+from lscfg import log
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.extract.extractor import EXTRACTORS, RuleInputs
+from lscfg.formats.ini import read_ini
+from lscfg.formats.weights import read_weights
+from lscfg.io.arguments import output_folder
+from lscfg.options import add_config, add_jobs, add_output, add_text, add_weights
+from lscfg.parser import CommandParser
+from lscfg.settings import Declared
+from lscfg.tuning.margin.folds import FoldRules
+from lscfg.tuning.margin.settings import MarginSettings
+from lscfg.tuning.margin.system import FILES, INI, START, learn_system
+
+HELP = "learn weights of rules and words on the training text"
+
+TABLE = "margin"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import output_folder
-    from lscfg.options import add_config, add_jobs, add_output, add_text, add_weights
-    from lscfg.settings import add_kind_options, add_options
-    from lscfg.tuning.margin.settings import MarginSettings
-    from lscfg.tuning.margin.system import FILES
-
     add_text(parser)
-    sources = _sources()
+    extractors = _extractors()
     parser.add_argument(
-        "--rule-source", required=True, choices=sources, help="source of the rules that the configuration's grammar has"
+        "--rules", required=True, choices=extractors, help="rule extractor of the configuration's grammar"
     )
     add_config(parser)
     add_weights(parser, "tuned weights of the configuration", required=True)
     add_output(parser, "folder for the new system", type=output_folder(*FILES), metavar="DIR", required=True)
-    add_options(parser, MarginSettings)
     add_jobs(parser)
-    add_kind_options(parser, sources, "rules")
+    tables = (Table(name, (settings,)) for name, settings in extractors.items())
+    add_settings(parser, Table(TABLE, (MarginSettings,)), *tables)
 
 
-def _sources() -> dict[str, type[Declared]]:
-    """The settings of sources of rules that need text alone."""
-    from lscfg.extract.extractor import EXTRACTORS
-
-    found = {name: EXTRACTORS[name] for name in EXTRACTORS.names()}
+def _extractors() -> dict[str, type[Declared]]:
+    """The settings of the extractors that need text alone."""
+    found = {name: EXTRACTORS[name] for name in EXTRACTORS}
     return {name: source.Settings for name, source in found.items() if source.NEEDS == ("text",)}
 
 
@@ -44,21 +50,11 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: see ``lscfg.tuning.margin.system.learn_system``.
     """
-    from pathlib import Path
-
-    from lscfg import log
-    from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-    from lscfg.formats.ini import read_ini
-    from lscfg.formats.weights import read_weights
-    from lscfg.settings import from_kind_options, from_options
-    from lscfg.tuning.margin.folds import FoldRules
-    from lscfg.tuning.margin.settings import MarginSettings
-    from lscfg.tuning.margin.system import INI, START, learn_system
-
-    settings = from_options(MarginSettings, args)
-    own = from_kind_options(args.rule_source, _sources(), args, "rules")
-    rules = FoldRules(EXTRACTORS[args.rule_source], own, settings.order)
+    given = GivenSettings(args, TABLE, args.rules)
+    settings = given.build(TABLE, MarginSettings)
+    own = given.build(args.rules, _extractors()[args.rules])
+    rules = FoldRules(EXTRACTORS[args.rules], own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
     learn_system(inputs, rules, config, weights, settings, folder, args.jobs)
-    log.info(f"wrote {folder}; tune it with: lscfg tune -c {folder / INI} -w {folder / START} ...")
+    log.info(f"wrote {folder}; tune it with: lscfg tune weights -c {folder / INI} -w {folder / START} ...")

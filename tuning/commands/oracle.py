@@ -1,16 +1,25 @@
-"""``lscfg oracle``: the best BLEU that grammars can reach."""
+"""``lscfg evaluate oracle``: the best BLEU that grammars can reach."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
+
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.errors import InputError, quote
+from lscfg.formats.ini import NamedGrammar
+from lscfg.io.text import read_lines, write_json
+from lscfg.kernel.search import OracleOptions
+from lscfg.options import add_jobs, add_output, add_reference, add_source
+from lscfg.parser import CommandParser
+from lscfg.tuning.commands import check_names
+from lscfg.tuning.oracle import find_oracle
+
+HELP = "find the best BLEU that grammars can reach"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    from lscfg.formats.ini import NamedGrammar
-    from lscfg.kernel.search import OracleOptions
-    from lscfg.options import add_jobs, add_output, add_reference, add_source
-
     limits = OracleOptions()
     parser.add_argument(
         "grammars",
@@ -46,15 +55,6 @@ def run(args: argparse.Namespace) -> None:
         InputError: an argument is not NAME=GRAMMAR, a name comes twice, files differ in length, or see
             ``lscfg.tuning.oracle.find_oracle``.
     """
-    from dataclasses import asdict
-
-    from lscfg.corpus.parallel import check_length, check_plain, check_sentences
-    from lscfg.errors import InputError, quote
-    from lscfg.io.text import read_lines, write_json
-    from lscfg.kernel.search import OracleOptions
-    from lscfg.tuning.commands import check_names
-    from lscfg.tuning.oracle import find_oracle
-
     seen: set[str] = set()
     for item in args.grammars:
         if not item.name or item.endswith("="):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import math
 
-if TYPE_CHECKING:
-    from lscfg.tuning.rescore import Lists
+from lscfg import log
+from lscfg.corpus.parallel import check_length
+from lscfg.errors import InputError, quote
+from lscfg.formats.kbest import format_hypothesis
+from lscfg.formats.weights import read_weights, unknown_weights, write_weights
+from lscfg.io.arguments import InputFile, NamedFile, OutputFile
+from lscfg.io.text import put_lines, read_lines
+from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
+from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.optimisers import OPTIMISERS
+from lscfg.tuning.rescore import Lists, distinct, ranked, ranked_by_risk, read_lists, tune_lists
+from lscfg.tuning.tune import TuneSettings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, NamedFile, OutputFile
-    from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
-    from lscfg.tuning.metrics.metric import METRICS
-    from lscfg.tuning.optimisers import OPTIMISERS
-    from lscfg.tuning.tune import TuneSettings
-
     parser.add_argument(
         "lists",
         type=InputFile,
@@ -66,11 +70,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read, is malformed or does not fit the others, or options do not go together.
     """
-    from lscfg import log
-    from lscfg.formats.kbest import format_hypothesis
-    from lscfg.io.text import put_lines
-    from lscfg.tuning.rescore import distinct, ranked, ranked_by_risk
-
     _check(args)
     lists, weights = _weighted(args)
     if args.tuned and not args.output:
@@ -90,9 +89,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-    import math
-
-    from lscfg.errors import InputError, quote
 
     if args.kbest is not None and args.kbest < 1:
         raise InputError(f"--kbest must be 1 or more, not {args.kbest}")
@@ -115,9 +111,6 @@ def _check(args: argparse.Namespace) -> None:
 
 def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
     """The lists of all systems but the first."""
-    from lscfg.errors import InputError
-    from lscfg.tuning.rescore import read_lists
-
     found = []
     for path in args.lists[1:]:
         found.append(read_lists(path, {}))
@@ -131,13 +124,6 @@ def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
 
 def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]:
     """The lists with the new features, and the weights: those given, or tuned ones, which are written."""
-    from lscfg import log
-    from lscfg.corpus.parallel import check_length
-    from lscfg.formats.weights import read_weights, unknown_weights, write_weights
-    from lscfg.io.text import read_lines
-    from lscfg.tuning.rescore import read_lists, tune_lists
-    from lscfg.tuning.tune import TuneSettings
-
     weights = read_weights(args.weights) if args.weights else None
     references = [read_lines(path) for path in args.reference or ()]
     for path, lines in zip(args.reference or (), references, strict=True):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+
+from lscfg.io.arguments import InputFile, output_folder
+from lscfg.options import add_cluster, add_jobs, add_output
+from lscfg.tuning.commands import check_names
+from lscfg.tuning.experiment.config import Overrides
+from lscfg.tuning.experiment.run import run_experiment, show_plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_cluster, add_jobs, add_output
-
     parser.add_argument(
         "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file, as lscfg init writes one"
     )
@@ -39,12 +43,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         LscfgError: see ``lscfg.tuning.experiment.run.run_experiment``.
     """
-    from pathlib import Path
-
-    from lscfg.tuning.commands import check_names
-    from lscfg.tuning.experiment.config import Overrides
-    from lscfg.tuning.experiment.run import run_experiment, show_plan
-
     check_names(args.experiment, args.output, args.data)  # the manifest has them
     overrides = Overrides(
         data=Path(args.data) if args.data else None,

@@ -54,7 +54,9 @@ def learn_system(
         InputError: the configuration has latent features or no language model; see ``make_folds``.
     """
     if config.latent is not None:
-        raise InputError("has a latent model already, and lscfg margin adds one: name a system without", config.path)
+        raise InputError(
+            "has a latent model already, and lscfg tune margin adds one: name a system without", config.path
+        )
     if config.language_model is None:
         raise InputError("has no language model, which ranks translations", config.path)
     vocab, text = Vocab(), FoldedText.read(inputs, settings)

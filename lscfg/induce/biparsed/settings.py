@@ -20,7 +20,7 @@ class BiparseSettings(Declared):
         SettingError: a value is out of its range.
     """
 
-    passes: int = setting(0, "passes over the text that learn weights, at most", least=0, most=1000)
+    passes: int = setting(0, "passes over the text that learn weights, at most", least=0, most=1000, common=True)
     rate: float = setting(0.2, "learning rate at the beginning", above=0, most=100)
     decay: float = setting(0.9, "factor of the learning rate after a whole pass", above=0, most=1)
     prior: str = setting(
@@ -59,7 +59,7 @@ class BiparseSettings(Declared):
         most=4096,
     )
     rule_cache: int = setting(20_000_000, "most rules with their links that are kept", least=1)
-    seed: int = setting(1, "seed of the order of pairs", least=0)
+    seed: int = setting(1, "seed of the order of pairs", least=0, common=True)
     pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)
     pops_per: str = setting("span", "what pops are counted for", choices=CUBES)
     nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
@@ -80,7 +80,7 @@ class BiparseSettings(Declared):
     links_share: float = setting(
         0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
     )
-    lexicon: Path | None = setting(None, "lexicon of lscfg induce lexicon, of more text, in place of that of this text")
+    lexicon: Path | None = setting(None, "lexicon of lscfg grammar biparsed --write lexicon=FILE, made of more text")
     model1_iterations: int = setting(4, "iterations of IBM model 1", least=1, most=100)
 
     @property

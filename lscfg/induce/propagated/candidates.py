@@ -98,14 +98,14 @@ def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: 
     """Translations of a decoder that are target phrases, by 1 / rank.
 
     Args:
-        nbest: translations of the lines that ``lscfg induce phrases --wanted`` wrote, the best first.
+        nbest: translations of the lines that ``lscfg propagate phrases --wanted`` wrote, the best first.
         path: their file.
 
     Raises:
         InputError: there is no list, or one of no unlabelled phrase.
     """
     open_rows = np.flatnonzero(~phrases.labelled)
-    cure = "decode the file that lscfg induce phrases --wanted wrote with these phrases"
+    cure = "decode the file that lscfg propagate phrases --wanted wrote with these phrases"
     if wrong := [line for line in nbest if not 0 <= line < len(open_rows)]:
         raise InputError(f"has a list {wrong[0]}, but {len(open_rows)} phrases are wanted, from 0 on; {cure}", path)
     if not nbest and len(open_rows):

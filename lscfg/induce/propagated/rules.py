@@ -1,4 +1,4 @@
-"""From files to rules for phrases without a translation, as ``lscfg induce propagate`` and ``lscfg run`` make them."""
+"""From files to rules for phrases without a translation, as ``lscfg propagate rules`` and ``lscfg run`` make them."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ class NewRule(NamedTuple):
 
 
 def read_rules(path: str | os.PathLike[str]) -> list[NewRule]:
-    """The rules of a grammar of ``lscfg induce propagate``.
+    """The rules of a grammar of ``lscfg propagate rules``.
 
     Raises:
         InputError: a rule has no cost GraphEgivenF.

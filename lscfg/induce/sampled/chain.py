@@ -110,7 +110,7 @@ class ChainSettings(Declared):
         7, "most words of a phrase that need not be a nonterminal; 0: rules are minimal", least=0, most=1000
     )
     max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
-    sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2)
+    sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2, common=True)
     sample: str = setting("average", "rules of many sweeps, or of the last one", choices=("average", "last"))
     keep_every: int = setting(10, "sweeps from one that is kept to the next", least=1, most=MAX_SWEEPS)
     burn_in: int = setting(
@@ -120,14 +120,14 @@ class ChainSettings(Declared):
     start_temperature: float = setting(
         1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
     )
-    chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS)
+    chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS, common=True)
     shards: int = setting(
         1,
         "parts of the text that are swept side by side from the same rules; each may have a thread of its own",
         least=1,
         most=4096,
     )
-    seed: int = setting(1, "seed of what is drawn", least=0)
+    seed: int = setting(1, "seed of what is drawn", least=0, common=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()

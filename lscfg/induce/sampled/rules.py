@@ -125,9 +125,7 @@ def sample_rules(
         InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
     """
     if held_out and settings.states > 1:
-        raise InputError(
-            "the likelihood of held-out text needs --hidden-states 1: sums over hidden states are not made"
-        )
+        raise InputError("the likelihood of held-out text needs states = 1: sums over hidden states are not made")
     work = ChainWork(inputs, settings, places, folder, resume, held_out, init)
     if folder or engine:
         work = replace(work, made_from=_fingerprint(work))

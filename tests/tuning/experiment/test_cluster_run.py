@@ -203,22 +203,6 @@ def single(folder, name, files):
     return found
 
 
-def test_commands_on_a_cluster_write_the_same_files(corpus, plain, place, tmp_path):
-    links = single(plain, "align", "union")
-    trees = single(plain, "derive", "derivations")
-    lines = {
-        "deriv": ["derive", corpus / "train.ja", corpus / "train.en", links],
-        "grammar": ["grammar", trees],
-        "model": ["estimate", "em", trees, "-m", 2, "--iterations", 3],
-    }
-    for name, words in lines.items():
-        here = run_lscfg(*words, "-o", tmp_path / f"{name}1", "--jobs", 1)
-        there = run_lscfg(*words, "-o", tmp_path / f"{name}2", "--cluster", place)
-        assert here.returncode == there.returncode == 0, there.stderr
-        assert (tmp_path / f"{name}1").read_bytes() == (tmp_path / f"{name}2").read_bytes(), name
-        assert there.stderr.replace(f"{name}2", f"{name}1").splitlines()[1:] == here.stderr.splitlines()
-
-
 def test_decode_and_tune_on_a_cluster(corpus, plain, place, tmp_path):
     ini = plain / "systems" / "SPECTRAL" / "cdec.ini"
     weights = plain / "systems" / "SPECTRAL" / "weights"
@@ -227,7 +211,7 @@ def test_decode_and_tune_on_a_cluster(corpus, plain, place, tmp_path):
         words = ["decode", corpus / "test.ja", "-c", ini, "-w", weights, "-k", 5, "-o", tmp_path / name]
         decoded = run_lscfg(*words, "--derivations", tmp_path / f"{name}.json", *more)
         assert decoded.returncode == 0, decoded.stderr
-        words = ["tune", "-c", ini, "-w", weights, "-s", corpus / "dev.ja", "--reference", corpus / "dev.en"]
+        words = ["tune", "weights", "-c", ini, "-w", weights, "-s", corpus / "dev.ja", "--reference", corpus / "dev.en"]
         tuned = run_lscfg(*words, "-o", tmp_path / f"{name}.tuned", "--iterations", 1, "--kbest", 20, *more)
         assert tuned.returncode == 0, tuned.stderr
         kept = [tmp_path / name, tmp_path / f"{name}.json", tmp_path / f"{name}.tuned" / "weights"]
@@ -235,17 +219,25 @@ def test_decode_and_tune_on_a_cluster(corpus, plain, place, tmp_path):
     assert outputs[0] == outputs[1]
 
 
-def test_a_bad_line_is_the_same_error(corpus, place, tmp_path):
+def test_a_command_runs_there_as_a_whole(corpus, plain, place, tmp_path):
+    """A single chain goes to one worker, and so does its error."""
+    words = ["grammar", "sampled", corpus / "train.ja", corpus / "train.en"]
+    links, more = single(plain, "align", "union"), ["--sweeps", 2, "--set", "max_words=8"]
+    here = run_lscfg(*words, links, *more, "-o", tmp_path / "rules1", "--jobs", 1)
+    there = run_lscfg(*words, links, *more, "-o", tmp_path / "rules2", "--cluster", place)
+    assert here.returncode == there.returncode == 0, there.stderr
+    assert (tmp_path / "rules1").read_bytes() == (tmp_path / "rules2").read_bytes()
+    assert there.stderr.replace("rules2", "rules1").splitlines()[1:] == here.stderr.splitlines()
     (tmp_path / "links").write_text("0-0\n" * 3 + "9-999\n" + "0-0\n" * 296)
-    words = ["derive", corpus / "train.ja", corpus / "train.en", tmp_path / "links", "-o", tmp_path / "out"]
-    here, there = run_lscfg(*words), run_lscfg(*words, "--cluster", place)
+    bad = [*words, tmp_path / "links", "-o", tmp_path / "out"]
+    here, there = run_lscfg(*bad), run_lscfg(*bad, "--cluster", place)
     assert here.returncode == there.returncode == 1
     assert there.stderr.splitlines()[-1] == here.stderr.splitlines()[-1]
 
 
 def test_other_decoders_cannot_be_tuned_there(corpus, plain, tmp_path):
     ini = plain / "systems" / "MIN" / "cdec.ini"
-    words = ["tune", "-c", ini, "-w", plain / "systems" / "MIN" / "weights", "-s", corpus / "dev.ja"]
+    words = ["tune", "weights", "-c", ini, "-w", plain / "systems" / "MIN" / "weights", "-s", corpus / "dev.ja"]
     words += ["--reference", corpus / "dev.en", "-o", tmp_path / "out", "--decoder", "cdec", "--cluster", "local:1"]
     done = run_lscfg(*words)
     assert done.returncode == 1 and "--cluster is for the embedded decoder" in done.stderr

@@ -377,7 +377,7 @@ def test_report_of_a_run(whole):
 
 
 def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
-    """With all target sides in the grammar, as lscfg marginals has them."""
+    """With all target sides in the grammar, as lscfg inspect marginals has them."""
     (corpus / "all.toml").write_text(TOML + "[minimal]\nmax_targets = 100000\n")
     cache, plan = StageCache(whole[0] / "cache"), make_plan(read_experiment(corpus / "all.toml"))
     sentence = (corpus / "test.ja").read_text().splitlines()[0]
@@ -392,13 +392,13 @@ def test_charts_are_the_marginals_of_the_model(whole, corpus, tmp_path):
     found = json.loads((made.path / "charts.json").read_text())
     spans, empty = found["model"]
     (tmp_path / "one").write_text(sentence + "\n")
-    record = json.loads(run_lscfg("marginals", inputs.model, tmp_path / "one").stdout)
+    record = json.loads(run_lscfg("inspect", "marginals", inputs.model, tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in spans} == expected and len(expected) > 10
     assert empty == [] == found["one state"][1]
     parameters = Parameters.load(inputs.model)
     parameters.one_state().save(tmp_path / "one.lscfg", "float64")
-    record = json.loads(run_lscfg("marginals", tmp_path / "one.lscfg", tmp_path / "one").stdout)
+    record = json.loads(run_lscfg("inspect", "marginals", tmp_path / "one.lscfg", tmp_path / "one").stdout)
     expected = {(i, j): pytest.approx(value, rel=1e-8) for _, i, j, value in record["nodes"]}
     assert {(i, j): value for i, j, value in found["one state"][0]} == expected
     assert found["one state"] != found["model"] and sorted(path.name for path in made.path.iterdir()) == [

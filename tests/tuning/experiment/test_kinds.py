@@ -188,7 +188,7 @@ def test_the_command_line_and_the_documents_have_them(installed, capsys):
     with pytest.raises(SystemExit):
         main(["estimate", "toy", "--help"])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "--tilt X difference of the states (default: 0.5)" in shown
+    assert "tilt difference of the states (default: 0.5)" in shown
     from lscfg.estimate.estimator import ESTIMATORS
 
     assert "| `tilt` | 0.5 | ≥ 0, < 1 | difference of the states |" in list(settings_table(ESTIMATORS["toy"].Settings))

@@ -1,21 +1,41 @@
-"""``lscfg marginals``: what a model says of sentences."""
+"""``lscfg inspect marginals``: marginals and features of sentences, as JSON or as grammars."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import os
+import sys
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.commands.inspections.sentence import model_or_ini
+from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg.decode.analysis import Analyser, Analysis, Cut
+from lscfg.decode.sentence_grammars import SentenceGrammars
+from lscfg.errors import InputError
+from lscfg.formats.forests import ForestFile, StoredForest
+from lscfg.formats.ini import read_ini
+from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.text import atomic_write, read_lines
+from lscfg.kernel import PAPER_FEATURES, FeatureOptions
+from lscfg.log import info, progress, warning
+from lscfg.options import add_jobs, add_output
+from lscfg.parallel.choose import in_threads
+from lscfg.parser import CommandParser
+
+HELP = "write the marginals and features of sentences as JSON"
+
+TABLE = "features"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    from lscfg.formats.ini import IniFile
-    from lscfg.io.arguments import InputFile, output_folder
-    from lscfg.options import add_jobs, add_output
-
     parser.add_argument(
         "model",
-        type=lambda text: IniFile(text) if text.endswith(".ini") else InputFile(text),
+        type=model_or_ini,
         metavar="MODEL",
         help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
     )
@@ -35,16 +55,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
-        "--features", metavar="NAMES", help="features, or families of them: paper (default), ratios, context"
-    )
-    parser.add_argument("--raw", action="store_true", help="write values, not their natural logarithms")
-    parser.add_argument("--floor", type=float, metavar="X", help="least value whose logarithm is taken (default: 1e-6)")
-    parser.add_argument(
-        "--negative",
-        choices=("flip", "clamp"),
-        help="flip: a negative marginal counts as its absolute value; clamp: as 0 (default: flip)",
-    )
-    parser.add_argument(
         "--top", type=int, metavar="N", help="write the N applications of each node with the largest |marginal|"
     )
     parser.add_argument(
@@ -55,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write the applications with |marginal| of X or more, such as 1e-4 (default: all)",
     )
     add_jobs(parser)
+    add_settings(parser, Table(TABLE, (FeatureOptions,)))
 
 
 def run(args: argparse.Namespace) -> None:
@@ -63,43 +74,21 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or options do not go together.
     """
-    import sys
-    from contextlib import nullcontext
-    from typing import Any
-
-    from lscfg.corpus.parallel import check_plain, check_sentences
-    from lscfg.decode.analysis import Analyser, Analysis, Cut
-    from lscfg.decode.sentence_grammars import SentenceGrammars
-    from lscfg.errors import InputError
-    from lscfg.formats.forests import ForestFile, StoredForest
-    from lscfg.formats.ini import read_ini
-    from lscfg.io.read import read_lines
-    from lscfg.io.write import atomic_write
-    from lscfg.kernel import PAPER_FEATURES, FeatureOptions
-    from lscfg.log import info, progress
-    from lscfg.parallel.choose import in_threads
-
-    given = {
-        "log": False if args.raw else None,
-        "floor": args.floor,
-        "negative": args.negative,
-        "names": tuple(args.features.split(",")) if args.features else None,
-    }
-    options = {name: value for name, value in given.items() if value is not None}
+    given = GivenSettings(args, TABLE)
     cut = Cut(args.top, args.min_marginal)
     if args.per_sentence_grammars and not args.output and not cut.is_none:
         raise InputError("--top and --min-marginal are for the JSON, and not for grammars; name its file with -o")
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars are for sentences that are parsed here, not for --forests")
     is_ini = args.model.endswith(".ini")
-    if is_ini and options:
-        raise InputError("the features' options stand in the LSCFG line; change them there", args.model)
+    if is_ini and given.keys(TABLE):
+        raise InputError("the LSCFG line sets the features' options; change them there", args.model)
     forests = ForestFile(args.text, read_ini(args.model).grammars if is_ini else ()) if args.forests else None
     grammar = None if forests is None else forests.grammar
     if is_ini:
         analyser = Analyser.from_ini(args.model, grammar)
     else:
-        analyser = Analyser.from_model(args.model, FeatureOptions(**{"names": PAPER_FEATURES} | options), grammar)
+        analyser = Analyser.from_model(args.model, _features(given), grammar)
     grammars, total = None, None
     items: Iterable[Any]
     if forests is not None:
@@ -137,6 +126,12 @@ def run(args: argparse.Namespace) -> None:
     analyser.latent.report()
 
 
+def _features(given: GivenSettings) -> FeatureOptions:
+    """The given options; the features of the paper, where no others are named."""
+    made: FeatureOptions = given.build(TABLE, FeatureOptions)
+    return made if "names" in given.keys(TABLE) else dataclasses.replace(made, names=PAPER_FEATURES)
+
+
 class _Size:
     """How much JSON is written, and will be.
 
@@ -162,7 +157,6 @@ class _Size:
 
     def end(self) -> None:
         """A sentence has ended. Warns, once, where all of them will be large."""
-        from lscfg.log import warning
 
         self._sentences += 1
         expected = self._bytes

@@ -1,0 +1,1 @@
+"""Parts of ``lscfg grammar`` that single extractors need."""

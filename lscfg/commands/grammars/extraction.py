@@ -1,0 +1,47 @@
+"""One extraction of ``lscfg grammar``: inputs, and outputs next to the grammar."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lscfg import log
+from lscfg.extract.extractor import RuleInputs
+from lscfg.grammar.counts import RuleCounts
+from lscfg.io.text import write_lines
+from lscfg.settings import Declared
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """The inputs: files, settings of the extractor, the folder of checkpoints, and further outputs by content."""
+
+    args: argparse.Namespace
+    inputs: RuleInputs
+    settings: Declared
+    checkpoint: Path | None
+    outputs: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """The rules, and for each content of ``--write`` a function that writes it; None where a lexicon was all."""
+
+    rules: RuleCounts | None
+    outputs: Mapping[str, str]
+    writers: Mapping[str, Callable[[str], None]]
+
+    def write_others(self) -> None:
+        """Writes the outputs of ``--write``."""
+        for name, path in self.outputs.items():
+            self.writers[name](path)
+            log.info(f"wrote {path}")
+
+
+def write_trace(trace: list[dict[str, Any]]) -> Callable[[str], None]:
+    """A function that writes a JSON line for each record."""
+    return lambda path: write_lines(path, [json.dumps(record) for record in trace])

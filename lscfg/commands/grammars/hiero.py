@@ -1,0 +1,33 @@
+"""Hiero rules in little memory."""
+
+from __future__ import annotations
+
+import argparse
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.extract.extractor import RuleInputs
+from lscfg.extract.hiero import HieroSettings
+from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
+
+
+def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSettings) -> None:
+    """Writes a Hiero grammar within the memory of ``--memory``.
+
+    Raises:
+        InputError: another option needs all rules at once.
+    """
+    if args.per_sentence or args.sizes or args.join or args.format != "cdec" or not args.output:
+        raise InputError("--memory is for -o alone, in cdec's format: all else needs all rules at once")
+    if not args.memory > 0:
+        raise InputError(f"--memory must be above 0, not {args.memory:g}")
+    if settings.no_singletons:
+        raise InputError("no_singletons needs all rules at once; leave out --memory")
+    corpus = Extraction(str(inputs.source), str(inputs.target), [*map(str, inputs.alignments)], settings, inputs.wanted)
+    most = settings.max_targets if args.most_targets is None else args.most_targets
+    written = write_hiero(args.output, corpus, int(args.memory * 2**30 / RULE_BYTES), most, args.jobs)
+    log.table(written.statistics)
+    for reason, count in written.dropped.items():
+        if count:
+            log.info(f"dropped {count} rules: {reason}")
+    log.info(f"wrote {args.output}: {written.rules} rules")

@@ -1,0 +1,45 @@
+"""``lscfg inspect derivations``: sizes, rules and trees of a file of derivations."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from lscfg.commands.inspections.files import add_file, check_kind
+from lscfg.errors import InputError
+from lscfg.extract.derive import Derivations
+from lscfg.parser import CommandParser
+from lscfg.study.inspect import describe_derivations, show_tree
+
+HELP = "show the sizes, rules and trees of derivations"
+
+ALL = "all"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declares the options."""
+    add_file(parser, "DERIVATIONS", "derivations of lscfg derive")
+    parser.add_argument(
+        "--tree",
+        metavar="N",
+        help="show tree N, counted from 1, those of a second alignment last; or all, as a file NAME.trees",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the description.
+
+    Raises:
+        InputError: the file holds no derivations, or lacks the tree.
+    """
+    if args.top < 0:
+        raise InputError(f"--top must be at least 0, not {args.top}")
+    if args.tree is not None and args.tree != ALL and not (args.tree.isascii() and args.tree.isdigit()):
+        raise InputError(f"--tree must be a number or {ALL}, not {args.tree}")
+    check_kind(args.file, "derivations")
+    if args.tree is None:
+        print(describe_derivations(args.file, args.top))
+    elif args.tree == ALL:
+        sys.stdout.writelines(f"{line}\n" for line in Derivations.load(args.file).text_lines())
+    else:
+        print(show_tree(args.file, int(args.tree)))

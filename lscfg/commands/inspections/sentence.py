@@ -1,0 +1,99 @@
+"""``lscfg inspect sentence``: the view of a model on one sentence, as an explanation or a heat map."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg.decode.analysis import Analyser
+from lscfg.formats.ini import IniFile
+from lscfg.io.arguments import InputFile
+from lscfg.io.text import put_lines
+from lscfg.kernel import Inference
+from lscfg.options import add_output
+from lscfg.parser import CommandParser
+from lscfg.study.explain import Explainer
+from lscfg.study.heatmap import draw_charts
+from lscfg.study.show import explanations_json, explanations_page, explanations_text
+
+HELP = "explain a sentence: best derivation, targets, gains, states; or draw its span marginals"
+
+EXPLANATIONS = {"text": explanations_text, "json": explanations_json, "html": explanations_page}
+
+
+def model_or_ini(text: str) -> InputFile:
+    """The type of an argument that names a model or a ``cdec.ini``."""
+    return IniFile(text) if text.endswith(".ini") else InputFile(text)
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declares the options."""
+    parser.add_argument(
+        "model",
+        type=model_or_ini,
+        metavar="MODEL",
+        help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
+    )
+    parser.add_argument("sentence", metavar="SENTENCE", help="tokenized source sentence, as one word of the shell")
+    parser.add_argument(
+        "--compare",
+        type=model_or_ini,
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="another model to show next to the first; repeat for several",
+    )
+    parser.add_argument(
+        "--choices", type=int, default=3, metavar="N", help="rules shown for each span (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--least",
+        type=float,
+        default=0.05,
+        metavar="X",
+        help="least marginal of spans outside the best derivation (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--format",
+        choices=(*EXPLANATIONS, "svg"),
+        default="text",
+        help="form of the output; svg: heat map of the span marginals (default: %(default)s)",
+    )
+    add_output(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    """Writes the explanation or the heat map.
+
+    Raises:
+        InputError: a file cannot be read, the sentence is empty or contains a forbidden word, or a number is out of
+            range.
+    """
+    check_plain([args.sentence], "SENTENCE")
+    check_sentences([args.sentence], "SENTENCE")
+    models = [args.model, *args.compare]
+    if args.format == "svg":
+        text = _heat_map(models, args.sentence)
+    else:
+        text = EXPLANATIONS[args.format]([Explainer(path)(args.sentence, args.choices, args.least) for path in models])
+    put_lines(args.output, text.rstrip("\n").split("\n"))
+
+
+def _heat_map(models: list[str], sentence: str) -> str:
+    """The span marginals of the sentence under each model, as SVG."""
+    stems = [Path(path).stem for path in models]
+    charts = {}
+    for path, stem in zip(models, stems, strict=True):
+        analyser = Analyser.from_ini(path) if path.endswith(".ini") else Analyser.from_model(path)
+        analysis = analyser(sentence, 0)
+        name = stem if stems.count(stem) == 1 else path
+        charts[name + _remark(analysis.inference)] = analysis.chart()
+    return draw_charts(sentence.split(), charts)
+
+
+def _remark(inference: Inference | None) -> str:
+    """What limits the chart: no parse, or a marginal total g that is not positive."""
+    if inference is None:
+        return ", no parse"
+    return {1: "", 0: ", g = 0", -1: ", g < 0"}[inference.sign]

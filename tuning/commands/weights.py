@@ -1,0 +1,112 @@
+"""``lscfg tune weights``: feature weights tuned for BLEU with an optimiser of lscfg or of a host."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import os
+from pathlib import Path
+
+from lscfg import log
+from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.decode.host import DECODER_HOSTS, decoder_identity
+from lscfg.errors import InputError
+from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io.arguments import output_folder
+from lscfg.io.text import make_folder, read_lines
+from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
+from lscfg.parallel.choose import on_cluster
+from lscfg.parser import CommandParser
+from lscfg.tuning.hosts import HOSTS, host_optimiser
+from lscfg.tuning.optimisers import OPTIMISERS
+from lscfg.tuning.tune import TuneSettings, tune
+
+HELP = "tune feature weights for BLEU on a development set"
+
+TABLE = "tuning"
+
+OF_EXPERIMENTS = ("runs", "latent_starts", "weights")
+"""Keys of the table that ``lscfg run`` alone reads."""
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declares the options."""
+    add_config(parser)
+    add_source(parser, "tokenized source side of the development set, one sentence a line", required=True)
+    add_reference(parser)
+    add_weights(parser, "start weights", required=True)
+    add_output(
+        parser,
+        "folder for weights, history and k-best lists",
+        type=output_folder("weights", "history.json", "seconds.json", "kbest.*.gz"),
+        metavar="DIR",
+        required=True,
+    )
+    parser.add_argument(
+        "--decoder",
+        choices=DECODER_HOSTS.names(),
+        help="decoder to tune for (default: embedded, or cdec with cdec's optimisers)",
+    )
+    add_jobs(parser)
+    add_cluster(parser)
+    parser.add_argument("--resume", action="store_true", help="continue from the last finished iteration")
+    learners = OPTIMISERS.settings()
+    add_settings(parser, Table(TABLE, (TuneSettings,), learners), choices={"optimiser": (*learners, *HOSTS)})
+
+
+def run(args: argparse.Namespace) -> None:
+    """Tunes; writes ``weights`` (cdec's format), ``history.json`` and the k-best lists into the output folder.
+
+    Raises:
+        InputError: see ``lscfg.tuning.tune.tune``.
+    """
+    settings = _settings(args)
+    sources = read_lines(args.source)
+    references = [read_lines(path) for path in args.reference]
+    if not sources:
+        raise InputError("the development set is empty", args.source)
+    for path, lines in zip(args.reference, references, strict=True):
+        check_length(len(lines), path, len(sources), args.source)
+    start = read_weights(args.weights)
+    learn = None
+    if settings.optimiser in HOSTS:
+        learn = host_optimiser(settings.optimiser, args.config, sources, references, settings.kbest)
+    program = args.decoder or ("cdec" if settings.optimiser.startswith("cdec") else "embedded")
+    host = DECODER_HOSTS[program]
+    if args.cluster and not host.SHARES:
+        raise InputError(f"--cluster is for the embedded decoder; leave it out, or leave out --decoder {program}")
+    if not host.SEGMENTS:
+        check_plain(sources, args.source)
+        check_sentences(sources, args.source, allow_empty=True)
+    make_folder(args.output)
+    identity = decoder_identity(program, args.config, sources)
+    log.table(
+        {
+            "sentences": str(len(sources)),
+            "optimiser": settings.optimiser,
+            "decoder": f"{program} {identity[:12]}",
+            "seed": str(settings.seed),
+            "jobs": str(args.jobs),
+        }
+    )
+    ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
+    with on_cluster(args.cluster), host.open(ini, args.jobs, library=host.library()) as decoder:
+        result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
+    path = Path(args.output) / "weights"
+    write_weights(path, result.weights)
+    best = result.history[result.best_iteration - 1]
+    log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
+    log.info(f"wrote {path}")
+
+
+def _settings(args: argparse.Namespace) -> TuneSettings:
+    """The settings of the tuning with those of the optimiser."""
+    given, learners = GivenSettings(args, TABLE), OPTIMISERS.settings()
+    name = given.choose(TABLE, TuneSettings, "optimiser")
+    if name in HOSTS:
+        made: TuneSettings = given.build(TABLE, TuneSettings, others=learners, ignore=OF_EXPERIMENTS)
+        return made
+    OPTIMISERS[name]  # refuses an unknown one
+    made, learner = given.build(TABLE, TuneSettings, learners[name], others=learners, ignore=OF_EXPERIMENTS)
+    return dataclasses.replace(made, learner=learner)
