@@ -96,7 +96,7 @@ def test_pruned_forest_with_two_roots(tmp_path):
 
 
 def test_a_lattice_has_no_words(tmp_path):
-    """Of a word that is known, the pass-through rule is none of the model's; of another it is the OOV rule."""
+    """The pass-through rule of a known word is not in the model; that of another word is the OOV rule."""
     nodes = [["X", 0, 2]]
     edges = [{"node": 0, "tails": [], "source": w, "pass": True, "targets": [[w]]} for w in ("a", "q")]
     edges.append({"node": 0, "tails": [], "source": "a", "targets": [["x"]]})

@@ -167,7 +167,7 @@ def test_a_kbest_list_cut_in_a_number_is_refused(tmp_path):
 
 
 def test_derivation(example):
-    """It is the object of a sentence, but for the numbers."""
+    """Compares the objects of a sentence, except for the numbers."""
     written = json.loads(example("derivation").read_text(encoding="utf-8"))
     features = [Hypothesis(d["translation"], d["features"], d["score"]) for d in written["derivations"]]
     rules = [tuple(AppliedRule(**rule) for rule in d["rules"]) for d in written["derivations"]]

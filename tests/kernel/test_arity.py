@@ -1,4 +1,4 @@
-"""Rules of more than two nonterminals, against an enumeration of derivations that knows nothing of forests."""
+"""Rules with more than two nonterminals, compared with an enumeration of derivations that uses no forests."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def test_interface_in_c_and_cpp(compiler, standard, kernel, tmp_path):
     source = PROGRAMS / "kernel_test.c"
     run(needs(compiler), *strict, INCLUDE, "-x", language, source, "-x", "none", *kernel, "-lm", "-o", made)
     lines = run(made, *arguments("kernel_test", "double1")).stdout.splitlines()
-    assert len(lines) == 6 and lines[:2] == lines[2:4] == lines[4:]  # as parsed, built anew, and with n-grams
+    assert len(lines) == 6 and lines[:2] == lines[2:4] == lines[4:]  # as parsed, as built, and with n-grams
     assert "root 1.000000" in lines[0]
 
 
@@ -100,7 +100,7 @@ def test_c_files_have_no_circle(symbols):
 
 
 def test_functions_are_declared_in_the_header_of_their_file(symbols):
-    """Those of the public interface apart."""
+    """Checks all functions except those of the public interface."""
     wrong = []
     for name, table in symbols.items():
         header = PLUGIN / f"{name}.h"

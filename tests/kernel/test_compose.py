@@ -137,7 +137,7 @@ def test_kinds_of_rules(tmp_path):
 
 
 def test_oov_parts_are_the_fewest(tmp_path):
-    """b q: b has a translation, q has none: x stands for b although n could be an OOV part as well."""
+    """b q: b has a translation and q has none, so x translates b although n could be an OOV part as well."""
     table = rule_table(MINIMAL)
     rng = np.random.default_rng(1)
     tensors = [rng.uniform(size=[3] * (a + 1)) for a in table.arity]

@@ -170,7 +170,7 @@ def test_rules_that_the_grammar_has_not(tmp_path, oov):
 
 @pytest.mark.parametrize("options", [BindingOptions(), BindingOptions(oov=True), BindingOptions(compose=True)])
 def test_words_passed_through_that_the_grammar_translates(tmp_path, options):
-    """They have no probability, whatever unknown rules have; and each word is a target side of its own."""
+    """They have no probability, even with a policy for unknown rules; and each word has its own target side."""
     table = rule_table(["a ||| x"])
     model = Model(save_model(tmp_path / "m", table, [np.array([0.5, 0.25])], np.ones(2), np.array([0.25, 0.125])))
     grammar = model.grammar()

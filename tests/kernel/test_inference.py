@@ -100,7 +100,7 @@ def test_states_of_nodes_equal_enumeration(tmp_path, signed, glue):
 
 
 def test_states_of_composed_rules_add_up(tmp_path):
-    """Of a grammar whose rules the model has to compose, in a forest that inference expands."""
+    """Infers with a grammar of composed rules, in a forest that inference expands."""
     model, *_ = build(tmp_path, 4, 7, signed=False)
     grammar = Grammar()
     grammar.read_text("".join(f"[X] ||| {rule} ||| \n" for rule in (*RULES, "a b [X,1] ||| x x [X,1]", "b a ||| x y")))
@@ -213,7 +213,7 @@ def test_a_term_of_zero_hides_no_small_one(tmp_path):
 
 
 def test_forest_of_another_grammar_is_refused(tmp_path):
-    """Where its rules have numbers that this grammar has, too."""
+    """Refuses a forest even if its rule numbers exist in this grammar."""
     rules = ["a ||| A", "b ||| B", "[X,1] [X,2] ||| [X,1] [X,2]"]
     tensors = np.ones((2, 1)), np.zeros((0, 1, 1)), np.ones((1, 1, 1, 1))
     Parameters(rule_table(rules), tensors, np.ones(1), np.ones(1)).save(tmp_path / "m", np.float64)

@@ -130,8 +130,8 @@ def test_spans_are_measured_as_cdec_measures_them(quirk):
 class AlongPaths:
     """All derivations of a lattice, path by path and from the root down.
 
-    A derivation is a list of (rule, state, state, arcs that the rule goes along itself), preorder. Rules may go along
-    empty arcs anywhere, those of a single nonterminal nowhere.
+    A derivation is a list of (rule, state, state, arcs that the rule itself covers), preorder. Rules may cover empty
+    arcs anywhere, except those of a single nonterminal.
     """
 
     def __init__(self, grammar: Grammar, arcs: Arcs, last: int, options: ParseOptions):
@@ -187,7 +187,7 @@ class AlongPaths:
                 yield (), ()
             return
         word = self.arcs[self.path[p]][2]
-        # cdec judges an arc by the state behind the one where it begins, wherever it ends
+        # cdec checks an arc by the state after its first one, wherever the arc ends
         if self.lengths[i, self.states[p] + 1] <= limit:
             left = src if word == EMPTY else src[1:] if src and src[0] == self.grammar.vocab.find(word) else None
             if left is not None:

@@ -1,4 +1,4 @@
-"""The options of a decoder's line, numbers as text, and what is told of sums that are no probabilities."""
+"""The options of a decoder's line, numbers as text, and the warning about sums that are not probabilities."""
 
 import math
 import os
@@ -136,7 +136,7 @@ def test_pairs_of_a_line():
 
 @pytest.mark.parametrize("latent_line", [*GOOD, *BAD])
 def test_configurations_have_the_same_options(latent_line, tmp_path):
-    """The same lines in a cdec.ini, up to the features of a grammar."""
+    """Reads the same lines in a cdec.ini, up to the features of a grammar."""
     line, *expected = latent_line
     model, grammar, *_ = build(tmp_path, 2, 1, False)
     ini = tmp_path / "cdec.ini"

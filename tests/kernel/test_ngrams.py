@@ -1,4 +1,4 @@
-"""The kernel's n-gram models beside KenLM: the same numbers to the last bit, and the same states."""
+"""The kernel's n-gram models compared with KenLM: the same numbers to the last bit, and the same states."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OPTIONS = SearchOptions(30, 200, False, LM_WEIGHT, OOV_WEIGHT)
 
 
 def is_kenlms(path: Path) -> bool:
-    """Whether KenLM has to read the file."""
+    """Tells if KenLM must read the file."""
     return models._ngrams(path, Vocab()) is None
 
 

@@ -9,7 +9,7 @@ from lscfg.kernel import Grammar, ParseOptions, Vocab, X
 
 
 def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
-    """As in cdec; an index has one or two digits, the first of which is not 0."""
+    """Follows cdec: an index has one or two digits, the first of which is not 0."""
     g = grammar_of("[X] ||| a [X,1] [b,c] [laughter,] ||| [1] [01] [X,01] [,1] [123] [1994] [laughter] |||\n")
     words = {g.vocab.word(k) for k in range(len(g.vocab))}
     assert words == {"a", "[b,c]", "[laughter,]", "[01]", "[X,01]", "[,1]", "[123]", "[1994]", "[laughter]"}

@@ -86,7 +86,7 @@ def larger_grammar(model, seed):
     words=st.lists(st.sampled_from("aabbccq"), min_size=1, max_size=8),
 )
 def test_equal_their_definition(tmp_path_factory, m, seed, signed, glue, clamp, built, words):
-    """With glue, unknown words, composed rules, negative parameters and zeros, and with parts of forests."""
+    """Covers glue, unknown words, composed rules, negative parameters and zeros, and parts of forests."""
     model, one = models(tmp_path_factory.mktemp("m"), m, seed, signed)
     grammar = larger_grammar(model, seed)
     forest = grammar.parse(grammar.vocab.add_line(" ".join(words)), ParseOptions(5, glue, 2, S if glue else X))

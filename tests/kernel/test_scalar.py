@@ -386,7 +386,7 @@ def test_extreme_weights(kind, seed, offset, spread):
 
 
 def test_sums_beyond_the_largest_double():
-    """All binary trees over 120 words, and a factor of 1,000 for each of their branches."""
+    """Sums all binary trees over 120 words, with a factor of 1,000 for each of their branches."""
     n, made = 120, grammar_of("[X] ||| a ||| x |||\n[X] ||| [X,1] [X,2] ||| [1] [2] |||\n")
     forest = made.parse(made.vocab.add_line(" ".join(["a"] * n)), ParseOptions(n, False, 0, X))
     found = scalar.expect(forest, np.where(forest.app_rule == 1, np.log(1000), 0.0))
@@ -398,7 +398,7 @@ def test_sums_beyond_the_largest_double():
 @settings(max_examples=50)
 @given(linked_lengths(9))
 def test_decomposition_forests(pair):
-    """Every tree has as many rules (lemma 3), edges of more than two tails included; all are drawn alike often."""
+    """Every tree has as many rules (lemma 3), including edges of more than two tails; all are sampled equally often."""
     made = decompose(*texts(*pair))
     found = scalar.expect(made.forest, np.zeros(made.forest.n_apps))
     assert found.log_g == pytest.approx(math.log(made.n_derivations()), abs=1e-12)
@@ -429,7 +429,7 @@ def test_forest_without_a_possible_derivation():
         assert mean == 0 and not covariance.any()
 
 
-# ---- beside the tensors ----
+# ---- compared with the tensors ----
 
 
 @pytest.mark.parametrize("glue", [False, True])

@@ -88,7 +88,7 @@ def test_unique_lists_where_nearly_all_derivations_repeat_the_best() -> None:
 
 @pytest.mark.parametrize(("repeats", "texts"), [(1059, ["a", "b"]), (1060, ["a"])])
 def test_unique_lists_end_after_1000_derivations_and_20_more_for_each_wanted(repeats: int, texts: list[str]) -> None:
-    """Of one item; what comes behind so many repeats is given up."""
+    """An item with many repeats is given up."""
     grammar = Grammar()
     grammar.read_text("[X] ||| x ||| a ||| F=1\n" * repeats + "[X] ||| x ||| b ||| F=1\n")
     grammar.finish()
