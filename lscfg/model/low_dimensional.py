@@ -99,7 +99,7 @@ class LowDimensionalModel:
         """
         own = {name.removeprefix("sense."): array for name, array in arrays.items() if name.startswith("sense.")}
         if kind not in SCORE_FUNCTIONS:
-            raise ValueError(f"no scorer of target sides is of the kind {kind!r:.30}")
+            raise ValueError(f"unknown score function {kind!r:.30}")
         hidden, weighted = "hidden" in own, "weights" in own
         parts = (WEIGHTS if weighted else VECTORS) | (HIDDEN if hidden else {})
         sizes = check_layout(own, LAYOUT | parts)

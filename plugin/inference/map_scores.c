@@ -38,7 +38,7 @@ static int get(const tensor_file *file, const char *name, const char *type, int6
   int code = tensor_file_get(file, name, type, dims, view, error);
   if (code) return code;
   if ((first >= 0 && view->shape[0] != first) || (dims > 1 && second >= 0 && view->shape[1] != second))
-    return wrong(name, "does not fit the other arrays of the scorer", error);
+    return wrong(name, "does not fit the other arrays of context scores", error);
   int64_t n = view->shape[0] * (dims > 1 ? view->shape[1] : 1);
   for (int64_t k = 0; k < n && *type == 'F'; k++)
     if (!isfinite(type[1] == '6' ? ((const double *)view->data)[k] : (double)((const float *)view->data)[k]))
@@ -128,7 +128,7 @@ int map_scores(const tensor_file *file, int64_t n_rules, int64_t n_words, contex
   const char *name = tensor_file_metadata(file, "sense", &length);
   const score_function *kind = name ? find_score_function(name, length) : NULL;
   if (!kind)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "no scorer of target sides is of the kind '%.*s'; update lscfg",
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "unknown score function '%.*s'; update lscfg",
                       !name ? 0 : length < 20 ? (int)length : 20, name ? name : "");
   s->kind = kind;
   int code = get(file, "sense.window", "I32", 2, -1, 1, &view, error);

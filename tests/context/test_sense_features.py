@@ -273,7 +273,7 @@ def test_unknown_kind(tmp_path):
     arrays, metadata = tensors.load(path, "model")
     tensors.save(tmp_path / "d", arrays, metadata | {"sense": "oracle"})
     for read in (Model, Parameters.load):
-        with pytest.raises(InputError, match="no scorer of target sides is of the kind"):
+        with pytest.raises(InputError, match="unknown score function"):
             read(tmp_path / "d")
 
 

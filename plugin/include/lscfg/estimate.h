@@ -67,7 +67,7 @@ int64_t lscfg_context_weights(const lscfg_context_trainer *, int64_t *offsets, i
 /* For each rule the sum of its outcomes' weights for dense values, [rules][2 dims], those of the left side first. */
 void lscfg_context_dense(const lscfg_context_trainer *, float *sums);
 
-/* ---- scorers: rules among others of their source side, from few dimensions of what is around ---- */
+/* ---- context scores: rules among others of their source side, from a context of few dimensions ---- */
 
 enum {
   LSCFG_LOSS_SOFTMAX = 0,    /* -log of the share of count * exp(score) */
