@@ -29,7 +29,7 @@ from distributed import LocalCluster
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.parallel.address import ClusterAddress
 from lscfg.parallel.choose import in_processes
 from lscfg.parallel.cluster import LOCAL, Cluster

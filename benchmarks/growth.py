@@ -28,7 +28,7 @@ from pathlib import Path
 import runs
 
 from lscfg.extract.derive import Derivations
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 
 PROGRAM = """
 import sys

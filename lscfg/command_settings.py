@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from lscfg.errors import InputError, quote
 from lscfg.io.arguments import InputFile, NamedFile
-from lscfg.io.text import decode_text, read_bytes
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.parser import CommandParser
 from lscfg.settings import Declared, Setting, SettingError, settings_of
 from lscfg.settings_file import Keys, Reader, parse_toml

@@ -11,7 +11,7 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.tuning.mbr import expected_utilities, posterior, which_texts
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 

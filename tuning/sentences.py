@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sacrebleu.metrics import BLEU
 
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 
 @dataclass(frozen=True)

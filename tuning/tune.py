@@ -45,7 +45,8 @@ from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
-from lscfg.io.text import atomic_write, read_bytes
+from lscfg.io.read import read_bytes
+from lscfg.io.write import atomic_write
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of

@@ -17,7 +17,9 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import InputFile, InputFolder, output_folder
-from lscfg.io.text import make_folder, put_lines, read_lines, write_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.read import read_lines
+from lscfg.io.write import put_lines, write_lines
 from lscfg.options import add_config, add_jobs, add_kbest, add_output, add_weights
 
 

@@ -14,7 +14,7 @@ from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, OutputFile, OutputPattern
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.options import add_jobs, add_text
 from lscfg.parser import CommandParser
 from lscfg.settings import Declared, setting

@@ -16,8 +16,9 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, unknown_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
+from lscfg.io.read import read_lines
 from lscfg.io.stream import LineStream
-from lscfg.io.text import atomic_write, put_as_they_come, put_lines, read_lines
+from lscfg.io.write import atomic_write, put_as_they_come, put_lines
 from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
 from lscfg.parallel.choose import in_processes, on_cluster
 

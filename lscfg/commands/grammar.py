@@ -19,7 +19,8 @@ from lscfg.grammar.counts import RuleCounts, effective_size
 from lscfg.grammar.select import check_max_targets, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.text import align_columns, read_lines
+from lscfg.io.columns import align_columns
+from lscfg.io.read import read_lines
 from lscfg.options import (
     add_checkpoint,
     add_cluster,

@@ -11,7 +11,8 @@ from lscfg import log
 from lscfg.cli import add_action
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.text import replaced_folder, stream_lines
+from lscfg.io.folders import replaced_folder
+from lscfg.io.read import stream_lines
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser

@@ -14,7 +14,8 @@ from lscfg.induce.propagated.spaces import GraphSettings, source_graph
 from lscfg.induce.propagated.spread import PropagationSettings
 from lscfg.induce.propagated.states import read_rules, with_states
 from lscfg.io.arguments import InputFile, OutputFile
-from lscfg.io.text import write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 from lscfg.options import add_jobs, add_output, add_outputs, add_text, further_outputs
 from lscfg.parser import CommandParser

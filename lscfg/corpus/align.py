@@ -14,7 +14,7 @@ from lscfg.corpus.aligner import ALIGNERS, Links
 from lscfg.corpus.saved import DIRECTIONS, check_can_be_saved, save_aligner, unpack_aligner
 from lscfg.corpus.thot import matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.log import no_progress, warning
 from lscfg.parallel.choose import in_processes
 from lscfg.settings import Declared, SettingError, setting

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from lscfg.errors import InputError, quote
-from lscfg.io.text import read_lines, stream_lines
+from lscfg.io.read import read_lines, stream_lines
 from lscfg.kernel import words_fault
 
 _OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)

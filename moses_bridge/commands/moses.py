@@ -12,7 +12,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile, read_ini
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.text import check_replaceable
+from lscfg.io.write import check_replaceable
 from lscfg.moses_bridge.config import INI, TABLE, Conventions, read_moses_weights, write_moses
 from lscfg.moses_bridge.program import STEPS, MosesTree, build_program, check_program, write_sources
 from lscfg.moses_bridge.rule_table import GLUE_FILE

@@ -16,7 +16,7 @@ from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io import tensors
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import ParseOptions
 
 # ---- the same features as lscfg itself, in both modes ----

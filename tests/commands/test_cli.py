@@ -16,7 +16,7 @@ from commands_here import run_here
 from lscfg.cli import SESSION, build_parser, main
 from lscfg.command_table import COMMANDS, OTHERS, by_group
 from lscfg.errors import InputError, KernelError
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -512,7 +512,7 @@ def test_a_command_that_is_told_to_end_leaves_nothing(tmp_path, number):
     code = (  # the suite may run under nohup, which lets no child hear SIGHUP
         f"import signal, sys, time\nsignal.signal({int(number)}, signal.SIG_DFL)\n"
         "from lscfg import cli\nimport lscfg.commands.compress as command\n"
-        "from lscfg.io.text import atomic_write\n"
+        "from lscfg.io.write import atomic_write\n"
         "def run(args):\n  with atomic_write('out') as file:\n    print('writing', flush=True)\n    time.sleep(60)\n"
         "command.run = run\nsys.exit(cli.main(['compress', 'm', '--cp', '2', '-o', 'd']))"
     )

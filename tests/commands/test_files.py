@@ -10,7 +10,8 @@ import pytest
 
 from lscfg.adapter import example_model
 from lscfg.cli import main
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.moses_bridge.rule_table import GLUE, ROOT
 from lscfg.tuning.commands import demo
 

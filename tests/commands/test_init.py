@@ -8,7 +8,7 @@ import pytest
 from lscfg.cli import main
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import START_WEIGHTS as LATENT_START
 from lscfg.kernel import feature_names
 from lscfg.tuning.experiment.config import read_experiment

@@ -29,7 +29,7 @@ from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.extract.minimal import MinimalSettings
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import PAPER_FEATURES, DeriveOptions, FeatureOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings

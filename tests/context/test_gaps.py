@@ -10,7 +10,7 @@ from lscfg.context.views import Look, Views, number_words
 from lscfg.context.word_vectors import given_directions
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import (
     CONTEXT_EXTRA_WORDS,
     CONTEXT_LENGTHS,

@@ -15,7 +15,7 @@ from lscfg.context.views import Look, Views, number_words, places_in_text
 from lscfg.context.word_vectors import given_directions
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import CONTEXT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.parameters import OneState, Parameters
 

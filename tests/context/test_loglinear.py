@@ -20,7 +20,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import (
     CONTEXT_FEATURES,
     Binding,

@@ -18,7 +18,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import (
     CONTEXT_BEGIN,
     CONTEXT_END,

@@ -19,8 +19,9 @@ from lscfg.corpus.aligner import ALIGNERS, Aligner
 from lscfg.corpus.saved import check_can_be_saved
 from lscfg.demo import generate
 from lscfg.errors import InputError
+from lscfg.io.read import read_lines
 from lscfg.io.tensors import load
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.write import write_lines
 
 
 @pytest.fixture(scope="module")

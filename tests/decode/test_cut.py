@@ -10,7 +10,8 @@ from lscfg.cli import main
 from lscfg.commands.inspections import marginals
 from lscfg.decode.analysis import Analyser, Cut
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 
 SENTENCES = ["a b a b", "", "b a c", "n a b c a b"]
 

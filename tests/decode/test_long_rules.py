@@ -18,7 +18,7 @@ from lscfg.decode.sentence_grammars import SentenceGrammars
 from lscfg.errors import InputError
 from lscfg.formats.forests import ForestFile
 from lscfg.formats.ini import read_ini
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import Grammar, ParseOptions
 from lscfg.kernel.scalar import inside
 from lscfg.study.explain import Explainer

@@ -17,7 +17,8 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import read_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import Grammar, ParseOptions
 
 RULES = [

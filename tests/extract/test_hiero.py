@@ -21,7 +21,8 @@ from lscfg.extract.hiero_parts import Extraction, write_hiero, write_parts
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
-from lscfg.io.text import stream_lines, write_lines
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import Grammar, HieroExtractor, LineError
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.run import run_experiment

@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.phrases import PhrasePairSettings, PhraseRules, Phrases, phrase_tokens
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 
 PAIRS = [
     ("a b", "A B", "0-0 1-1"),

@@ -26,8 +26,9 @@ from lscfg.formats.weights import read_weights, unknown_weights, write_weights
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
 from lscfg.io.arpa import check_arpa
-from lscfg.io.text import atomic_write, check_output, read_bytes, read_lines, split_fields, stream_lines, write_lines
+from lscfg.io.read import read_bytes, read_lines, split_fields, stream_lines
 from lscfg.io.vectors import read_vectors
+from lscfg.io.write import atomic_write, check_output, write_lines
 from lscfg.kernel import LATENT_FEATURES, Grammar, ParseOptions, S
 from lscfg.lm.lmplz import build_lm
 from lscfg.moses_bridge.nbest import read_nbest

@@ -29,7 +29,8 @@ from lscfg.grammar.counts import FEATURES, RuleCounts, effective_size
 from lscfg.grammar.features import NO_TRANSLATION, RuleFeatures, rule_features
 from lscfg.grammar.select import matching_sides, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
-from lscfg.io.text import read_bytes, write_blocks, write_lines
+from lscfg.io.read import read_bytes
+from lscfg.io.write import write_blocks, write_lines
 from lscfg.kernel import DeriveOptions, Grammar, Rules
 from lscfg.moses_bridge.rule_table import GLUE_FILE, ROOT, escape_words, score_names, write_rule_table
 

@@ -10,7 +10,7 @@ from little_experiment import run_lscfg
 
 from lscfg.corpus.parallel import check_plain, read_parallel
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare import corpus
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus

@@ -14,7 +14,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import left_out
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel.lm import PhraseScorer
 from lscfg.study.mrr import Candidate, Ruler, measure_scores
 from lscfg.study.senses import InventorySettings, Questions

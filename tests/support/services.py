@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from little_experiment import run_lscfg
 
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 
 SOURCE = ["una casa", "una casa roja", "la casa", "la flor roja", "una flor"] * 8
 TARGET = ["a house", "a red house", "the house", "the red flower", "a flower"] * 8

@@ -13,7 +13,7 @@ from helpers import example
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.tuning.bleu import bleu, corpus_stats
 from lscfg.tuning.commands import scores as command
 from lscfg.tuning.evaluate import MAX_SAMPLES, Evaluation

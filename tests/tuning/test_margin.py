@@ -15,7 +15,7 @@ from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import Grammar, ParseOptions
 from lscfg.kernel.base import Vocab
 from lscfg.lm.lmplz import build_lm

@@ -8,7 +8,8 @@ from pathlib import Path
 from lscfg import log
 from lscfg.demo import generate, write
 from lscfg.io.arguments import output_folder
-from lscfg.io.text import atomic_write, check_replaceable, read_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import atomic_write, check_replaceable
 from lscfg.options import add_jobs, add_output, add_seed
 from lscfg.tuning.experiment.run import run_experiment
 

@@ -10,7 +10,8 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import format_ini
 from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.text import atomic_write, check_replaceable, make_folder, write_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.write import atomic_write, check_replaceable, write_lines
 from lscfg.options import add_source
 from lscfg.tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
 

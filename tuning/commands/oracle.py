@@ -8,7 +8,8 @@ from dataclasses import asdict
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import NamedGrammar
-from lscfg.io.text import read_lines, write_json
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
 from lscfg.kernel.search import OracleOptions
 from lscfg.options import add_jobs, add_output, add_reference, add_source
 from lscfg.parser import CommandParser

@@ -11,7 +11,8 @@ from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, unknown_weights, write_weights
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
-from lscfg.io.text import put_lines, read_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import put_lines
 from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.optimisers import OPTIMISERS

@@ -9,7 +9,9 @@ from pathlib import Path
 from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError, quote
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
-from lscfg.io.text import align_columns, read_lines, write_json
+from lscfg.io.columns import align_columns
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_reference, add_seed, add_source
 from lscfg.parser import CommandParser
 from lscfg.tuning.commands import check_names

@@ -14,7 +14,8 @@ from lscfg.decode.host import DECODER_HOSTS, decoder_identity
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import output_folder
-from lscfg.io.text import make_folder, read_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.read import read_lines
 from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
 from lscfg.parallel.choose import on_cluster
 from lscfg.parser import CommandParser

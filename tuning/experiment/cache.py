@@ -20,7 +20,9 @@ from typing import IO, Any
 
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.text import atomic_write, file_hash, remove_temporaries
+from lscfg.io.folders import remove_temporaries
+from lscfg.io.read import file_hash
+from lscfg.io.write import atomic_write
 from lscfg.parallel.worker import defer_interruption, end_with
 from lscfg.tuning.experiment.stage import Input, Output, Stage
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.tuning.experiment.schema import RawCorpus
 from lscfg.tuning.experiment.system import Experiment
 

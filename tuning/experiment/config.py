@@ -14,7 +14,7 @@ from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
-from lscfg.io.text import decode_text, read_bytes
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
 from lscfg.kinds import Registry
 from lscfg.prepare.reader import TEXT_READERS, reader_of

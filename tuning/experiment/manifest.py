@@ -12,7 +12,7 @@ from typing import Any
 
 from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import decode_text, file_hash, read_bytes
+from lscfg.io.read import decode_text, file_hash, read_bytes
 from lscfg.tuning.experiment.stage import files_in
 from lscfg.tuning.experiment.stages.charts import CHARTS, SENTENCES, TREES
 from lscfg.tuning.experiment.stages.decoding import WEIGHTS

@@ -6,7 +6,7 @@ import statistics
 from typing import Any
 
 from lscfg import log
-from lscfg.io.text import align_columns
+from lscfg.io.columns import align_columns
 from lscfg.tuning.bleu import ORDER
 from lscfg.tuning.evaluate import SystemScore, evaluate
 from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, SCORES

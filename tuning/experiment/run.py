@@ -11,7 +11,9 @@ from pathlib import Path
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
-from lscfg.io.text import atomic_write, replaced_folder, write_json
+from lscfg.io.folders import replaced_folder
+from lscfg.io.json_files import write_json
+from lscfg.io.write import atomic_write
 from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.corpus import DROPPED
 from lscfg.prepare.record import RECORD, Record

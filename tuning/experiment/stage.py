@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 
 KEY = 16
 """Digits of a key in the name of a stage's folder."""

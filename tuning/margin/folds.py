@@ -25,7 +25,8 @@ from lscfg.formats.ini import DecoderConfig
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
-from lscfg.io.text import read_lines, write_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import KBest, search

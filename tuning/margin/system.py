@@ -15,7 +15,10 @@ from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
-from lscfg.io.text import make_folder, stream_lines, write_json, write_lines
+from lscfg.io.folders import make_folder
+from lscfg.io.json_files import write_json
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import BOUNDARY_FEATURES, Grammar, X
 from lscfg.kernel.base import Vocab
 from lscfg.model.boundary import BoundaryModel

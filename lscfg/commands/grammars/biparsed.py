@@ -12,7 +12,7 @@ from lscfg.induce.biparsed.lexicon import make_lexicon, text_words, write_lexico
 from lscfg.induce.biparsed.rules import induce, induced_trees
 from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.text import read_pairs_and_links
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 
 OUTPUTS = {

@@ -12,7 +12,7 @@ from typing import Any
 from lscfg import log
 from lscfg.extract.extractor import RuleInputs
 from lscfg.grammar.counts import RuleCounts
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.settings import Declared
 
 

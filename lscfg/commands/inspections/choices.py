@@ -12,7 +12,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.grammar.select import MAX_TARGETS
 from lscfg.grammar.tokens import check_share
 from lscfg.io.arguments import InputFile
-from lscfg.io.text import write_json
+from lscfg.io.json_files import write_json
 from lscfg.kernel.inference import NEGATIVE
 from lscfg.options import add_output
 from lscfg.parser import CommandParser

@@ -19,7 +19,8 @@ from lscfg.errors import InputError
 from lscfg.formats.forests import ForestFile, StoredForest
 from lscfg.formats.ini import read_ini
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.text import atomic_write, read_lines
+from lscfg.io.read import read_lines
+from lscfg.io.write import atomic_write
 from lscfg.kernel import PAPER_FEATURES, FeatureOptions
 from lscfg.log import info, progress, warning
 from lscfg.options import add_jobs, add_output

@@ -9,7 +9,7 @@ from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.analysis import Analyser
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile
-from lscfg.io.text import put_lines
+from lscfg.io.write import put_lines
 from lscfg.kernel import Inference
 from lscfg.options import add_output
 from lscfg.parser import CommandParser

@@ -13,7 +13,7 @@ from lscfg.induce.propagated.expansion import expand, rule_lines
 from lscfg.induce.propagated.phrases import PhraseFile, read_graph
 from lscfg.induce.propagated.spaces import GraphSettings
 from lscfg.induce.propagated.spread import GOLD, PropagationSettings
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 
 
 @dataclass(frozen=True)

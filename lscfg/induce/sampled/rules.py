@@ -23,7 +23,7 @@ from lscfg.induce.sampled.chain import Chain, ChainSettings, run_chain
 from lscfg.induce.sampled.checkpoint import Checkpoint
 from lscfg.induce.sampled.convergence import history
 from lscfg.induce.sampled.text import SampledText, read_text
-from lscfg.io.text import file_hash
+from lscfg.io.read import file_hash
 from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import Engine, available_cores
 from lscfg.parallel.worker import keep

@@ -23,7 +23,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines
+from lscfg.io.read import read_lines
 from lscfg.kernel import LATENT_FEATURES, DeriveOptions, TreeOptions
 from lscfg.model.parameters import Parameters
 from lscfg.tuning.evaluate import evaluate

@@ -8,7 +8,7 @@ from little_experiment import CORPUS
 
 from lscfg.cli import main
 from lscfg.demo import generate
-from lscfg.io.text import write_lines
+from lscfg.io.write import write_lines
 from lscfg.settings import settings_table
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan

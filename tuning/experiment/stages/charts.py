@@ -17,7 +17,8 @@ from lscfg.decode.latent import UNKNOWN
 from lscfg.decode.parsing import first_parse
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import read_lines, write_json
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines
 from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_processes

@@ -19,7 +19,9 @@ from lscfg.formats.ini import DecoderConfig
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar, write_union
 from lscfg.io.arpa import check_arpa
-from lscfg.io.text import copy_text, read_lines, stream_lines, write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.read import read_lines, stream_lines
+from lscfg.io.write import copy_text, write_lines
 from lscfg.kernel import DeriveOptions, TreeOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.lm.lmplz import build_lm

@@ -17,7 +17,8 @@ from lscfg.induce.propagated.rules import make_rules
 from lscfg.induce.propagated.spaces import GraphSettings, source_graph
 from lscfg.induce.propagated.spread import GOLD, PropagationSettings
 from lscfg.induce.propagated.states import read_rules, with_states
-from lscfg.io.text import write_json, write_lines
+from lscfg.io.json_files import write_json
+from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 from lscfg.settings import Declared, settings_of
 from lscfg.settings_file import Keys, Reader

@@ -19,7 +19,7 @@ from lscfg.extract.extractor import EXTRACT, EXTRACTORS, TREES, with_boundary
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar.counts import effective_size
 from lscfg.grammar.table import MAX_TENSOR_ARITY
-from lscfg.io.text import write_json
+from lscfg.io.json_files import write_json
 from lscfg.kernel import BOUNDARY_FEATURES, FeatureOptions, feature_names
 from lscfg.settings import SettingError, settings_of
 from lscfg.settings_file import Keys, Reader

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Self
 from lscfg.errors import InputError
 from lscfg.extract.extractor import EXTRACTORS
 from lscfg.formats.weights import read_weights
-from lscfg.io.text import copy_text
+from lscfg.io.write import copy_text
 from lscfg.kernel import BOUNDARY_FEATURES, feature_names
 from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import Chosen
