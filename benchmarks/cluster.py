@@ -1,12 +1,10 @@
-"""Gain and cost of a Dask cluster: derive, EM, sampling and decoding compared with one process, and the time
-a task.
+"""Gain and cost of a Dask cluster: sampling and decoding compared with one process, and the time of a task.
 
     python benchmarks/cluster.py train.ja train.en train.align -c cdec.ini -w weights --dev dev.ja
 
-Workers are processes of this machine with one thread, or one with two. ``derive`` and ``estimate em`` go to one
-worker as a whole; the chains of ``grammar sampled`` and the blocks of ``decode`` go to all. A decoder opens, decodes
-once, and then under other weights, as tuning does, with the forests that it keeps. That outputs are equal is checked
-before a figure is printed.
+Workers are processes of this machine with one thread, or one with two; the chains of ``grammar sampled`` and the blocks
+of ``decode`` go to all. A decoder opens, decodes once, and then under other weights, as tuning does, with the forests
+that it keeps. The program checks that outputs are equal before it prints a figure.
 """
 
 from __future__ import annotations
@@ -80,17 +78,13 @@ def decode(engine: Engine, args: argparse.Namespace) -> tuple[list[float], bytes
 
 def measure(args: argparse.Namespace, folder: Path, engine: Engine, more: list[str]) -> tuple[list[float], list[bytes]]:
     """Seconds and outputs of all work, the best of so many times."""
-    derived = folder / "derivations"
-    best, outputs = [float("inf")] * 5, []
+    best, outputs = [float("inf")] * 3, []
     for _ in range(args.repeats):
-        derive, trees = command(["derive", *args.corpus], derived, more)
-        em = ["estimate", "em", str(derived), "-m", "16", "--iterations", "10"]
-        estimate, model = command(em, folder / "model", more)
         chains = ["--chains", "2", "--sweeps", "20", "--filter", args.dev]
         sample, rules = command(["grammar", "sampled", *args.corpus, *chains], folder / "rules", more)
         passes, texts = decode(engine, args)
-        best = list(map(min, best, [derive, estimate, sample, *passes]))
-        outputs = [trees, model, rules, texts]
+        best = list(map(min, best, [sample, *passes]))
+        outputs = [rules, texts]
     return best, outputs
 
 
@@ -134,7 +128,7 @@ def main() -> None:
                 with Cluster(place, batch=1) as single:
                     costs[size + ", blocks sent singly"] = overhead(single, 2000)
     run = runs.Run(args)
-    work = ["derive", "EM", "two chains", "opening and first pass", "next pass"]
+    work = ["two chains", "opening and first pass", "next pass"]
     run.table("commands", ["workers", *(f"{name} s" for name in work)])
     for title, seconds in rows.items():
         run.row(title, *seconds)

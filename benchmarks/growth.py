@@ -42,16 +42,17 @@ sys.exit(status)
 
 STAGES = {
     "derive": "derive {f} {e} {a} -o {out}/derivations",
-    "minimal grammar": "grammar {out}/derivations -o {out}/minimal.gz",
-    "hiero grammar": "grammar --hiero {f} {e} {a} -o {out}/hiero.gz",
-    "hiero grammar in 1 GiB": "grammar --hiero {f} {e} {a} --memory 1 -o {out}/hiero.gz",
-    "hiero for a text": "grammar --hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
+    "minimal grammar": "grammar minimal {out}/derivations -o {out}/minimal.gz",
+    "hiero grammar": "grammar hiero {f} {e} {a} -o {out}/hiero.gz",
+    "hiero grammar in 1 GiB": "grammar hiero {f} {e} {a} --memory 1 -o {out}/hiero.gz",
+    "hiero for a text": "grammar hiero {f} {e} {a} --filter {text} -o {out}/filtered.gz",
     "sampled for a text": "grammar sampled {f} {e} {a} --filter {text} --sweeps 5 --set keep_every=5 -o {out}/s.gz",
     "lm": "lm {e} -o {out}/lm.arpa.gz --order 4 --estimator lscfg --discount-fallback",
     "spectral": "estimate spectral {out}/derivations -o {out}/spectral.lscfg",
     "em": "estimate em {out}/derivations --iterations 1 -o {out}/em.lscfg",
     "clusters": "estimate clusters {out}/derivations --iterations 1 -o {out}/clusters.lscfg",
-    "context": "estimate mle {out}/derivations --context {f} -o {out}/context.lscfg",
+    "mle": "estimate mle {out}/derivations -o {out}/mle.lscfg",
+    "context": "context {out}/mle.lscfg {f} --derivations {out}/derivations -o {out}/context.lscfg",
 }
 """Lines of commands by stage; ``derive`` comes first, since others take what it writes."""
 

@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, in place of TEXT and -c"
     )
     forest.add_argument(
-        "--write", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec also write the forests DIR/N.bin.gz"
+        "--binary", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec also write the forests DIR/N.bin.gz"
     )
     forest.add_argument(
         "--library",
@@ -151,7 +151,7 @@ def _forest(args: argparse.Namespace) -> None:
         sentences, folder = binary_inputs(args.read), Path(args.read)
     put_lines(
         args.output,
-        record(program, args.library, args.config, sentences, _weights(args), args.jobs, folder, args.write),
+        record(program, args.library, args.config, sentences, _weights(args), args.jobs, folder, args.binary),
     )
 
 

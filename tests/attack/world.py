@@ -83,16 +83,17 @@ d ||| D
 
 MADE = """align t.ja t.en -o t.al --aligner fast-align --save aligner
 derive t.ja t.en t.al -o t.deriv
-grammar t.deriv -o g.gz
-grammar t.deriv -o g.moses.gz --format moses
+grammar minimal t.deriv -o g.gz
+grammar minimal t.deriv -o g.moses.gz --format moses
 lm t.en -o lm.arpa --order 2 --discount-fallback --estimator lscfg
-estimate em t.deriv -m 2 --iterations 2 -o em.lscfg --context t.ja
+estimate em t.deriv -m 2 --iterations 2 -o plain.lscfg
+context plain.lscfg t.ja --derivations t.deriv -o em.lscfg
 estimate spectral t.deriv -m 2 -o sp.lscfg
-marginals sp.lscfg short -o forests.jsonl
+inspect marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
-tune --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
 propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
-propagate graph phrases -o graph --neighbours 5
+propagate graph phrases -o graph --set neighbours=5
 propagate rules phrases graph -o new.rules
 decode -c cdec.ini -w weights dev.ja -o A
 decode -c cdec.ini -w other.weights dev.ja -o B"""
@@ -102,9 +103,9 @@ ATTACKED = """align t.ja t.en -o out --aligner fast-align
 align t.ja t.en -o out --model aligner
 derive t.ja t.en t.al -o out
 derive t.ja t.en t.al -o out --drop-bad
-grammar t.deriv -o out
-grammar t.deriv --format moses -o out
-grammar --hiero t.ja t.en t.al -o out
+grammar minimal t.deriv -o out
+grammar minimal t.deriv --format moses -o out
+grammar hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
 grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
 propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
@@ -113,33 +114,34 @@ propagate rules phrases graph -o out --gold g.gz
 propagate states new.rules em.lscfg phrases graph -o out
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
-estimate em t.deriv -m 2 --iterations 2 -o out --context t.ja
+estimate em t.deriv -m 2 --iterations 2 -o out
+context sp.lscfg t.ja --derivations t.deriv -o out
 estimate clusters t.deriv -m 2 --iterations 1 -o out
-explain em.lscfg "a b" --beside sp.lscfg
-explain sp.lscfg "a b" --beside cdec.ini --format html -o out
-marginals sp.lscfg short -o out
-marginals em.lscfg short --features ratios,context -o out
-marginals sp.lscfg short --top 3 --min-marginal 1e-4 -o out
-marginals cdec.ini short -o out
-marginals sp.lscfg forests.jsonl --forests -o out
-heatmap A=sp.lscfg --text short --sentences 1 -o charts
-diagnose sp.lscfg --train t.deriv --held-out t.deriv
+inspect sentence em.lscfg "a b" --compare sp.lscfg
+inspect sentence sp.lscfg "a b" --compare cdec.ini --format html -o out
+inspect marginals sp.lscfg short -o out
+inspect marginals em.lscfg short --set names=ratios,context -o out
+inspect marginals sp.lscfg short --top 3 --min-marginal 1e-4 -o out
+inspect marginals cdec.ini short -o out
+inspect marginals sp.lscfg forests.jsonl --forests -o out
+inspect sentence sp.lscfg "a b" --format svg -o out
+inspect choices sp.lscfg --train t.deriv --held-out t.deriv
 decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
 pack -c cdec.ini -w weights -o bundle
-tune --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --mbr bleu -o out
 rescore short.kbest short.kbest --mbr chrf -o out
-evaluate --reference dev.en --baseline A A=A B=B --samples 50
-oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
-inspect sp.lscfg
-inspect em.lscfg
-inspect t.deriv
-inspect my.trees
+evaluate scores --reference dev.en --baseline A A=A B=B --samples 50
+evaluate oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
+inspect model sp.lscfg
+inspect model em.lscfg
+inspect derivations t.deriv
+inspect derivations my.trees
+inspect grammar g.gz
 estimate em my.trees -m 2 --iterations 1 -o out
 compress sp.lscfg --cp 2 -o out
-simulate --model em.lscfg --pairs 20 -o folder
 moses convert -c cdec.ini -w weights -o folder
 run little.toml -o folder --plan
 run little.toml -o folder"""

@@ -113,7 +113,7 @@ def test_pruned_forests_and_those_of_cdec_s_own_files(cdec):
     cdec.ini("feature_function=KLanguageModel lm.arpa", "beam_prune=1.5")
     (cdec.folder / "weights").write_text(WEIGHTS + "LanguageModel 1\nLanguageModel_OOV -1\n")
     lines = ["una casa y foo", LATTICE]
-    made = list(file := forests(cdec, lines, "--write", "made"))
+    made = list(file := forests(cdec, lines, "--binary", "made"))
     assert [file.grammar.category_name(int(s.forest.node_cat[-1])) for s in made] == ["Goal", "Goal"]
     assert made[0].forest.n_nodes > len(np.unique(made[0].forest.node_span, axis=0)) + 1
     assert sorted(os.listdir(cdec.folder / "made")) == ["0.bin.gz", "1.bin.gz"]
@@ -135,9 +135,9 @@ def test_pruned_forests_and_those_of_cdec_s_own_files(cdec):
 def test_forests_written_and_loaded_are_the_same(cdec):
     cdec.ini("feature_function=WordPenalty")
     lines = [*SENTENCES, "", "((('una',0,1),('foo',0,2),),(('casa',0,1),),)"]
-    forests(cdec, lines, "--write", "made", "--jobs", "2")
+    forests(cdec, lines, "--binary", "made", "--jobs", "2")
     first = gzip.decompress((cdec.folder / "forests.jsonl.gz").read_bytes()).splitlines()
-    forests(cdec, [], "--write", "again", read=cdec.folder / "made")
+    forests(cdec, [], "--binary", "again", read=cdec.folder / "made")
     second = gzip.decompress((cdec.folder / "forests.jsonl.gz").read_bytes()).splitlines()
     forests(cdec, [], read=cdec.folder / "again")  # goal above goal above goal
     assert second == gzip.decompress((cdec.folder / "forests.jsonl.gz").read_bytes()).splitlines()
@@ -147,7 +147,7 @@ def test_forests_written_and_loaded_are_the_same(cdec):
 
 def test_a_forest_before_one_that_kills_cdec_is_not_lost(cdec, capsys):
     cdec.ini("feature_function=WordPenalty")
-    file = forests(cdec, ["una casa", "una [X]", "casa"], "--write", "made")  # with -P, a category as a word aborts
+    file = forests(cdec, ["una casa", "una [X]", "casa"], "--binary", "made")  # with -P, a category as a word aborts
     assert [stored.forest is None for stored in file] == [False, True, False]
     assert "at sentence 2, which gets no translation" in capsys.readouterr().err
     (cdec.folder / "made" / "2.bin.gz").write_bytes(gzip.compress(b"no archive"))

@@ -393,7 +393,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        "cdec forest text -c cdec.ini -w weights -o out --write folder --library library --jobs 97 --cdec-root tree",
+        "cdec forest text -c cdec.ini -w weights -o out --binary folder --library library --jobs 97 --cdec-root tree",
         {"lscfg.cdec_bridge.decoder.program_below": Path("cdec"), "lscfg.cdec_bridge.forests.record": ["{}"]},
         {
             "lscfg.cdec_bridge.forests.record": call(
