@@ -272,11 +272,10 @@ def test_tuning_begins_with_the_weights_of_another_system(whole, corpus, tmp_pat
     assert weights[0] == weights[1]
     made = [json.loads(path.read_text()) for path in (tmp_path / "out").glob("cache/*/stage.json")]
     (aligned,) = (stage["key"] for stage in made if stage["stage"] == "align")
-    of_alignments = [s for s in made if s["stage"] == "derive" or s["settings"].get("source") == "hiero"]
-    assert len(of_alignments) == 3
-    for stage in of_alignments:
-        used = [stage["inputs"][f"alignments 00{k}"] for k in (1, 2)]
-        assert used == [f"{aligned}/union", f"{aligned}/grow-diag-final-and"]
+    derived = [stage["inputs"]["alignments"] for stage in made if stage["stage"] == "derive"]
+    grammars_of = [stage for stage in made if stage["stage"] == "grammar" and stage["settings"]["name"] == "hiero"]
+    used = [*derived, *(stage["inputs"]["rules"]["alignments"] for stage in grammars_of)]
+    assert used == [[f"{aligned}/union", f"{aligned}/grow-diag-final-and"]] * 3
     grammars = {}
     for name in rows:
         ini = tmp_path / "out" / "systems" / name / "cdec.ini"
