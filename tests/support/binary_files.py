@@ -87,7 +87,9 @@ def kinds(folder: Path) -> dict[str, Kind]:
         ("em", em.EMSettings(m=2, iterations=1)),
     ):
         model = REGISTRY[name].estimate(train, settings)
-        model = loglinear.add_context(model, tokens_of(train), SOURCE, loglinear.Settings(min_word=1, min_count=1))
+        model = loglinear.Loglinear().add(
+            model, tokens_of(train), SOURCE, loglinear.LoglinearSettings(min_word=1, min_count=1)
+        )
         model.save(folder / name)
         models.append(folder / name)
     compress(folder / "em", folder / "low", CPSettings(1))
@@ -137,7 +139,7 @@ def _use_derivations(path: Path, train: Derivations, model: Path) -> None:
     text = path.with_name("text")
     text.write_text("".join(f"{line}\n" for line in SOURCE))
     if _try(read_source, text, trees):
-        own = loglinear.Settings(min_word=1, min_count=1, passes=1)
+        own = loglinear.LoglinearSettings(min_word=1, min_count=1, passes=1)
         _try(loglinear.estimate_context, tokens_of(trees), SOURCE, own)
 
 
