@@ -19,7 +19,7 @@ from mutations import mutate_arrays, mutations
 from lscfg.context import loglinear
 from lscfg.context.inputs import read_source
 from lscfg.errors import LscfgError
-from lscfg.estimate import clusters, em, mle, spectral
+from lscfg.estimate import checkpoint, clusters, em, mle, spectral
 from lscfg.estimate.estimator import ESTIMATORS as REGISTRY
 from lscfg.extract.derive import Derivations, DeriveOptions, derive
 from lscfg.extract.minimal import MinimalRules, tokens_of
@@ -108,8 +108,8 @@ def kinds(folder: Path) -> dict[str, Kind]:
         "compressed derivations": Kind([whole.read_bytes()], use_derivations, "file.gz"),
         "models": Kind([path.read_bytes() for path in (*models, folder / "low")], _use_model),
         "compressed models": Kind([models[-1].read_bytes()], _describe, "file.gz"),
-        em.CHECKPOINT: Kind([now], use_checkpoint, em.CHECKPOINT, {em.BEST: best}),
-        em.BEST: Kind([best], use_checkpoint, em.BEST, {em.CHECKPOINT: now}),
+        checkpoint.CHECKPOINT: Kind([now], use_checkpoint, checkpoint.CHECKPOINT, {checkpoint.BEST: best}),
+        checkpoint.BEST: Kind([best], use_checkpoint, checkpoint.BEST, {checkpoint.CHECKPOINT: now}),
     }
 
 
