@@ -138,13 +138,14 @@ class GivenSettings:
 
     Args:
         tables: names of the tables that the command reads.
+        main: keys of ``--set`` without a table are of the first table.
 
     Raises:
         InputError: the file cannot be read or lacks all tables, or a key of ``--set`` is of no table.
     """
 
-    def __init__(self, args: argparse.Namespace, *tables: str):
-        self._args, self._tables = args, tables
+    def __init__(self, args: argparse.Namespace, *tables: str, main: bool = False):
+        self._args, self._tables, self._main = args, tables, main or len(tables) == 1
         self._given: dict[str, dict[str, _Value]] = {name: {} for name in tables}
         if args.settings is not None:
             self._read_file(Path(args.settings))
@@ -254,7 +255,7 @@ class GivenSettings:
         if "=" not in word or not key:
             raise InputError(f"--set {word}: expected KEY=VALUE")
         table, dot, name = key.rpartition(".")
-        if not dot and len(self._tables) > 1:
+        if not dot and not self._main:
             raise InputError(f"--set {key}: name the table, as in {self._tables[0]}.{key}={text}")
         table = table or self._tables[0]
         if table not in self._tables:

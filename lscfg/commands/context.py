@@ -73,9 +73,9 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or does not fit the others, or no source side has a choice.
     """
     name = args.context_model
-    given = GivenSettings(args, TABLE)
+    given = GivenSettings(args, TABLE, *extractor_names(args.rules), main=True)
     settings = given.build(TABLE, CONTEXT_MODELS[name].Settings, others=CONTEXT_MODELS.settings(), ignore=("model",))
-    extractors = {rules: EXTRACTORS[rules].Settings() for rules in extractor_names(args.rules)}
+    extractors = {rules: given.build(rules, EXTRACTORS[rules].Settings) for rules in extractor_names(args.rules)}
     source, *others = map(Path, args.text)
     for rules in extractors:
         if "text" in EXTRACTORS[rules].NEEDS and len(others) < 2:

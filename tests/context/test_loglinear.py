@@ -589,3 +589,19 @@ def test_text_without_a_choice():
     derivations = derive(["a b"], ["A B"], ["0-0 1-1"])
     with pytest.raises(InputError, match="no source side has two target sides"):
         estimate_context(tokens_of(derivations), ["a b"], LoglinearSettings())
+
+
+def test_the_command_reads_tables_of_extractors(tmp_path):
+    """Settings of the rules, in a table of their own."""
+    source, target, links = ["a b", "a c", "a b"] * 5, ["A B", "X C", "A B"] * 5, ["0-0 1-1"] * 15
+    derive(source, target, links).save(tmp_path / "d")
+    for name, lines in (("f", source), ("e", target), ("a", links)):
+        write_lines(tmp_path / name, lines)
+    assert main(["estimate", "mle", str(tmp_path / "d"), "-o", str(tmp_path / "plain"), "--quiet"]) == 0
+    words = ["context", *(str(tmp_path / name) for name in ("plain", "f", "e", "a")), "--derivations", tmp_path / "d"]
+    words += ["--rules", "hiero", "--set", "min_word=1", "-o", tmp_path / "m", "--quiet"]
+    arities = []
+    for more in ([], ["--set", "hiero.max_arity=0"]):
+        assert main([*map(str, words), *more]) == 0
+        arities.append(Parameters.load(tmp_path / "m").context.rules.arity.max())
+    assert arities == [1, 0]
