@@ -8,13 +8,18 @@ At the true rank and above it falls as the sample's square root (slope -0.5 of t
 
 from __future__ import annotations
 
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import runs
 
 from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings
-from lscfg.study.simulate import GrammarSettings, random_model, sample, tree_values
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from simulate import GrammarSettings, random_model, sample, tree_values
 
 
 def main() -> None:

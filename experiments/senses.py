@@ -27,7 +27,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.io.columns import align_columns
 from lscfg.kernel import FeatureOptions, Model, feature_names
 from lscfg.study.diagnose import AROUND, ONE_STATE, Diagnosis
-from lscfg.study.mrr import P_OF_TARGET, Ruler
+from lscfg.study.mrr import P_OF_TARGET, ScoreEvaluator
 from lscfg.study.senses import InventorySettings, Questions
 
 LM = "lm.arpa"
@@ -38,32 +38,32 @@ class Measures:
     """What a model's features know of held-out phrases and rules."""
 
     def __init__(self, train: Derivations, held_out: Derivations, lm: Path):
-        self.ruler = Ruler.of(Questions.held_out(train, held_out, InventorySettings()), lm)
-        base = self.ruler.base()
+        self.evaluator = ScoreEvaluator.of(Questions.held_out(train, held_out, InventorySettings()), lm)
+        base = self.evaluator.base()
         self._base, self._frequency = [*base.values()], base[P_OF_TARGET]
-        self._losses = self.ruler.losses(self._base), self.ruler.losses([self._frequency])
+        self._losses = self.evaluator.losses(self._base), self.evaluator.losses([self._frequency])
         self._diagnosis = Diagnosis(train, held_out)
         self._one = next(found for found in self._diagnosis.references() if found.name == ONE_STATE).scores
 
     def without(self) -> list[float]:
         """Of a system without features."""
-        return [0.0, 0.0, 0.0, self.ruler.mean_rank(self._frequency)[0]]
+        return [0.0, 0.0, 0.0, self.evaluator.mean_rank(self._frequency)[0]]
 
     def of(self, path: Path, names: tuple[str, ...]) -> list[float]:
         """Of the named features of a model."""
         model = Model(path)
-        columns = [*self.ruler.features(model, FeatureOptions(names=names), path.parent.name).T]
+        columns = [*self.evaluator.features(model, FeatureOptions(names=names), path.parent.name).T]
         columns = [column for column in columns if column.any()]
-        losses = self.ruler.losses([*self._base, *columns]), self.ruler.losses([self._frequency, *columns])
+        losses = self.evaluator.losses([*self._base, *columns]), self.evaluator.losses([self._frequency, *columns])
         gains = [float((before - after).mean()) for before, after in zip(self._losses, losses, strict=True)]
         family = next((family for family in AROUND if {*feature_names([family])} <= {*names}), "")
         target = np.nan
         if family:
             target = self._diagnosis.measure(path, family).scores["target"].gain(self._one["target"])[0]
         score = feature_names([family])[0] if family else "SenseScore"
-        values = self.ruler.features(model, FeatureOptions(names=(score,)), path.parent.name)[:, 0]
+        values = self.evaluator.features(model, FeatureOptions(names=(score,)), path.parent.name)[:, 0]
         ranking = values + self._frequency if family else values
-        return [*gains, target, self.ruler.mean_rank(ranking)[0]]
+        return [*gains, target, self.evaluator.mean_rank(ranking)[0]]
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
-from lscfg.study.mrr import Ruler
+from lscfg.study.mrr import ScoreEvaluator
 from lscfg.study.senses import InventorySettings, Questions
 
 Adder = Callable[[Any, RuleTokens, list[str]], Any]
@@ -64,15 +64,15 @@ def rows(
 ) -> list[list[str]]:
     """The figures of each score."""
     questions = Questions.held_out(train, held_out, InventorySettings())
-    ruler, tokens = Ruler.of(questions, args.lm), phrase_tokens(train)
-    base = ruler.losses([*ruler.base().values()]) if args.lm else None
-    found = [figures("P(e|f)", ruler.measure(ruler.references()[0], base))]
+    evaluator, tokens = ScoreEvaluator.of(questions, args.lm), phrase_tokens(train)
+    base = evaluator.losses([*evaluator.base().values()]) if args.lm else None
+    found = [figures("P(e|f)", evaluator.measure(evaluator.references()[0], base))]
     for name, family, add in models(more, args.vectors, args.threads):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model"
             add(mle.RelativeFrequencies().estimate(train, mle.MLESettings()), tokens, source).save(path)
-            score = next(candidate for candidate in ruler.candidates(path) if candidate.name == f"model {family}")
-            found.append(figures(name, ruler.measure(score, base)))
+            score = next(candidate for candidate in evaluator.candidates(path) if candidate.name == f"model {family}")
+            found.append(figures(name, evaluator.measure(score, base)))
     return [[f"{train.pairs:,}", f"{len(questions.sentence):,}", *row] for row in found]
 
 

@@ -204,7 +204,7 @@ OLD_COMMANDS = {
     "marginals": "lscfg inspect marginals",
     "diagnose": "lscfg inspect choices",
     "mrr": "lscfg inspect choices --measure translations",
-    "simulate": "lscfg.study.simulate, in Python",
+    "simulate": "tests/support/simulate.py, in a checkout",
 }
 """Names of the last release, and the new ones."""
 

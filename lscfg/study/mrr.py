@@ -53,7 +53,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Ruler:
+class ScoreEvaluator:
     """Evaluates scores on questions."""
 
     questions: Questions
@@ -72,7 +72,7 @@ class Ruler:
         lm: str | os.PathLike[str] | None = None,
         trivial: bool = False,
         left_out: float = 0.0,
-    ) -> Ruler:
+    ) -> ScoreEvaluator:
         """An evaluator with the language model of a file.
 
         Raises:
@@ -221,34 +221,34 @@ def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def measure_scores(ruler: Ruler, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
+def measure_scores(evaluator: ScoreEvaluator, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
     """All figures of the references and of the models, for JSON (docs/reference/formats.md).
 
     Raises:
         InputError: a model cannot be read or has no scores, or there is too little held-out text.
     """
-    candidates = ruler.references()
+    candidates = evaluator.references()
     for path in models:
-        candidates += ruler.candidates(path)
-    base = ruler.base()
-    losses = ruler.losses([*base.values()])
-    n = len(ruler.choices)
+        candidates += evaluator.candidates(path)
+    base = evaluator.base()
+    losses = evaluator.losses([*base.values()])
+    n = len(evaluator.choices)
     return {
         "questions": n,
-        "trivial": ruler.trivial,
-        "options": float(ruler.choices.sizes.mean()),
-        "chance": ruler.mean_rank(np.zeros(len(ruler.questions.rule)))[0],
+        "trivial": evaluator.trivial,
+        "options": float(evaluator.choices.sizes.mean()),
+        "chance": evaluator.mean_rank(np.zeros(len(evaluator.questions.rule)))[0],
         "base": {
             "features": [*base],
             "loss": float(losses.mean()),
-            "mrr": ruler.mean_rank(np.column_stack([*base.values()]) @ _weights(ruler, base))[0],
+            "mrr": evaluator.mean_rank(np.column_stack([*base.values()]) @ _weights(evaluator, base))[0],
         },
-        "scores": [ruler.measure(candidate, losses) for candidate in candidates],
+        "scores": [evaluator.measure(candidate, losses) for candidate in candidates],
     }
 
 
-def _weights(ruler: Ruler, base: dict[str, np.ndarray]) -> np.ndarray:
-    return fit_choices(ruler.choices, np.column_stack([*base.values()]))
+def _weights(evaluator: ScoreEvaluator, base: dict[str, np.ndarray]) -> np.ndarray:
+    return fit_choices(evaluator.choices, np.column_stack([*base.values()]))
 
 
 def format_scores(content: dict[str, Any]) -> str:

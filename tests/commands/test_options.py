@@ -279,13 +279,13 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {
             "lscfg.extract.derive.Derivations.load": "trees",
             "lscfg.study.senses.Questions.held_out": "questions",
-            "lscfg.study.mrr.Ruler.of": "ruler",
+            "lscfg.study.mrr.ScoreEvaluator.of": "evaluator",
             "lscfg.study.mrr.measure_scores": {"all": "figures"},
             "lscfg.study.mrr.format_scores": "",
         },
         {
-            "lscfg.study.mrr.Ruler.of": call("questions", "text", True, 0.0),
-            "lscfg.study.mrr.measure_scores": call("ruler", ["one"]),
+            "lscfg.study.mrr.ScoreEvaluator.of": call("questions", "text", True, 0.0),
+            "lscfg.study.mrr.measure_scores": call("evaluator", ["one"]),
         },
     ),
     (
@@ -293,13 +293,13 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {
             "lscfg.extract.derive.Derivations.load": "trees",
             "lscfg.study.senses.Questions.of_tokens": "questions",
-            "lscfg.study.mrr.Ruler.of": "ruler",
+            "lscfg.study.mrr.ScoreEvaluator.of": "evaluator",
             "lscfg.study.mrr.measure_scores": {"all": "figures"},
             "lscfg.study.mrr.format_scores": "",
         },
         {
             "lscfg.study.senses.Questions.of_tokens": call("trees", InventorySettings(), 0.25),
-            "lscfg.study.mrr.Ruler.of": call("questions", None, False, 0.25),
+            "lscfg.study.mrr.ScoreEvaluator.of": call("questions", None, False, 0.25),
         },
     ),
     (

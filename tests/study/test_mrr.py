@@ -16,7 +16,7 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import left_out
 from lscfg.io.write import write_lines
 from lscfg.kernel.lm import PhraseScorer
-from lscfg.study.mrr import Candidate, Ruler, measure_scores
+from lscfg.study.mrr import Candidate, ScoreEvaluator, measure_scores
 from lscfg.study.senses import InventorySettings, Questions
 
 TRAIN = [("b", "B")] * 3 + [("b", "C")] * 2 + [("b", "D"), ("a", "A"), ("a", "A"), ("c", "B"), ("c", "B")]
@@ -38,23 +38,23 @@ def test_questions_by_hand():
     texts = [asked.inventory.rules.tgt_text(rule) for rule in asked.rule.tolist()]
     assert texts == ["B", "C"] * 3 and asked.choices.right.tolist() == [1, 2, 4]
     assert asked.target_lengths().tolist() == [1] * 6
-    base = Ruler(asked).base()
+    base = ScoreEvaluator(asked).base()
     assert base["P(e|f)"][:2] == pytest.approx(np.log([3 / 6, 2 / 6]))
     assert base["P(f|e)"][:2] == pytest.approx(np.log([3 / 5, 1]))
 
 
 def test_mean_reciprocal_rank_by_hand():
-    ruler, trivial = Ruler(questions()), Ruler(questions(), trivial=1)
-    assert ruler.mean_rank(ruler.base()["P(e|f)"]) == (pytest.approx((1 / 2 + 1 + 1) / 3), pytest.approx(2 / 3))
-    assert trivial.mean_rank(ruler.base()["P(e|f)"])[0] == pytest.approx((1 / 2 + 1 + 1 + 1) / 4)
-    assert ruler.mean_rank(np.zeros(6)) == (pytest.approx(1 / 1.5), 0)  # all equal: the middle rank
+    evaluator, trivial = ScoreEvaluator(questions()), ScoreEvaluator(questions(), trivial=1)
+    assert evaluator.mean_rank(evaluator.base()["P(e|f)"]) == (pytest.approx((1 / 2 + 1 + 1) / 3), pytest.approx(2 / 3))
+    assert trivial.mean_rank(evaluator.base()["P(e|f)"])[0] == pytest.approx((1 / 2 + 1 + 1 + 1) / 4)
+    assert evaluator.mean_rank(np.zeros(6)) == (pytest.approx(1 / 1.5), 0)  # all equal: the middle rank
 
 
 def test_no_question():
     with pytest.raises(InputError, match="no token has a source phrase with two options"):
         Questions.held_out(words(TRAIN), words([("a", "A")]), InventorySettings())
     with pytest.raises(InputError, match="even or odd sentences only"):
-        measure_scores(Ruler(Questions.held_out(words(TRAIN), words(HELD[:1]), InventorySettings())), [])
+        measure_scores(ScoreEvaluator(Questions.held_out(words(TRAIN), words(HELD[:1]), InventorySettings())), [])
 
 
 def test_tokens_of_the_training_text():
@@ -139,13 +139,13 @@ def test_copies_and_oracles(planted):
     from lscfg.extract.derive import Derivations
 
     train, held = (Derivations.load(planted / name) for name in ("train", "held"))
-    ruler = Ruler.of(Questions.held_out(train, held, InventorySettings()), planted / "lm")
-    losses = ruler.losses([*ruler.base().values()])
-    copy = ruler.measure(Candidate("copy", ruler.base()["LM"], ruler.base()["LM"]), losses)
+    evaluator = ScoreEvaluator.of(Questions.held_out(train, held, InventorySettings()), planted / "lm")
+    losses = evaluator.losses([*evaluator.base().values()])
+    copy = evaluator.measure(Candidate("copy", evaluator.base()["LM"], evaluator.base()["LM"]), losses)
     assert abs(copy["adds"]) < 1e-3
-    told = np.zeros(len(ruler.questions.rule))
-    told[ruler.choices.right] = 1
-    oracle = ruler.measure(Candidate("oracle", told, told), losses)
+    told = np.zeros(len(evaluator.questions.rule))
+    told[evaluator.choices.right] = 1
+    oracle = evaluator.measure(Candidate("oracle", told, told), losses)
     assert oracle["adds"] == pytest.approx(losses.mean(), abs=1e-2) and oracle["mrr"] == 1
 
 

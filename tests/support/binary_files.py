@@ -15,6 +15,7 @@ from random import Random
 
 import numpy as np
 from mutations import mutate_arrays, mutations
+from simulate import sample
 
 from lscfg.context import loglinear
 from lscfg.context.inputs import read_source
@@ -40,7 +41,6 @@ from lscfg.study.inspect import (
     show_states,
     show_tree,
 )
-from lscfg.study.simulate import sample
 
 SOURCE = ["a b c", "b a", "c c a b", "", "a", "a b c", "b"]
 TARGET = ["A B C", "A B", "B C C A", "x", "A", "C B A", "d B"]

@@ -18,7 +18,7 @@ from lscfg.options import add_output
 from lscfg.parser import CommandParser
 from lscfg.settings import Declared, setting
 from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
-from lscfg.study.mrr import Ruler, format_scores, measure_scores
+from lscfg.study.mrr import ScoreEvaluator, format_scores, measure_scores
 from lscfg.study.senses import InventorySettings, Questions
 
 HELP = "measure held-out choices of rules or translations under models"
@@ -126,7 +126,7 @@ def _translations(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
         questions, share = Questions.held_out(train, Derivations.load(args.held_out), settings), 0.0
     else:
         questions, share = Questions.of_tokens(train, settings, own.leave_out), own.leave_out
-    content = measure_scores(Ruler.of(questions, args.lm, own.trivial, share), args.models)
+    content = measure_scores(ScoreEvaluator.of(questions, args.lm, own.trivial, share), args.models)
     protocol = "held-out" if args.held_out else "thesis"
     content = {"protocol": protocol, "settings": settings.facts(), **content}
     return content, format_scores(content)
