@@ -147,6 +147,17 @@ def test_modules_form_no_circle():
     assert found == []
 
 
+def test_no_import_hides_in_a_function():
+    """Modules of other packages, which an extra installs, may be imported late."""
+    hidden = set()
+    for name, module in modules().items():
+        for function in ast.walk(module.tree):
+            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                late = ast.Module([*function.body], [])
+                hidden |= {f"{name}: {used}" for used in imports(Module(late, module.package)) if "lscfg" in used}
+    assert hidden == set()
+
+
 def test_a_circle_is_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": {"e"}, "e": set(), "f": {"a"}}) == [["b", "c"]]
 

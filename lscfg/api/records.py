@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from lscfg.io.columns import align_columns
+
 SHOWN = 60
 """Most rows that a notebook shows."""
 
@@ -38,8 +40,6 @@ class Records(list[dict[str, Any]]):
         return pandas.DataFrame.from_records(self)
 
     def __str__(self) -> str:
-        from lscfg.io.columns import align_columns
-
         if not self:
             return "no records"
         rows = [list(self[0]), *([_shown(value) for value in row.values()] for row in self)]
