@@ -1,4 +1,4 @@
-"""What scorers that are learned token by token have in common."""
+"""Steps of context models that are learned token by token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scorers of target sides by the source words around a rule, in few dimensions, as model files have them."""
+"""Low-dimensional context models, as in model files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights
 
 
 def first_gap_item(window: int, words: int) -> int:
-    """The first item of the words in gaps of a scorer of a vocabulary; there are four of each word."""
+    """The first item of the words in gaps, of which each word of the vocabulary has four."""
     return (2 * window + 1) * (words + CONTEXT_EXTRA_WORDS)
 
 
@@ -40,7 +40,7 @@ def end_of_items(window: int, words: int) -> int:
 
 @dataclass(frozen=True)
 class LowDimensionalModel:
-    """A scorer of the rules of a context model (plugin/inference/scorer.h).
+    """A low-dimensional context model (plugin/inference/scorer.h).
 
     Attributes:
         kind: one of ``SCORE_FUNCTIONS``, how words around and rules are compared.
@@ -78,7 +78,7 @@ class LowDimensionalModel:
         return {f"sense.{name}": array.astype(_type(name)) for name, array in own.items()}
 
     def with_more(self, words: int, new_words: int, new_rules: int) -> LowDimensionalModel:
-        """The scorer of a context model with more words behind its own, and more rules, which it does not know."""
+        """The model of a context with more words after its own, and more rules, which it does not know."""
         slot, word = np.divmod(self.items.astype(np.int64), words + CONTEXT_EXTRA_WORDS)
         moved = slot * (words + new_words + CONTEXT_EXTRA_WORDS) + word + np.where(word >= words, new_words, 0)
         behind = first_length_item(self.window, words)
@@ -117,7 +117,7 @@ class LowDimensionalModel:
                 "rules": np.zeros((sizes["rows"], 0)),
             }
         elif sizes["width"] != (sizes["h"] if hidden else sizes["m"]):
-            raise ValueError("array 'sense.rules' is not of the scorer's dimensions")
+            raise ValueError("array 'sense.rules' is not of the model's dimensions")
         if sizes["rules"] != rules:
             raise ValueError("array 'sense.row' is not of the context's rules")
         for name, array in own.items():
