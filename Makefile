@@ -48,11 +48,11 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet '.[train,report]'
+	$(BIN)/python -m pip install --quiet '.[train]'
 	touch $@
 
 $(VENV)/docs.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet '.[train,report,docs]'
+	$(BIN)/python -m pip install --quiet '.[train,docs]'
 	touch $@ $(VENV)/demo.done
 
 # A source archive and the wheel made from it: test_install.py looks at this wheel.

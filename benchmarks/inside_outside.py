@@ -60,8 +60,9 @@ def pruned(model: str, targets: int, path: Path) -> tuple[Parameters, Path, np.n
 
 
 def operations(forest: Forest, m: int) -> tuple[float, int, int, int]:
-    """Floating-point operations of inside-outside with full tensors; how many values of tensors they read; and the
-    products of a rule's tensor of two nonterminals with a vector, as they are and with one for each head.
+    """Floating-point operations of inside-outside with full tensors, values read, and products of tensors and vectors.
+
+    The products are those of a rule's tensor of two nonterminals with a vector, as they are and with one for each head.
 
     A tensor of two nonterminals is contracted with one vector in 2 m^3 operations. That is done twice for each node and
     source side with rules there, in the inside and in the outside pass, with the sum of the tensors. For the marginals

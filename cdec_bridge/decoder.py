@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.cdec_bridge.packing import NothingToPack, PackedConfig, pack_ini
+from lscfg.cdec_bridge.packing import NothingToPackError, PackedConfig, pack_ini
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
@@ -81,7 +81,7 @@ class CdecDecoder:
         self._packed: PackedConfig | None = None
         try:
             self._packed = pack_ini(self.ini, library=library)
-        except NothingToPack:
+        except NothingToPackError:
             pass
         except InputError as error:
             log.info(f"features are not packed, which takes longer: {error}")

@@ -107,8 +107,7 @@ def record(
 
 
 def binary_inputs(folder: str | os.PathLike[str]) -> list[str]:
-    """The input with which cdec, run in the folder, loads each of its files ``N.bin.gz``; an empty line for a missing
-    one.
+    """The input with which cdec, run in the folder, loads its files ``N.bin.gz``; an empty line for a missing one.
 
     Raises:
         InputError: the folder contains no such file.

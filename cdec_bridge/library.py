@@ -87,8 +87,9 @@ def build_library(tree: CdecTree, output: str | os.PathLike[str]) -> None:
 
 
 def check_library(tree: CdecTree, library: str | os.PathLike[str]) -> str:
-    """Loads the library into the decoder of the tree, on a small grammar and model, and compares all features with
-    lscfg's.
+    """Loads the library into the decoder of the tree and compares all features with those of lscfg.
+
+    Grammar and model are small.
 
     Returns:
         The successful checks, in words.

@@ -23,7 +23,7 @@ _OF_ONE_PASS = ("cubepruning_pop_limit", "beam_prune", "density_prune")
 _PASSES = ("weights", "feature_function", "intersection_strategy", "summary_feature", *_OF_ONE_PASS)
 
 
-class NothingToPack(InputError):
+class NothingToPackError(InputError):
     """The configuration has no latent features, and no library is given that could pack others."""
 
 
@@ -51,7 +51,7 @@ def pack_ini(
         library: for a file without a line of lscfg's library.
 
     Raises:
-        NothingToPack: the file has no such line, and no library is given.
+        NothingToPackError: the file has no such line, and no library is given.
         InputError: the line does not have ``mode=parse``, or the file already has several passes.
     """
     kept: list[str] = []
@@ -90,7 +90,7 @@ def pack_ini(
         library = os.path.abspath(library)
         line = f"External {line_word(library)} mode=pack"
     else:
-        raise NothingToPack(
+        raise NothingToPackError(
             "no line feature_function=External with lscfg's library; name one with --library or LSCFG_CDEC_PLUGIN", path
         )
     first += [f"feature_function={line}", "intersection_strategy=full"]

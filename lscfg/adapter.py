@@ -51,9 +51,7 @@ def sources() -> Iterator[Path]:
 
 
 def kernel_facts(plugin: Path) -> dict[str, list[str]]:
-    """Returns the ``layers`` of the kernel, lowest first, those that a ``decoder`` needs, and ``flags`` of the C
-    compiler.
-    """
+    """Returns the ``layers`` of the kernel, lowest first, those of a ``decoder``, and ``flags`` of the C compiler."""
     facts: dict[str, list[str]] = json.loads((plugin / "include" / "kernel.json").read_text(encoding="utf-8"))
     return facts
 
@@ -128,9 +126,7 @@ def demangled(text: str) -> str:
 
 
 def example_model() -> Parameters:
-    """Returns a model of the example's rules with two states, some negative parameters, all weights and context
-    scores.
-    """
+    """Returns a model of the example: two states, some negative parameters, all weights and context scores."""
     table = _rule_table(EXAMPLE_RULES)
     values = np.random.default_rng(1)
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]

@@ -60,14 +60,14 @@ class KernelError(LscfgError, RuntimeError):
     """A failure of the C kernel: no memory, or an error in a callback."""
 
 
-class NotBuilt(LscfgError, ImportError):
+class NotBuiltError(LscfgError, ImportError):
     """A missing C kernel, for example in a checkout before the first build."""
 
     def __init__(self) -> None:
         super().__init__("the C kernel is not built: pip install . (in a checkout: pip install -e .)")
 
 
-class TooLarge(KernelError):
+class TooLargeError(KernelError):
     """A forest above the limit of size."""
 
 

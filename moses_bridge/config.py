@@ -48,8 +48,9 @@ class Convention:
 
 @dataclass(frozen=True)
 class Conventions:
-    """The features of a configuration by their names in cdec; in Moses ``Name_k`` is the k-th value of the feature
-    ``Name``.
+    """The features of a configuration by their names in cdec.
+
+    In Moses ``Name_k`` is the k-th value of the feature ``Name``.
     """
 
     features: Mapping[str, Convention]

@@ -172,7 +172,7 @@ def test_a_decoder_needs_few_packages(installed):
 
 
 @pytest.mark.parametrize(
-    "arguments, line",
+    ("arguments", "line"),
     [
         ("estimate --help", "lscfg estimate: this needs scipy: pip install 'lscfg[train]'"),
         ("run {file} -o {folder}", "lscfg run: this needs sacrebleu: pip install 'lscfg[train]'"),

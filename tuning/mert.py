@@ -100,11 +100,12 @@ class GraphLine:
         references: Sequence[SentenceReferences],
         weights: Mapping[str, float],
     ):
-        """
+        """Prepares a search over lists and hypergraphs.
+
         Args:
             lists: of the same sentences as ``graphs``, feature numbers as in ``names``.
-            graphs: None for a sentence that has none.
-            weights: those of features that are not among ``names``, which only hypergraphs have. They stay.
+            graphs: None for a sentence without one.
+            weights: of features that only hypergraphs have; these weights stay.
         """
         number = {name: n for n, name in enumerate(names)}
         self._lists = lists

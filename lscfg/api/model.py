@@ -102,7 +102,7 @@ class LatentModel:
 
         Raises:
             InputError: ``top`` or ``least`` is out of its range.
-            TooLarge: the forest would be larger than it may be.
+            TooLargeError: the forest would be larger than it may be.
         """
         return SentenceAnalysis(self._explainer(sentence, top, least))
 

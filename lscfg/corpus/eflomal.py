@@ -1,5 +1,7 @@
-"""Word alignment by Gibbs sampling of lexical, HMM and fertility parameters with Dirichlet priors (Östling & Tiedemann
-2016)."""
+"""Word alignment by Gibbs sampling with Dirichlet priors (Östling & Tiedemann 2016).
+
+The parameters are lexical, of an HMM, and of fertility.
+"""
 
 from __future__ import annotations
 

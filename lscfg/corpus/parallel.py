@@ -45,8 +45,9 @@ def plain_fault(line: str) -> str | None:
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:
-    """Refuses what cannot stand in a grammar: empty lines, control characters, spaces other than the blank, and words
-    that look like nonterminals.
+    """Refuses lines that a grammar cannot contain.
+
+    These are empty lines, control characters, spaces other than the blank, and words that look like nonterminals.
 
     Raises:
         InputError: the first bad line, with the cure.

@@ -14,7 +14,7 @@ import numpy as np
 from lscfg.decode.derivations import extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.parsing import parse_options, read_grammar
-from lscfg.errors import InputError, TooLarge
+from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.forests import StoredForest
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.kernel import PAPER_FEATURES, PASS, REST, FeatureOptions, Forest, Grammar, Inference, Model, ParseOptions, X
@@ -144,7 +144,7 @@ class Analyser:
         words = [word for word in line.split(" ") if word]
         try:
             forest = self.parse(words)
-        except TooLarge as error:
+        except TooLargeError as error:
             forest = None
             warning(f"sentence {number + 1} of {len(words)} words has {error}; it counts as unparsed")
         return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
@@ -160,7 +160,7 @@ class Analyser:
         """The forest of a sentence, None where it has no derivation.
 
         Raises:
-            TooLarge: it would have more applications than the parser's options allow.
+            TooLargeError: it would have more applications than the parser's options allow.
         """
         # looked up, not added: the vocabulary must not grow while other threads read it
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)

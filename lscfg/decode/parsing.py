@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from lscfg import log
-from lscfg.errors import InputError, TooLarge
+from lscfg.errors import InputError, TooLargeError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
@@ -43,7 +43,7 @@ def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions])
     try:
         parses = (grammar.parse(ids, way) for way in ways)
         return next((forest for forest in parses if forest is not None), None), "has no parse"
-    except TooLarge as error:  # the next forest would be even larger
+    except TooLargeError as error:  # the next forest would be even larger
         return None, f"of {len(ids)} words has {error}"
 
 

@@ -119,8 +119,7 @@ class Context:
 
     @cached_property
     def sibling(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [views]: the other child of a parent of two or more (the first or second), -1 if there is none; and
-        which child that is."""
+        """int64 [views]: the other child (first or second) of a parent of two or more, -1 if none; and its number."""
         token, slot = self.seen.above.token, self.seen.above.slot
         other = np.where(slot < 2, 1 - np.minimum(slot, 1), -1)
         sibling = np.full(len(token), -1, np.int64)

@@ -121,7 +121,7 @@ class HieroRules(RuleCounts):
         return replace(self, rules=rules, count=self.count[kept], tokens=self.tokens[kept], places=places)
 
 
-class TooManyRules(Exception):
+class TooManyRulesError(Exception):
     """A corpus has more rules than it was to have.
 
     Attributes:
@@ -186,7 +186,7 @@ def extract_files(
         most: the number of rules, these or all, that is not to be exceeded; None for any number.
 
     Raises:
-        TooManyRules: there are more rules than that.
+        TooManyRulesError: there are more rules than that.
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     limits = limits or HieroLimits()
@@ -236,7 +236,7 @@ def _add(
         before, used = used, extractor.sizes()[2]
         bare += used == before
         if most is not None and len(extractor) > most:
-            raise TooManyRules(len(extractor), extractor.sizes()[0])
+            raise TooManyRulesError(len(extractor), extractor.sizes()[0])
     return bare
 
 

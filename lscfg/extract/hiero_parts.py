@@ -24,7 +24,7 @@ import numpy as np
 from lscfg import log
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, HieroRules, TooManyRules, extract_files
+from lscfg.extract.hiero import HieroLimits, HieroRules, TooManyRulesError, extract_files
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import BLOCK, write_grammar
@@ -83,7 +83,7 @@ def write_hiero(
         raise InputError("no room for a single rule; give more memory")
     try:
         counted = corpus.extract(most=most)
-    except TooManyRules as found:
+    except TooManyRulesError as found:
         share = found.rules / most / found.pairs  # the rules themselves must not outlive this block
     else:
         selection = select_rules(counted, max_targets, corpus.wanted)

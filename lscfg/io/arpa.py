@@ -1,4 +1,4 @@
-"""ARPA language models: a cheap check of the structure, and a plain reader for inspection.
+r"""ARPA language models: a cheap check of the structure, and a plain reader for inspection.
 
 SRILM and KenLM define the format: a ``\\data\\`` header with the number of n-grams of each order, then one section
 for each order, then ``\\end\\``. All numbers are log10.
@@ -133,7 +133,7 @@ def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]
 
 
 def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
-    """Checks the structure of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
+    r"""Checks the structure of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
 
     Raises:
         InputError: the file cannot be read; the header is damaged or cut off; the number of n-grams of a section

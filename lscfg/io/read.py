@@ -107,7 +107,7 @@ def read_chunks(path: str | os.PathLike[str], size: int = 1 << 16) -> Iterator[b
 
 
 def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
-    """The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
+    r"""The lines of a UTF-8 file without their newlines; only ``\\n`` (or ``\\r\\n``) ends a line.
 
     Args:
         closed: refuse a last line without a newline, which may come from a file that is cut off.

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError, KernelError, NotBuilt
+from lscfg.errors import InputError, KernelError, NotBuiltError
 
 try:
     from lscfg._kernel import ffi, lib
 except ModuleNotFoundError as error:
     if error.name != "lscfg._kernel":
         raise
-    raise NotBuilt from None
+    raise NotBuiltError from None
 
 
 def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> None:

@@ -123,8 +123,10 @@ class Bitexts(Collector):
         return int(self._view().left_out)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Returns copies: ``src``, ``tgt`` int32, words of all pairs; ``src.offsets``, ``tgt.offsets`` int64 [pairs +
-        1]; ``same`` int32 [pairs], the first pair with the same text; words and links as in ``Deriver.tables``.
+        """Returns copies of all arrays.
+
+        ``src``, ``tgt`` int32, words of all pairs; ``src.offsets``, ``tgt.offsets`` int64 [pairs + 1]; ``same`` int32
+        [pairs], the first pair with the same text; words and links as in ``Deriver.tables``.
         """
         v = self._view()
         n = v.n_pairs
@@ -237,9 +239,7 @@ class Visits(Collector):
         return self._copy(v.edges, v.n_edges, EDGE)
 
     def rules(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns a record (``RULE``) for each rule of each pair, and the int32 symbols and links [:, 2] of all
-        rules.
-        """
+        """Returns a record (``RULE``) for each rule of each pair, and int32 symbols and links [:, 2] of all rules."""
         v = self._view()
         records = self._copy(v.rules, v.n_rules, RULE)
         last = records[-1] if len(records) else np.zeros(1, RULE)[0]
@@ -326,8 +326,7 @@ class BiparseModel(Collector):
         lib.lscfg_biparse_next_pass(self._pointer)
 
     def forget(self, most: int) -> None:
-        """Forgets rules with nonterminals that occur in one pair only, if the model has more than ``most`` aligned
-        rules.
+        """Forgets rules with nonterminals of a single pair if the model has more than ``most`` aligned rules.
 
         Raises:
             InputError: too many rules remain.

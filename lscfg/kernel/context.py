@@ -228,8 +228,7 @@ def skip_grams(
     negatives: int,
     seed: int,
 ) -> float:
-    """Runs one pass of skip-grams with negative samples over tokens (Mikolov et al. 2013); returns the sum of the
-    losses.
+    """Runs one pass of skip-grams with negative samples (Mikolov et al. 2013) and returns the sum of the losses.
 
     Args:
         rule: int [tokens], a row of the first vectors.

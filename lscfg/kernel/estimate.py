@@ -139,9 +139,7 @@ class ContextTrainer:
         list(self._engine.map(work, range(min(self._engine.workers, n))))
 
     def weights(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Returns int64 [outcomes + 1], where the weights of each outcome begin; int32 items, ascending for each;
-        float32.
-        """
+        """Returns int64 [outcomes + 1], the first weight of each outcome; int32 items, ascending for each; float32."""
         error = ffi.new("lscfg_error *")
         n = lib.lscfg_context_weights(self._pointer, ffi.NULL, ffi.NULL, ffi.NULL, error)
         check(min(n, 0), error)
@@ -154,9 +152,7 @@ class ContextTrainer:
         return offsets, items, weights
 
     def dense_sums(self) -> np.ndarray:
-        """Returns float32 [rules, 2 dims]: for each rule the sum of its outcomes' weights for the dense values of both
-        sides.
-        """
+        """Returns float32 [rules, 2 dims]: for each rule the sum of its outcomes' weights for dense values."""
         sums = np.zeros((len(self._kept[0]), 2 * self._problem.dims), np.float32)
         if sums.size:
             lib.lscfg_context_dense(self._pointer, ffi.from_buffer("float[]", sums))

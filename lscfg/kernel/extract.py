@@ -78,9 +78,7 @@ class DerivedNodes:
 
 @dataclass(frozen=True)
 class DerivedForests:
-    """Forests since the last flush, as views that are valid until the deriver's next call; see
-    ``lscfg.extract.forests``.
-    """
+    """Forests since the last flush, as views that are valid until the next call; see ``lscfg.extract.forests``."""
 
     first: np.ndarray
     """int64 [trees]."""
@@ -133,8 +131,7 @@ class Collector:
         return np.array(view(pointer, shape, dtype, self), subok=False)
 
     def _tables(self, v: Any) -> dict[str, np.ndarray]:
-        """Returns copies of rules, words and word translations, named as in derivation files
-        (docs/reference/formats.md).
+        """Returns copies of rules, words and word translations, named as in derivation files.
 
         Args:
             v: the kernel's whole view, since a struct inside it does not keep its memory alive.
@@ -205,8 +202,7 @@ class Deriver(Collector):
         self._check(lib.lscfg_derivations_merge(self._pointer, other._pointer, self._error))
 
     def decompose(self, src: str, tgt: str, links: str) -> Forest:
-        """Returns all minimal derivations of one pair; rule numbers are those of this deriver's table (see
-        lscfg/extract.h).
+        """Returns all minimal derivations of one pair, with rule numbers of this deriver's table (see lscfg/extract.h).
 
         Raises:
             LineError: as for ``add``.
@@ -255,9 +251,7 @@ class Deriver(Collector):
         return DeriveCounts(self._copy(v.rule_count, v.tables.n_rules, np.int64), v.n_above, reasons)
 
     def tables(self) -> dict[str, np.ndarray]:
-        """Returns copies of rules, words and word translations, named as in derivation files
-        (docs/reference/formats.md).
-        """
+        """Returns copies of rules, words and word translations, named as in derivation files."""
         return self._tables(self._view())
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -320,9 +314,10 @@ class HieroExtractor(Collector):
         self._add(lib.lscfg_hiero_add, src, tgt, links)
 
     def want(self, line: str) -> None:
-        """Adds a line of a text to translate, before the first pair. From then on, only rules that may be useful for
-        the text are kept: a rule is dropped if the adjacent words of its source side never occur together in the
-        text.
+        """Adds a line of a text to translate, before the first pair.
+
+        From then on, only rules that may be useful for the text are kept: a rule is dropped if the adjacent words of
+        its source side never occur together in the text.
         """
         text = line.encode("utf-8")
         self._check(lib.lscfg_hiero_want(self._pointer, text, len(text), self._error))
@@ -406,9 +401,7 @@ class Rules:
         return len(self._src_length)
 
     def number(self, side: int) -> np.ndarray:
-        """Returns int32 [rules]: equal numbers for equal source (0) or target sides (1), in order of first
-        appearance.
-        """
+        """Returns int32 [rules]: equal numbers for equal source (0) or target sides (1), by first appearance."""
         numbers = np.empty(len(self), np.int32)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_rules_number(self._pointer, side, ffi.from_buffer("int32_t[]", numbers), error), error)
@@ -557,9 +550,7 @@ class Matcher:
         self._found = np.empty(int(numbers.max(initial=-1)) + 1, np.int32)
 
     def match(self, words: np.ndarray) -> np.ndarray:
-        """Returns numbers, int32, ascending, of the source sides that can cover a part of the word ids (-1:
-        unknown).
-        """
+        """Returns int32 numbers, ascending, of the source sides that can cover a part of the word ids (-1: unknown)."""
         words = np.ascontiguousarray(words, np.int32)
         error = ffi.new("lscfg_error *")
         found = ffi.from_buffer("int32_t[]", self._found)

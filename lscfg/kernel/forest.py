@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import KernelError, TooLarge
+from lscfg.errors import KernelError, TooLargeError
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel.base import Vocab, check, view
 
@@ -197,7 +197,7 @@ class Grammar:
         """Returns the forest of a sentence of word ids, None if the sentence has no derivation.
 
         Raises:
-            TooLarge: the forest has more than ``options.most`` applications.
+            TooLargeError: the forest has more than ``options.most`` applications.
         """
         words = np.ascontiguousarray(words, np.int32)
         buffer = ffi.from_buffer("int32_t[]", words)
@@ -212,7 +212,7 @@ class Grammar:
 
         Raises:
             InputError: an arc does not lead to a later state.
-            TooLarge: the forest has more than ``options.most`` applications.
+            TooLargeError: the forest has more than ``options.most`` applications.
         """
         arcs = np.ascontiguousarray(arcs, np.int32)
         if arcs.ndim != 2 or arcs.shape[1] != 3:
@@ -236,7 +236,7 @@ class Grammar:
         code = function(self._pointer, *source, settings, forest, error)
         check(code, error)
         if code == lib.LSCFG_TOO_LARGE:
-            raise TooLarge(f"more than {options.most:,} rule applications or spans")
+            raise TooLargeError(f"more than {options.most:,} rule applications or spans")
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
@@ -346,8 +346,7 @@ class ForestBuilder:
         return int(number)
 
     def finish(self, grammar: Grammar) -> tuple[Forest | None, np.ndarray]:
-        """Checks the forest against the grammar, joins its applications to edges, and drops parts that the root does
-        not use.
+        """Checks the forest, joins its applications to edges, and drops parts that the root does not use.
 
         Returns:
             The forest, None if the root has no derivation, and int32 [applications added]: the final number of each

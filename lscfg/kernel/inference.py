@@ -248,9 +248,7 @@ class Binding:
 
     @property
     def instructions(self) -> str:
-        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; the default is the best of the
-        machine.
-        """
+        """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; by default the best of the machine."""
         return str(ffi.string(lib.lscfg_binding_instructions(self._pointer)).decode())
 
     @instructions.setter
@@ -305,8 +303,7 @@ class Binding:
         return Inference(apps, nodes, result.sign, result.log_g, result.negative, result.negative_mass)
 
     def features(self, forest: Forest, inference: Inference | None, options: FeatureOptions) -> np.ndarray:
-        """Returns the features of each application, float64 [n_apps, len(options.names)], in the order of
-        ``options.names``.
+        """Returns the features of each application, float64 [n_apps, len(options.names)], in the order of the names.
 
         Args:
             inference: the result of ``infer`` for this forest; ratios to one state run their own inference. None if

@@ -72,9 +72,7 @@ class PackedLists:
         return out
 
     def best(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Returns each sentence's hypothesis with the highest score, int64 [S]: the first of equals, -1 without
-        hypotheses.
-        """
+        """Returns each sentence's best hypothesis, int64 [S]: the first of equals, -1 without hypotheses."""
         if scores.shape != (len(self.stats),):
             raise ValueError(f"{len(self.stats)} scores wanted, got shape {scores.shape}")
         scores, out = np.ascontiguousarray(scores, np.float64), np.empty(len(self), np.int64)
@@ -136,8 +134,7 @@ class MiraState:
 def line_search(
     first: NDArray[np.int64], scores: NDArray[np.float64], slopes: NDArray[np.float64], stats: NDArray[np.int32]
 ) -> tuple[float, float]:
-    """Finds the step x for which the hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that
-    BLEU.
+    """Finds the step x whose hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that BLEU.
 
     Och 2003, section 4: exact, by the upper envelope of each sentence's lines. x is the middle of the best interval
     between two changes (of equals the one nearest to 0), a unit beyond the outermost change if that side is open.

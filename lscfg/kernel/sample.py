@@ -56,8 +56,9 @@ class PhraseForests(Collector):
         super().__init__(lib.lscfg_phrase_forests_new(max_cut, max_words, drop), lib.lscfg_phrase_forests_free)
 
     def add(self, src: str, tgt: str, links: str) -> None:
-        """Adds one pair: words separated by blanks, links ``i-j`` counted from 0. Not allowed once a sampler uses the
-        forests.
+        """Adds one pair: words separated by blanks, links ``i-j`` counted from 0.
+
+        Not allowed once a sampler uses the forests.
 
         Raises:
             LineError: an empty side, a word that a grammar cannot contain, or a malformed or out-of-range link.
@@ -286,8 +287,7 @@ class TreeSampler(Collector):
         max_level: int | None = None,
         temperature: float = 1.0,
     ) -> None:
-        """Sweeps in shards, which see each other's changes only after the sweep; excludes exact tables and cuts by
-        type.
+        """Sweeps in shards, which see each other's changes after the sweep; excludes exact tables and cuts by type.
 
         Args:
             bounds: first pair of each shard, and the number of pairs.
@@ -436,6 +436,7 @@ class TreeSampler(Collector):
 
     def trees(self) -> dict[str, np.ndarray]:
         """Returns copies for all nodes of all forests: ``edge`` and ``rule`` int32, ``cut`` and ``node_state`` uint8.
+
         See lscfg/sample.h.
         """
         v = self._view()
@@ -447,8 +448,10 @@ class TreeSampler(Collector):
         }
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """Returns copies: ``count`` int32, ``kept`` and ``kept_short`` int64 [rules], ``places`` int32 [places, 8], and
-        the arrays of ``Deriver.tables``.
+        """Returns copies of all arrays.
+
+        ``count`` int32, ``kept`` and ``kept_short`` int64 [rules], ``places`` int32 [places, 8], and the arrays of
+        ``Deriver.tables``.
         """
         v = self._view()
         rest = np.zeros(v.tables.n_rules - v.n_kept, np.int64)

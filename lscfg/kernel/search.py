@@ -35,8 +35,9 @@ class SearchOptions:
 
 @dataclass(frozen=True)
 class KBest:
-    """Derivations of a sentence, best first; hypothesis h has words ``words[word_offsets[h] : word_offsets[h +
-    1]]``.
+    """Derivations of a sentence, best first.
+
+    Hypothesis h has words ``words[word_offsets[h] : word_offsets[h + 1]]``.
     """
 
     score: np.ndarray

@@ -39,9 +39,7 @@ class Strings:
 
 
 def number_strings(keys: np.ndarray, size: int, string: Callable[[int], bytes]) -> tuple[list[bytes], np.ndarray]:
-    """Returns the strings of distinct keys, which are 0 to size - 1, and the string number of each key, int32
-    [keys].
-    """
+    """Returns the strings of distinct keys, 0 to size - 1, and the string number of each key, int32 [keys]."""
     number = np.zeros(size, np.int32)
     number[keys] = 1
     found = np.flatnonzero(number)

@@ -32,7 +32,7 @@ def clean(line: str, form: str = "nfc") -> str:
     line = plain_spaces(line).replace(_PIECE_MARK, "_")
     if form != "none" and not line.isascii():
         # spaces first: what they keep apart might be composed; then again, since nfkc makes blanks
-        line = plain_spaces(unicodedata.normalize(cast(Literal["NFC", "NFKC"], form.upper()), line))
+        line = plain_spaces(unicodedata.normalize(cast("Literal['NFC', 'NFKC']", form.upper()), line))
     return line
 
 

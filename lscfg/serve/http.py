@@ -44,7 +44,7 @@ class Response:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-class Refusal(LscfgError):
+class RefusalError(LscfgError):
     """A refused request: a status and one line with the reason."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None):
@@ -89,13 +89,13 @@ class Channel:
         """Reads the head of a request; None if the client has left.
 
         Raises:
-            Refusal: the head is not HTTP/1.1.
+            RefusalError: the head is not HTTP/1.1.
         """
         event = await self._event()
         if not isinstance(event, h11.Request):
             return None
         if event.http_version not in (b"1.0", b"1.1"):
-            raise Refusal(400, f"unsupported version HTTP/{event.http_version.decode('latin-1')}; use HTTP/1.1")
+            raise RefusalError(400, f"unsupported version HTTP/{event.http_version.decode('latin-1')}; use HTTP/1.1")
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
         target = event.target.decode("latin-1")
         return Head(event.method.decode("latin-1"), target.partition("?")[0], headers)
@@ -104,7 +104,7 @@ class Channel:
         """Reads the body of a request; None if the client has left.
 
         Raises:
-            Refusal: the body is too large, or not HTTP.
+            RefusalError: the body is too large, or not HTTP.
         """
         self._check_size(int(head.headers.get("content-length", 0)))
         if self._http.they_are_waiting_for_100_continue:
@@ -118,7 +118,7 @@ class Channel:
 
     def _check_size(self, size: int) -> None:
         if size > self._largest:
-            raise Refusal(413, f"the request is larger than {self._largest} bytes; send fewer sentences at a time")
+            raise RefusalError(413, f"the request is larger than {self._largest} bytes; send fewer sentences at a time")
 
     async def _event(self) -> Any:
         try:
@@ -126,7 +126,7 @@ class Channel:
                 await self._receive()
         except h11.RemoteProtocolError as error:
             status = error.error_status_hint if error.error_status_hint < 500 else 400
-            raise Refusal(status, f"not a request of HTTP/1.1: {error}") from None
+            raise RefusalError(status, f"not a request of HTTP/1.1: {error}") from None
         return event
 
     async def send(self, response: Response, last: bool) -> bool:

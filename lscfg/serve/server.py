@@ -12,7 +12,7 @@ import traceback
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.serve.application import Application
-from lscfg.serve.http import Channel, Head, Refusal, Response
+from lscfg.serve.http import Channel, Head, RefusalError, Response
 
 # One thread reads and writes all connections, so slow clients cost only memory. Sentences go to processes, which can
 # be killed, unlike threads: a sentence that takes too long costs only its request. Threads would also share one
@@ -85,7 +85,7 @@ class Server:
         channel = Channel(reader, writer, self._application.settings.max_request)
         try:
             if len(self._clients) > CONNECTIONS:
-                full = Refusal(503, f"{CONNECTIONS} clients are connected; try again later", {"retry-after": "1"})
+                full = RefusalError(503, f"{CONNECTIONS} clients are connected; try again later", {"retry-after": "1"})
                 await self._send(channel, full.response, None, time.monotonic())
                 return
             while await self._next(channel, task) and await self._exchange(channel):
@@ -119,15 +119,15 @@ class Server:
                 if (body := await channel.body(head)) is None:
                     return False
             response = await self._application.answer(head, body)
-        except Refusal as refusal:
+        except RefusalError as refusal:
             response = refusal.response
         except TimeoutError:
-            response = Refusal(408, "the request did not come in time").response
+            response = RefusalError(408, "the request did not come in time").response
         except ConnectionError:
             raise
         except Exception as error:  # affects this request only: the service goes on
             log.warning("".join(traceback.format_exception(error)).rstrip())
-            response = Refusal(500, f"fault in lscfg: {type(error).__name__}; see the log").response
+            response = RefusalError(500, f"fault in lscfg: {type(error).__name__}; see the log").response
         return await self._send(channel, response, head, began)
 
     async def _send(self, channel: Channel, response: Response, head: Head | None, began: float) -> bool:

@@ -15,11 +15,11 @@ from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 
 
-class BadSentence(LscfgError, ValueError):
+class BadSentenceError(LscfgError, ValueError):
     """A sentence that cannot be translated and must be changed."""
 
 
-class LongSentence(BadSentence):
+class LongSentenceError(BadSentenceError):
     """A sentence with too many words."""
 
 
@@ -53,7 +53,7 @@ class Translator:
         """The translation of a sentence as a JSON object, see docs/guides/serving.md.
 
         Raises:
-            BadSentence: the text is not a sentence of words, or is too long.
+            BadSentenceError: the text is not a sentence of words, or is too long.
             InputError: a score is not finite.
         """
         words = self._words(text, options)
@@ -77,13 +77,13 @@ class Translator:
 
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
-            raise BadSentence("contains a NUL character")
+            raise BadSentenceError("contains a NUL character")
         if options.raw and self._sides is not None:
             text = self._sides[0].encode(text)
         if fault := plain_fault(text) or words_fault(text):
-            raise BadSentence(fault)
+            raise BadSentenceError(fault)
         if (count := len(text.split())) > options.max_words:
-            raise LongSentence(f"has {count} words; at most {options.max_words} are translated")
+            raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
         return text
 
     def _restored(self, words: str, options: TranslationOptions) -> str:

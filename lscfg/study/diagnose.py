@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError, TooLarge, quote
+from lscfg.errors import InputError, TooLargeError, quote
 from lscfg.estimate import mle
 from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import Yields
@@ -151,7 +151,7 @@ class Diagnosis:
             ids = self.grammar.vocab.add_line(line)
             try:
                 forest = self.grammar.parse(ids, ParseOptions(max(len(ids), 1), False, 2, X))
-            except TooLarge as error:
+            except TooLargeError as error:
                 warning(f"held-out pair {tree + 1} of {len(ids)} words has {error}; it is skipped")
                 continue
             if forest is None:

@@ -164,7 +164,7 @@ class Explainer:
 
         Raises:
             InputError: ``top`` or ``least`` is out of its range, or the derivation is not in the forest.
-            TooLarge: the forest exceeds the limit.
+            TooLargeError: the forest exceeds the limit.
         """
         if top < 1 or not 0 <= least < math.inf:
             raise InputError("give at least 1 choice of a span, and a least marginal that is not negative")

@@ -1,5 +1,7 @@
-"""Questions of phrase-sense disambiguation: the translation of a source phrase in its sentence (thesis, section
-4.2)."""
+"""Questions of phrase-sense disambiguation: the translation of a source phrase in its sentence.
+
+Saluja's thesis, section 4.2.
+"""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def test_a_bad_grammar_is_told_at_once(config: DecoderConfig) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_warnings_of_a_provider_are_shown_once(config: DecoderConfig, capfd: pytest.CaptureFixture[str]) -> None:
-    with in_processes(3) as engine, EmbeddedDecoder(config, Warning_, engine):
+    with in_processes(3) as engine, EmbeddedDecoder(config, Warner, engine):
         assert capfd.readouterr().err == "[lscfg] warning: 6 rules\n"
 
 
@@ -175,7 +175,7 @@ class Calls(Provider):
         return np.stack([only_last * self.calls, np.zeros(forest.n_apps)], axis=1).astype(float)
 
 
-class Warning_(Provider):
+class Warner(Provider):
     def __init__(self, grammar: Grammar) -> None:
         super().__init__(grammar)
         log.warning(f"{len(grammar)} rules")

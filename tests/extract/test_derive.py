@@ -77,7 +77,7 @@ def shape(derivations, node=0):
 
 @pytest.mark.parametrize("links", ["0-0 1-1 2-2 3-3 4-4", "0-4 1-3 2-2 3-1 4-0"])
 @pytest.mark.parametrize(
-    "bracketing, tree",
+    ("bracketing", "tree"),
     [
         ("normal", (((("a", "b"), "c"), "d"), "e")),
         ("left", (((("a", "b"), "c"), "d"), "e")),
@@ -324,7 +324,7 @@ def test_of_several_bad_lines_the_first_is_named(tmp_path, monkeypatch, threads)
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("name, bad, message, reason", BAD_LINES)
+@pytest.mark.parametrize(("name", "bad", "message", "reason"), BAD_LINES)
 def test_bad_lines(tmp_path, monkeypatch, threads, name, bad, message, reason):
     monkeypatch.setattr(lscfg.extract.derive, "BLOCK", 2)
     sides = {side: [good] * 7 for side, good in zip("fea", GOOD, strict=True)}

@@ -321,7 +321,7 @@ def test_long_sentences(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name, value",
+    ("name", "value"),
     [
         ("rules.offsets", [0, 5, 3]),
         ("rules.offsets", [1, 3, 4]),
@@ -420,7 +420,7 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         (["minimal", "d"], "nothing to do"),
         (["minimal", "f", "e", "al", "-o", "g"], "minimal needs one file"),

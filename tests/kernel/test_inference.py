@@ -386,7 +386,7 @@ def test_instruction_sets_agree(tmp_path):
             try:
                 binding.instructions = name
             except InputError as error:
-                assert name in str(error)
+                assert name in str(error)  # noqa: PT017 (a machine may lack the instructions)
                 continue
             assert binding.instructions == name
             found[name] = binding.infer(forest)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from forests import grammar_of, paths
 
-from lscfg.errors import InputError, TooLarge
+from lscfg.errors import InputError, TooLargeError
 from lscfg.kernel import Grammar, ParseOptions, Vocab, X
 
 
@@ -167,24 +167,24 @@ def test_forests_have_a_largest_size():
     assert full == 8 + 10
     least = next(most for most in range(25, 200) if not _is_too_large(g, words, most))
     assert least > full and size(least) == size(1000) == full
-    with pytest.raises(TooLarge, match="more than 24 rule applications or spans"):  # there are 25 spans
+    with pytest.raises(TooLargeError, match="more than 24 rule applications or spans"):  # there are 25 spans
         size(24)
     arcs = [[k, k + 1, words[0]] for k in range(4)]
     assert g.parse_lattice(arcs, 5, ParseOptions(9, False, 0, X, 1000)).n_apps == full
     for most in (24, full):
-        with pytest.raises(TooLarge):
+        with pytest.raises(TooLargeError):
             g.parse_lattice(arcs, 5, ParseOptions(9, False, 0, X, most))
 
 
 def _is_too_large(grammar, words, most):
     try:
         grammar.parse(words, ParseOptions(9, False, 0, X, most))
-    except TooLarge:
+    except TooLargeError:
         return True
     return False
 
 
 def test_a_sentence_of_very_many_words_is_refused_at_once():
     g = grammar_of("[X] ||| a ||| b\n")
-    with pytest.raises(TooLarge):
+    with pytest.raises(TooLargeError):
         g.parse(np.zeros(1_000_000, np.int32), ParseOptions())

@@ -234,7 +234,7 @@ def test_parquet_with_a_damaged_page(table, tmp_path):
         try:
             assert len(read("parquet", path)) <= 200
         except InputError as error:
-            assert re.match(rf"{re.escape(str(path))}: ", str(error)) and "\n" not in str(error)
+            assert re.match(rf"{re.escape(str(path))}: ", str(error)) and "\n" not in str(error)  # noqa: PT017
 
 
 def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):

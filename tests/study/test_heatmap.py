@@ -80,7 +80,7 @@ def test_a_matrix_is_the_mapping():
 
 def test_bad_input(tmp_path):
     for words, marginals in (([], {}), (["a"], {(0, 2): 1.0}), (["a"], {(1, 1): 1.0}), (["a"], np.zeros((1, 1)))):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"\w"):
             draw(words, marginals)
     with pytest.raises(InputError, match="must end in"):
         draw(["a"], {}, path=tmp_path / "a.png")

@@ -51,7 +51,7 @@ LAST = ("a b c a a a", "p q r p p p", "0-0")
 """A pair that is not sampled, so that all words are known and some sizes are always the same."""
 
 
-class WrongLength(Exception):
+class WrongLengthError(Exception):
     """A derivation has more or fewer words than a pair may have."""
 
 
@@ -160,7 +160,7 @@ def draw_derivation(restaurants, rng, groups, least):
     """A derivation whose tokens join the restaurants; groups draws a list of one of these.
 
     Raises:
-        WrongLength: it would have one; some tokens have joined.
+        WrongLengthError: it would have one; some tokens have joined.
     """
     root = Node(-1, [])
     todo, words = [root], 0
@@ -171,9 +171,9 @@ def draw_derivation(restaurants, rng, groups, least):
         node.children = [Node(-1, []) for _ in range(ARITY[node.rule])]
         todo += reversed(node.children)
         if words + len(todo) > MOST_WORDS:
-            raise WrongLength
+            raise WrongLengthError
     if words < least:
-        raise WrongLength
+        raise WrongLengthError
     return root
 
 
@@ -221,7 +221,7 @@ def draw_corpus(model, pairs, least, rng, np_rng):
         draw = partial(rng.choices, [*law], [*law.values()])
         try:
             roots = [draw_derivation(restaurants, rng, draw, least) for _ in range(pairs)]
-        except WrongLength:
+        except WrongLengthError:
             continue
         return restaurants, roots, sum(law.values()) ** restaurants.tokens()
 

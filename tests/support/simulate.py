@@ -208,8 +208,10 @@ def _in_preorder(
 
 
 def _places(rules: RuleTable) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each rule: words of both sides [rules, 2], words before each nonterminal [rules, 2, 2], and True if the
-    target side exchanges two nonterminals [rules]."""
+    """Words of both sides [rules, 2], words before each nonterminal [rules, 2, 2], and order of nonterminals [rules].
+
+    The last array is True if the target side exchanges two nonterminals.
+    """
     terminals, before = np.zeros((len(rules), 2), np.int64), np.zeros((len(rules), 2, 2), np.int64)
     swapped = np.zeros(len(rules), bool)
     for rule in range(len(rules)):

@@ -50,8 +50,10 @@ DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of tokenised text, one sentence a line. Relative paths start from the data folder, if the caller names one,
-    else from the folder of the experiment file."""
+    """Files of tokenised text, one sentence a line.
+
+    Relative paths start from the data folder, if the caller names one, else from the folder of the experiment file.
+    """
 
     source: Path
     target: Path

@@ -1,2 +1,1 @@
-"""Sparse weights of rules, linked words and borders of spans, learned by hope and fear on the training text (Xiao &
-Xiong 2013)."""
+"""Sparse weights of rules, linked words and span borders, learned by hope and fear (Xiao & Xiong 2013)."""

@@ -191,7 +191,7 @@ class Breakdown:
         )
 
     def sets(self) -> dict[str, dict[str, Any]]:
-        """The sentences of each row, for the script, by the mark of the row: ``frequency-0``, …"""
+        """The sentences of each row, for the script, by the mark of the row, such as ``frequency-0``."""
         found: dict[str, dict[str, Any]] = {}
         for k, bucket in enumerate(self.frequency):
             name = f"sentences with words seen {times(bucket.bounds)}"

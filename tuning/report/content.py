@@ -94,8 +94,10 @@ SIGNIFICANT = 0.05
 
 
 def headline(results: dict[str, Any]) -> str:
-    """The result in a sentence: the best system against the baseline; its name comes first unless it is the
-    baseline."""
+    """The result in a sentence: the best system against the baseline.
+
+    Its name comes first unless it is the baseline.
+    """
     rows = results["systems"]
     best = max(rows, key=lambda row: row["test_bleu"])
     base = next(row for row in rows if row["system"] == results["baseline"])

@@ -1,2 +1,4 @@
-"""Grammars found by parsing sentence pairs on both sides at once, under one log-linear model of all derivations (Xiao,
-Xiong, Liu, Liu & Lin 2012)."""
+"""Grammars found by parsing both sides of sentence pairs at once (Xiao, Xiong, Liu, Liu & Lin 2012).
+
+One log-linear model scores all derivations.
+"""

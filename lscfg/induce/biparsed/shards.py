@@ -1,5 +1,7 @@
-"""Passes whose parts learn side by side, in processes or on a cluster: iterative parameter mixing (McDonald, Hall and
-Mann 2010, *Distributed Training Strategies for the Structured Perceptron*)."""
+"""Passes whose parts learn at the same time, in processes or on a cluster: iterative parameter mixing.
+
+McDonald, Hall and Mann 2010, *Distributed Training Strategies for the Structured Perceptron*.
+"""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Grammars that are learned rather than enumerated: rules of any size sampled from phrase-decomposition forests (Chung,
-Fang, Gildea & Štefankovič 2014)."""
+"""Rules of any size sampled from phrase-decomposition forests (Chung, Fang, Gildea & Štefankovič 2014)."""

@@ -38,8 +38,9 @@ class Beginning:
             )
 
     def put(self, sampler: TreeSampler, chain: int) -> None:
-        """Puts the trees of a sample into a new sampler: the last one for the first chain, the one before it for the
-        second, and so on.
+        """Puts the trees of a sample into a new sampler.
+
+        The first chain gets the last sample, the second chain the one before it, and so on.
 
         Raises:
             InputError: a tree has other words than its pair, or is not in the forest of its pair.
