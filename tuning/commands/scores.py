@@ -77,7 +77,6 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: an argument is not NAME=FILE, files differ in length, or see ``lscfg.tuning.evaluate.evaluate``.
     """
-
     metrics = [PRIMARY]
     for name in (part.strip().lower() for part in args.metrics.split(",")):
         if name not in METRICS:

@@ -32,7 +32,7 @@ def extract(extraction: Extraction) -> Extracted:
     Raises:
         InputError: see ``lscfg.induce.biparsed.rules.induce``; or nothing is learned that could be written.
     """
-    args, settings, outputs = extraction.args, cast(BiparseSettings, extraction.settings), extraction.outputs
+    args, settings, outputs = extraction.args, cast("BiparseSettings", extraction.settings), extraction.outputs
     if "boundary" in outputs and not settings.passes:
         raise InputError("--write boundary=MODEL writes learned weights; ask for some --passes")
     inputs = extraction.inputs

@@ -21,7 +21,7 @@ OUTPUTS = {"derivations": "trees of all samples", "trace": "a JSON line for each
 
 def shares(settings: Declared) -> bool:
     """Whether the workers of a cluster run chains; a single chain goes to one worker as a whole."""
-    return cast(SamplingSettings, settings).chains > 1
+    return cast("SamplingSettings", settings).chains > 1
 
 
 def extract(extraction: Extraction) -> Extracted:
@@ -30,7 +30,7 @@ def extract(extraction: Extraction) -> Extracted:
     Raises:
         InputError: see ``lscfg.induce.sampled.rules.sample_rules``.
     """
-    args, settings, outputs = extraction.args, cast(SamplingSettings, extraction.settings), extraction.outputs
+    args, settings, outputs = extraction.args, cast("SamplingSettings", extraction.settings), extraction.outputs
     held_out = None
     if args.held_out:
         source, target, alignment = map(Path, args.held_out)

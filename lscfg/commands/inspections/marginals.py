@@ -158,7 +158,6 @@ class _Size:
 
     def end(self) -> None:
         """A sentence has ended. Warns, once, where all of them will be large."""
-
         self._sentences += 1
         expected = self._bytes
         if self._total is not None and self._sentences >= min(self.SAMPLE, self._total):
