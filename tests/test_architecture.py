@@ -147,6 +147,18 @@ def test_modules_form_no_circle():
     assert found == []
 
 
+def test_every_import_names_a_module():
+    """In tests and benchmarks, too, and inside functions."""
+    wrong = set()
+    for top in ("lscfg", *OUTSIDE, "tests", "benchmarks", "experiments"):
+        for path in (ROOT / top).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                name = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
+                if name.split(".")[0] == "lscfg" and name not in modules() and name != "lscfg._kernel":
+                    wrong.add(f"{path.relative_to(ROOT)}: {name}")
+    assert wrong == set()
+
+
 def test_no_import_hides_in_a_function():
     """Modules of other packages, which an extra installs, may be imported late."""
     hidden = set()
