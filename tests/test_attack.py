@@ -47,7 +47,7 @@ for name in "hang fault crash long lose litter change orphan refuse".split():
     place = cases.empty(folder / name)
     (place / "in").touch()
     command.run = globals()[name]
-    print(name, cases.run_case(["inspect", "in"], place, [place / "in"], [place / "out"]).verdict, sep=": ")
+    print(name, cases.run_case(["inspect", "model", "in"], place, [place / "in"], [place / "out"]).verdict, sep=": ")
 """
     done = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [
