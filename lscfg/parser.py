@@ -37,8 +37,8 @@ class CommandParser(argparse.ArgumentParser):
     kind_argument = ""
     old_form = ""
 
-    def __init__(self, *args: Any, add_help: bool = True, **keywords: Any):
-        super().__init__(*args, add_help=False, allow_abbrev=False, **keywords)
+    def __init__(self, prog: str | None = None, add_help: bool = True, **keywords: Any):
+        super().__init__(prog, add_help=False, allow_abbrev=False, **keywords)
         self._listings: list[_Listing] = []
         self._limits: dict[argparse.Action, list[str]] = {}
         if add_help:

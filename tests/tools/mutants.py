@@ -300,6 +300,7 @@ def run_tests(tests: list[str], timeout: float) -> tuple[str, str]:
         os.setsid()
 
     arguments = ROOT / "build" / "mutant_tests.txt"
+    arguments.parent.mkdir(exist_ok=True)
     arguments.write_text("\n".join(tests), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
     process = subprocess.Popen(
