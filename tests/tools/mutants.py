@@ -81,19 +81,16 @@ def python_functions(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def c_functions(text: str) -> Iterator[tuple[str, int, int]]:
-    """Name, first line and last line of each function's body: from a line that ends with ``{`` to ``}`` in column 0."""
+    """Name, first line and last line of each function's body: from a head in column 0 to ``}`` in column 0."""
     lines = text.splitlines()
     for end, line in enumerate(lines):
         if line == "}":
-            start = end
-            while start and not (lines[start].endswith("{") and not lines[start].startswith(" ")):
+            start = end - 1
+            while start and not re.match(r"[A-Za-z_]", lines[start]):
                 start -= 1
-            first = start
-            while first and lines[first].startswith((" ", "\t")):
-                first -= 1
-            found = C_FUNCTION.match("\n".join(lines[first : start + 1]))
-            if found:
-                yield found.group(1), start + 2, end
+            head = next((number for number in range(start, end) if lines[number].endswith("{")), end)
+            if found := C_FUNCTION.match("\n".join(lines[start : head + 1])):
+                yield found.group(1), head + 2, end
 
 
 def functions(path: Path) -> list[tuple[str, int, int]]:
