@@ -206,7 +206,7 @@ BAD = {
     "propagate graph p --set approximate=true -o x": "approximate is for the spaces svd, cca and vectors",
     "propagate rules p other.graph -o x": "graph of other phrases",
     "propagate rules p graph --set r=0 -o x": "--set r: r must be at least 1",
-    "propagate rules p graph --nbest cut -o x": "cut:1: a k-best line has 4 fields",
+    "propagate rules p graph --nbest cut -o x": "cut:1: expected 4 fields",
     "propagate rules p graph --nbest long -o x": "long: has a list 99, but",
     "propagate rules p graph --nbest empty -o x": "empty: has no list",
     "propagate rules p same.graph -o x": "graph of other phrases",
