@@ -46,7 +46,7 @@ EXAMPLE_RULES = (
 def sources() -> Iterator[Path]:
     """Yields the folder with ``include``, the kernel's layers, ``adapter`` and the decoders' folders."""
     with resources.as_file(resources.files("lscfg") / "sources") as folder:
-        # in a checkout that is not installed they are beside the package
+        # in a checkout that is not installed they are next to the package
         yield folder if folder.is_dir() else Path(__file__).resolve().parents[1] / "plugin"
 
 

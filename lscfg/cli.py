@@ -172,13 +172,13 @@ def _main(given: Sequence[str]) -> int:
 
 
 def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
-    """Whether ``--quiet`` is among the words, and the others."""
+    """Returns whether ``--quiet`` is among the words, and the other words."""
     end = given.index("--") if "--" in given else len(given)
     return QUIET in given[:end], [*(word for word in given[:end] if word != QUIET), *given[end:]]
 
 
 class Told(SystemExit):
-    """A signal has told the process to end."""
+    """A signal has asked the process to end."""
 
     def __init__(self, number: int):
         self.signal, self.status = signal.Signals(number).name, 128 + number
@@ -207,8 +207,8 @@ def _ending_when_told() -> Iterator[None]:
 def explain(error: Exception) -> tuple[str, int]:
     """One line for the user, and the exit status.
 
-    An exception that is none of lscfg's own, nor one that any program may meet, is a fault of lscfg's. It has a status
-    of its own, so that nobody takes it for bad input, and its traceback shows where ``LSCFG_TRACEBACK`` is set.
+    An exception that is neither lscfg's own nor one that any program may meet is a fault of lscfg. A separate status
+    keeps such a fault apart from bad input, and ``LSCFG_TRACEBACK`` shows its traceback.
     """
     said = " ".join(str(error).split())
     if isinstance(error, LscfgError):
@@ -254,7 +254,7 @@ def _open_standard_files() -> None:
 
 
 def _drop_output() -> None:
-    """What is still to be written to standard output goes nowhere."""
+    """Discards the output that is still to be written to standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 

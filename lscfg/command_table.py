@@ -271,7 +271,7 @@ def by_group(commands: Collection[Command]) -> dict[str, list[Command]]:
 
 
 def _has_others() -> bool:
-    """Whether another package adds commands: one look at each list of entry points, without parsing any."""
+    """True if another package adds commands: searches each list of entry points without parsing any."""
     header = f"[{ENTRY_POINTS}]".encode()
     return any(header in content for folder in sys.path for content in _entry_points_below(folder or os.curdir))
 

@@ -35,13 +35,13 @@ class SettingError(InputError):
 
 
 def _number(value: float) -> str:
-    """A limit as a reader is told, whole numbers with all their digits."""
+    """A limit for messages, whole numbers with all their digits."""
     return f"{value:g}" if value % 1 else f"{value:.0f}"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What values a setting may have; None: no such limit."""
+    """Limits of a setting's values; None: no such limit."""
 
     least: float | None = None
     most: float | None = None
@@ -50,7 +50,7 @@ class Limits:
     choices: tuple[str, ...] = ()
 
     def requirement(self, value: Any) -> str | None:
-        """What is wrong with the value, None if nothing is."""
+        """The requirement that the value violates; None if it meets all."""
         if self.choices and value not in self.choices:
             known = ", ".join(self.choices)
             return f"must be one of {known}, not {quote(value)}{did_you_mean(value, self.choices)}"
@@ -98,7 +98,7 @@ def setting(
         least, most, above, below: limits of a number, or of each of several.
         choices: the values of a string, or of each of several.
         metavar: the value in a command's help.
-        shown: the default in words, where the value itself would not tell.
+        shown: the default in words, where the value itself would not be clear.
         part: of the work that alone depends on it, where that is not all of it.
         common: commands have an option for it, next to ``--set``.
         option: the name of that option, where it is another one; letter: its short form, where it has one.
@@ -207,7 +207,7 @@ class Setting:
         return f"-{name}" if len(name) == 1 else f"--{name}"
 
     def default_text(self) -> str:
-        """The default as a reader is told, ``none`` where there is none."""
+        """The default for help and tables, ``none`` where there is none."""
         if self.shown:
             return self.shown
         if self.many:

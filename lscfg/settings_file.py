@@ -83,7 +83,7 @@ def _path(table: Any) -> Keys:
 
 
 def _fit(table: Any, keys: Keys) -> tuple[int, bool]:
-    """How many of the keys a statement has, from the first one on, and whether it ends with them."""
+    """Counts the leading keys that a statement has, and returns whether it ends with them."""
     depth = 0
     for name in keys:
         if not isinstance(table, dict) or name not in table:

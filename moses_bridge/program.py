@@ -262,7 +262,7 @@ def read_trace(path: str | os.PathLike[str]) -> dict[int, dict[Application, list
 
 
 def expected_trace(grammar: Grammar, latent: LatentFeatures, sentence: str) -> dict[Application, list[float]]:
-    """The same features computed by lscfg, for a grammar with its own glue; every word passes through."""
+    """Computes the features with lscfg, for a grammar with its own glue; every word passes through."""
     words = sentence.split()
     ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
     forest = grammar.parse(ids, ParseOptions(max_span=2**31 - 1, glue=False, pass_through=1))

@@ -44,7 +44,7 @@ class MetricScore:
     p_randomised: float | None
     """Stratified approximate randomisation against the baseline."""
     p_against: dict[str, float | None]
-    """The same against further systems, by name; None for the system itself."""
+    """Approximate randomisation against further systems, by name; None for the system itself."""
     components: dict[str, float]
     """Further figures of all runs together, such as the n-gram precisions of BLEU."""
 

@@ -1,8 +1,8 @@
 """The best BLEU that a grammar can reach: translations chosen with the reference at hand (Xiao et al. 2012, Table 2).
 
-Each sentence is parsed as the decoder does, and searched with BLEU of the sentence in place of a model. Of the
-translations that are left, one of each sentence is chosen for BLEU of the corpus. So the figure is a lower bound of the
-best that the grammar allows.
+Each sentence is parsed as the decoder does, and searched with sentence BLEU instead of a model. Of the
+remaining translations, one of each sentence is chosen for corpus BLEU. So the figure is a lower bound of the best that
+the grammar allows.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Oracle:
         name: of the grammar.
         rules: of the grammar, or of those of all sentences together.
         bleu: BLEU (0 to 100) of the translations.
-        sentence_bleu: BLEU of the corpus where each sentence has the translation of its own best BLEU.
+        sentence_bleu: corpus BLEU where each sentence has the translation of the best sentence BLEU.
         precisions: of n-grams of order 1 to 4, in per cent.
         length_ratio: words of the translations over words of the references.
         exact: sentences whose translation is a reference.

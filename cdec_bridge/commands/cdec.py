@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     forest.add_argument("text", type=InputFile, metavar="TEXT", nargs="?", help="source sentences as for decode")
     add_config(forest, "configuration (cdec.ini); the forests are those after its last pass", required=False)
     forest.add_argument(
-        "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, in place of TEXT and -c"
+        "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, instead of TEXT and -c"
     )
     forest.add_argument(
         "--binary", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec also write the forests DIR/N.bin.gz"

@@ -1,1 +1,1 @@
-"""What a program or a notebook uses: models that explain sentences, and a decoder. ``lscfg`` itself has its names."""
+"""Interface for programs and notebooks: models that explain sentences, and a decoder. ``lscfg`` exports its names."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class LatentEstimator:
-    """What all estimators have. ``help`` shows the settings of one with their defaults.
+    """The base class of estimators. ``help`` shows the settings of an estimator with their defaults.
 
     Args:
         threads: how many ``fit`` may use; its result does not depend on them.

@@ -13,10 +13,10 @@ from lscfg.study.show import explanations_html, explanations_text
 
 @dataclass(frozen=True)
 class SentenceAnalysis:
-    """What a model says of a sentence; a notebook shows it as a table of spans.
+    """The analysis of a sentence by a model; a notebook shows it as a table of spans.
 
     Attributes:
-        explanation: all that is known, as ``lscfg inspect sentence`` shows it.
+        explanation: the whole analysis, as ``lscfg inspect sentence`` shows it.
     """
 
     explanation: Explanation
@@ -94,7 +94,7 @@ class LatentModel:
         return len(self._explainer.model)
 
     def analyse(self, sentence: str, top: int = 10, least: float = SEEN) -> SentenceAnalysis:
-        """What the model says of a sentence of words that blanks separate.
+        """Analyses a sentence of words that blanks separate.
 
         Args:
             top: most rules, and states, of a span.

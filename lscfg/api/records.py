@@ -26,11 +26,11 @@ class Records(list[dict[str, Any]]):
 
     @classmethod
     def of(cls, rows: Iterable[Mapping[str, Any]]) -> Records:
-        """The rows as records of their own."""
+        """Copies the rows."""
         return cls(dict(row) for row in rows)
 
     def frame(self) -> Any:
-        """The same as a DataFrame of pandas.
+        """Converts the records to a pandas DataFrame.
 
         Raises:
             ImportError: pandas is not installed.

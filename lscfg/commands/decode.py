@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
         sentences = tolerated(stream)
 
     def groups() -> Iterator[list[str]]:
-        """The output lines of each sentence; derivations are written beside them."""
+        """The output lines of each sentence; also writes the derivations."""
         translated = decoder.translate(
             sentences, weights, 1 if k is None else k, unique, args.derivations is not None, stream
         )

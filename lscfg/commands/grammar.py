@@ -41,7 +41,7 @@ STATES = (1, 8, 16)
 """Numbers of hidden states in the table of sizes."""
 
 SPECIAL = {"sampled": sampled, "biparsed": biparsed}
-"""Extractors with inputs or outputs of their own."""
+"""Extractors with additional inputs or outputs."""
 
 
 def add_arguments(parser: CommandParser) -> None:

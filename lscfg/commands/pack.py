@@ -14,7 +14,7 @@ from lscfg.options import add_config, add_output, add_weights
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="system's folder of lscfg run, in place of -c"
+        "system", type=InputFolder, metavar="SYSTEM", nargs="?", help="system's folder of lscfg run, instead of -c"
     )
     add_config(parser, required=False)
     add_weights(parser)

@@ -1,4 +1,4 @@
-"""Whether a context and a rule match: a perceptron on what CCA makes of both (thesis, section 4.1.2, CCA+MM)."""
+"""A perceptron that matches contexts with rules, on their CCA projections (thesis, section 4.1.2, CCA+MM)."""
 
 from __future__ import annotations
 

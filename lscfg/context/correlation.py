@@ -11,8 +11,8 @@ from lscfg.errors import InputError
 from lscfg.estimate.svd import signs_of, truncated_svd
 
 WHITENINGS = ("diag", "identity", "rand", "full", "ppmi")
-"""How the covariance of each view with itself is taken out: its diagonal; not at all; by random projections; exactly;
-or not at all of pointwise mutual information."""
+"""Ways to remove the covariance of each view with itself: its diagonal; not at all; by random projections; exactly; or
+not at all, on pointwise mutual information."""
 
 MOST_EXACT = 5000
 """Most columns of a view whose covariance is inverted exactly."""
@@ -50,7 +50,7 @@ def correlate(
     oversampling: int = 100,
     threads: int = 1,
 ) -> Correlation:
-    """The k leading directions of W_x X'Y W_y with W = (X'X + gamma I)^(-1/2), or what stands for it.
+    """The k leading directions of W_x X'Y W_y with W = (X'X + gamma I)^(-1/2) or an approximation.
 
     Args:
         x: [n, d]; y: [n, d'].

@@ -67,7 +67,7 @@ def train_passes(trainer: ScoreTrainer, passes: int, seed: int, name: str) -> No
 
 
 def linear(trainer: ScoreTrainer, vectors: np.ndarray, shift: np.ndarray) -> Fitted:
-    """What a trainer without or with a hidden layer has learned."""
+    """The fitted parameters of a trainer, without or with a hidden layer."""
     parts = {name: part.copy() for name, part in trainer.parts().items()}
     if not trainer.hidden:
         return Fitted("dot", vectors, shift, parts["rules"], parts["bias"])

@@ -23,7 +23,7 @@ from lscfg.settings import Declared
 
 @dataclass(frozen=True)
 class ContextInputs:
-    """What context models are learned from."""
+    """The data that context models are learned from."""
 
     models: Mapping[str, Declared]
     """Settings of each context model, in the order in which they are learned."""
@@ -58,7 +58,7 @@ class ContextInputs:
 
 @dataclass(frozen=True)
 class ContextData:
-    """What ``ContextInputs`` read."""
+    """The data that ``ContextInputs`` read."""
 
     models: Mapping[str, Declared]
     tokens: RuleTokens

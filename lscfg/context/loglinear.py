@@ -1,7 +1,7 @@
-"""Which target side a rule has among the source words around it (thesis, chapter 4).
+"""A log-linear model of a rule's target side given the source words around the rule (thesis, chapter 4).
 
-Hidden states know the rules around a rule, but hardly any words. Beside them stands a log-linear model of a rule's
-target side given its source side, its span, those of its nonterminals, and the source sentence,
+Hidden states summarise the rules around a rule, but hardly any words. The log-linear model complements the states: it
+predicts a rule's target side from its source side, its span, the spans of its nonterminals and the source sentence,
 
     p(e | f, context) ~ count(f, e) exp(sum over outcomes o of the rule, items c of the context, of w(o, c)),
 

@@ -136,7 +136,7 @@ class Fitted:
     weights: sparse.csr_matrix | None = None
 
     def scores(self, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
-        """float64 [n]: the score of each row beside the words that are around it, [n, items], as in the kernel."""
+        """float64 [n]: the score of each row given the words around it, [n, items], as in the kernel."""
         if self.weights is not None:
             result: np.ndarray = sums_of_weights(self.weights, items, rows) + self.bias[rows]
             return result
@@ -171,7 +171,7 @@ class Fitted:
 
 @dataclass(frozen=True)
 class Task:
-    """Tokens and the rules that are to be told apart by the words around.
+    """Tokens, and the rules that the words around a token must distinguish.
 
     Attributes:
         tokens: of rules that share their source side with another one, those that are not scored, too.
@@ -250,12 +250,12 @@ class Task:
         return np.bincount(own[own >= 0], minlength=self.rows)
 
     def asked(self, tokens: np.ndarray) -> np.ndarray:
-        """int64, those of some tokens, bool [tokens], that have a scored rule beside others."""
+        """int64, the members of ``tokens``, bool [tokens], whose scored rule has scored competitors."""
         several = np.diff(self.begin)[self.side] > 1
         return np.nonzero(tokens & (self.own >= 0) & several)[0]
 
     def choices(self, asked: np.ndarray) -> tuple[Choices, np.ndarray]:
-        """The choice that each of these tokens is, and the row of each option."""
+        """The choice at each of these tokens, and the row of each option."""
         side = self.side[asked]
         first, sizes = self.begin[side], np.diff(self.begin)[side]
         begin = np.concatenate([[0], np.cumsum(sizes)])

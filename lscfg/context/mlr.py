@@ -31,7 +31,7 @@ class MLRSettings(SentenceSettings, CostSettings, defaults={"penalty": 1e-5}):
 class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
     """Weights of each rule for each word around."""
 
-    HELP = "as ls-online, with a weight of each rule for each word at its distance in place of dimensions"
+    HELP = "as ls-online, with a weight of each rule for each word at its distance instead of dimensions"
     VERSION = 1
     Settings = MLRSettings
 

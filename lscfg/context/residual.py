@@ -1,4 +1,4 @@
-"""Scores from directions that tell what frequencies do not: softmax on singular vectors of residuals."""
+"""Scores from directions that frequencies do not explain: softmax on singular vectors of residuals."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
     Settings = SkipGramSettings
 
     def fit(self, task: Task, settings: SkipGramSettings) -> Fitted:
-        """Learns from the words around the used tokens, wherever they stand; only words with items of their own count.
+        """Learns from the words around the used tokens at any position; only words that are separate items count.
 
         Raises:
             InputError: the vectors grew beyond all bounds.

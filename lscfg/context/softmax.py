@@ -1,4 +1,4 @@
-"""Scores that share frequencies out anew: softmax over the rules of a source side, with their counts as offset."""
+"""Scores that redistribute frequencies: softmax over the rules of a source side, with their counts as offset."""
 
 from __future__ import annotations
 

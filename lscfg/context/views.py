@@ -1,4 +1,4 @@
-"""What stands to the left and to the right of rule tokens, as two sparse matrices (thesis, section 4.1.1)."""
+"""Words to the left and to the right of rule tokens, as two sparse matrices (thesis, section 4.1.1)."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def places_in_text(first: np.ndarray, begin: int, lengths: np.ndarray, seed: int
 
 
 class Look(NamedTuple):
-    """What of a token's sentence is looked at.
+    """The part of a token's sentence that serves as context.
 
     Attributes:
         window: words on each side; bag: whether their distance counts for nothing.
-        least: how often a word has to stand at a distance; rarer ones are one word.
+        least: least count of a word at a distance; rarer words become one word.
         sentence: whether the words of the whole sentence count, too, on a third side.
         gaps: whether the first and the last word of each gap and its length count, too.
     """
@@ -56,8 +56,8 @@ class Views:
     """The words around tokens; an item is a side, a distance and a word, numbered as in model files.
 
     Attributes:
-        look: what is looked at.
-        items: int32 [items], those that are told apart, ascending; those of the left side come first.
+        look: the part of the sentence that serves as context.
+        items: int32 [items], the distinct items, ascending; items of the left side come first.
         split: how many are of the left side; outer: how many are not of gaps.
         matrix: [tokens, items], how often each token has each of them.
     """
@@ -76,7 +76,7 @@ class Views:
 
     @property
     def gaps(self) -> sparse.csr_matrix:
-        """What is in the gaps of the tokens, [tokens, items of gaps]."""
+        """The contents of the tokens' gaps, [tokens, items of gaps]."""
         return self.matrix.tocsc()[:, self.outer :].tocsr()
 
     def is_word(self, n_words: int) -> np.ndarray:
@@ -108,7 +108,7 @@ class Views:
         kept = np.unique(found)
         split, both, outer = np.searchsorted(kept, [window * base, 2 * window * base, first]).tolist()
         if not split or split == both:
-            raise InputError("no word stands beside a rule token: the sentences are too short for a context")
+            raise InputError("no rule token has a word next to it: the sentences are too short for a context")
         entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found)))
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
         return cls(look, kept.astype(np.int32), split, outer, matrix)

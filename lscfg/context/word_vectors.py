@@ -1,4 +1,4 @@
-"""Vectors of words from a file in place of canonical directions of the words around."""
+"""Word vectors from a file, instead of canonical directions of the surrounding words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lscfg.kernel import CONTEXT_EXTRA_WORDS
 
 
 def given_directions(path: Path, views: Views, vocabulary: Sequence[str]) -> Correlation:
-    """What each item adds: its word's vector, of length 1, divided by its distance, which is 1 in gaps; 0 without one.
+    """Directions of items: the word's vector, of length 1, divided by its distance (1 in gaps); 0 without a vector.
 
     Raises:
         InputError: see ``read_vectors``.

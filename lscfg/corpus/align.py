@@ -27,7 +27,7 @@ HEURISTICS = ("grow-diag-final-and", "grow-diag-final", "grow-diag", "intersect"
 
 @dataclass(frozen=True)
 class AlignmentSettings(Declared):
-    """How a corpus is aligned.
+    """Settings of word alignment.
 
     A word without links becomes a terminal of whatever minimal rule covers it; union leaves the fewest such words.
 
@@ -129,7 +129,7 @@ def align_with(path: str | os.PathLike[str], src: Sequence[str], tgt: Sequence[s
         try:
             return _both_ways(src, tgt, aligner, Path(name), jobs)
         except KernelError as error:
-            raise InputError(f"{error}; train it anew with this version of sil-thot", path) from error
+            raise InputError(f"{error}; train it again with this version of sil-thot", path) from error
 
 
 def _both_ways(
@@ -159,7 +159,7 @@ def _both_ways(
 
 
 class _Direction(NamedTuple):
-    """What a worker needs for one direction."""
+    """The input of a worker that aligns one direction."""
 
     src: list[list[str]]
     tgt: list[list[str]]

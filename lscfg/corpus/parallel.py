@@ -15,7 +15,7 @@ _OF_CDEC = re.compile(r"(\(\(\(['\"])|<seg\b[^>]*>", re.IGNORECASE)
 
 
 def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, allow_empty: bool = False) -> None:
-    """Refuses what cannot stand in a grammar; see ``check_sentences``."""
+    """Refuses what cannot appear in a grammar; see ``check_sentences``."""
     if not allow_empty and not line.strip(" "):
         raise InputError("empty line; remove this pair from both sides", path, number)
     if fault := words_fault(line):
@@ -34,7 +34,7 @@ def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
 
 
 def plain_fault(line: str) -> str | None:
-    """What is wrong with a line that is to be words and is something else of cdec's; None if nothing is."""
+    """Describes the fault of a line that must consist of words but is other cdec input; None if the line is good."""
     if not (found := _OF_CDEC.match(line)):
         return None
     kind = "lattice" if found[1] else "segment"
@@ -74,7 +74,9 @@ def check_words(words: Iterable[str]) -> None:
     """
     for word in words:
         if not word or " " in word or words_fault(word):
-            raise InputError(f"the word {quote(word)} cannot stand in a grammar; replace it in the text and begin anew")
+            raise InputError(
+                f"the word {quote(word)} cannot appear in a grammar; replace it in the text and start again"
+            )
 
 
 def stream_aligned(

@@ -75,7 +75,7 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
         if metadata.get("sha256") != _hash(arrays):
             raise ValueError("its bytes are not those that were written")
     except ValueError as error:
-        raise InputError(f"not a whole aligner: {error}; make it anew with lscfg align --save", path) from error
+        raise InputError(f"not a whole aligner: {error}; make it again with lscfg align --save", path) from error
     if aligner not in ALIGNERS:
         raise InputError(f"is of the aligner {quote(aligner)}; there are {', '.join(ALIGNERS)}", path)
     check_can_be_saved(aligner)

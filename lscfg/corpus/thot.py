@@ -1,4 +1,4 @@
-"""What the aligners of sil-thot have in common: training, links of a text, and files of a trained model."""
+"""Base of the aligners of sil-thot: training, links of a text, and files of a trained model."""
 
 from __future__ import annotations
 

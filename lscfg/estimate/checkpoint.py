@@ -94,7 +94,7 @@ class Checkpoints:
             facts = files.read_json(metadata, "state")
             _check_facts(facts, self.restarts, self.held_out)
         except ValueError as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and begin anew", path) from error
+            raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", path) from error
         return Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"]), facts
 
 

@@ -31,7 +31,7 @@ INSIDE = ("rule", "children")
 OUTSIDE = ("parent", "sibling", "slot")
 
 RARE = 3
-"""Nodes that a feature must have to be used."""
+"""Fewest nodes of a feature that is used."""
 
 OVERSAMPLING, ITERATIONS = 20, 3
 """Settings of ``randomized_svd``. The spectrum is flat, so the last directions are not exact; clusters do not need

@@ -2,7 +2,7 @@
 
 A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
 all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
-have a distribution pi of their own.
+have a separate distribution pi.
 
 Rules of more than two nonterminals have no parameters. They cut a tree into pieces, and each piece is a tree: below
 such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above
@@ -43,12 +43,12 @@ from lscfg.settings import Declared, setting
 # forests, the rules that share a tensor are chosen once, by ten iterations with one state.
 
 INITIAL = ("random", "matsuzaki", "samples")
-"""Where EM may begin: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
+"""Starting points of EM: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
 counts of rules with the states that ``lscfg grammar sampled --set states`` drew, which without an iteration are a
 Bayesian estimate."""
 
 FREQUENT = 10
-"""Tokens that a source side must have for its singletons to be a class of their own."""
+"""Fewest tokens of a source side whose singletons form a separate class."""
 
 LONG = 4
 """Sides of more words than this are one class."""
@@ -94,7 +94,7 @@ class Iterations(Declared):
 
     @property
     def smoothed(self) -> bool:
-        """Whether counts are shrunk and singletons tied to classes."""
+        """True if counts are shrunk and singletons tied to classes."""
         return self.shrink_source > 0 or self.shrink_arity > 0
 
 
@@ -111,11 +111,11 @@ class EMSettings(Iterations):
 
 @dataclass(frozen=True)
 class Tying:
-    """Which rules share a tensor.
+    """Assignment of rules to shared tensors.
 
-    A rule that was seen more often than ``limit`` times has one of its own. All others share one with rules of their
-    class: the same source side if it is frequent, else the same arity and numbers of words on both sides. With limit 0
-    the classes are those of rules that only the held-out trees have.
+    A rule that occurs more often than ``limit`` times has a separate tensor. Others share a tensor with the rules of
+    their class: the same source side if it is frequent, else the same arity and numbers of words on both sides. With
+    limit 0 the classes consist of the rules that only held-out trees have.
 
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
@@ -134,7 +134,7 @@ class Tying:
 
     @classmethod
     def of(cls, examples: Examples, counts: np.ndarray, limit: int) -> Tying:
-        """The tying for rules seen ``counts`` times, [rules]; which sources are frequent, all trees say."""
+        """The tying for rules seen ``counts`` times, [rules]; all trees decide which sources are frequent."""
         rules, arity = examples.rules, examples.rules.arity
         n = len(rules)
         source = rules.source_id
@@ -328,7 +328,7 @@ class EMRun:
         return weights
 
     def _edge_weights(self) -> np.ndarray:
-        """How much of a token each edge is, float64 [edges]."""
+        """The fraction of a token that each edge contributes, float64 [edges]."""
         if self.settings.forests:
             return edge_posteriors(self.counted, self.examples, None, self.threads)[0]
         weight = self.examples.weight
@@ -503,7 +503,7 @@ def _distributions(counts: np.ndarray) -> np.ndarray:
 
 
 def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weights:
-    """The same parameters for the rows of another tying."""
+    """Moves the parameters to the rows of another tying."""
     tensors = []
     for k in ARITIES:
         chosen = examples.rules.arity == k

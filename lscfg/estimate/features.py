@@ -19,13 +19,13 @@ from lscfg.io.read import read_lines, split_fields
 from lscfg.log import warning
 
 INSIDE = ("rule", "children")
-"""Templates: the node's own rule; the rules of its children, left and right told apart."""
+"""Templates: the node's own rule; the rules of its children, left and right being distinct."""
 
 OUTSIDE = ("parent", "sibling")
-"""Templates: the rule of the parent; the rule of the sibling, if there is one, left and right told apart."""
+"""Templates: the rule of the parent; the rule of the sibling, if any, left and right being distinct."""
 
 MORE = ("lexical", "class", "length", "arity", "real", "constant")
-"""Templates of both sides. In all of them source and target words, left and right child or sibling are told apart.
+"""Templates of both sides. All distinguish source from target words, and the left child or sibling from the right.
 
 lexical: words of the node's rule and first and last words of its children's spans; outside, words of the parent's rule
 and first and last words of the sibling's span. class: the same with word classes. length: span lengths, in buckets, of
@@ -42,7 +42,7 @@ LENGTH_BUCKETS = (1, 2, 3, 4, 5, 6, 11, 21)
 
 @dataclass(frozen=True)
 class FeatureSources:
-    """What features are made of beside the trees.
+    """Sources of features besides the trees.
 
     Attributes:
         src_classes, tgt_classes: files of word classes, ``word class`` a line.
@@ -269,12 +269,12 @@ def extract_features(
 ) -> FeatureMatrix:
     """The features of all nodes; over forests their means over all derivations that have the node.
 
-    Rules that the OOV rule stands for share one column of each template of rules. No template looks further than a rule
-    and the rule of one node beside it, so that the means are exact.
+    Rules that the OOV rule replaces share one column of each template of rules. No template looks further than a rule
+    and the rule of one adjacent node, so that the means are exact.
 
     Args:
-        inside: phi(t) of the trees below the nodes; else psi(o) of what is outside, where a root has one feature of
-            its own.
+        inside: phi(t) of the trees below the nodes; else psi(o) of the trees outside, where a root has one special
+            feature.
         min_count: columns that fewer examples have, or over forests are expected to have, are dropped; with 1 those
             that no example can have.
         seen: where the rules occur; None: in the trees of ``examples``.
@@ -309,9 +309,9 @@ def extract_features(
 def _expected(
     seen: Occurrences, views: Incidence, blocks: list[tuple[str, sparse.csr_matrix]]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How many examples are expected to have each feature, and its expected sum of squares, float64 [columns].
+    """Expected number of examples with each feature, and its expected sum of squares, float64 [columns].
 
-    What a view says of the rule of a node beside it is a probability; it is also the mean of the feature's square.
+    A view gives the rule of an adjacent node a probability, which is also the mean of the feature's square.
     """
     assert views.share is not None and seen.node_weight is not None
     weight = views.share * (seen.node_weight * seen.is_example)[views.node]

@@ -44,7 +44,7 @@ def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gives the OOV rule the mass of one more singleton; singletons keep what they have of states of their own.
+    """Gives the OOV rule the mass of one more singleton; singletons keep their own distributions over states.
 
     Args:
         tensors: float64 [rules without nonterminals, m]; counts: [the same rules], 1 or less: a singleton.

@@ -1,4 +1,4 @@
-"""Where rules occur in trees or forests, and how probable they are there: what moments are sums over.
+"""Occurrences of rules in trees or forests, with their probabilities: moments are sums over them.
 
 All derivations of a pair are in its forest. With one state, what a node is rewritten as does not depend on what is
 outside it. So a mean over derivations of a product, of something inside a node and of something outside, is the product
@@ -28,7 +28,7 @@ from lscfg.extract.yields import expand_ranges
 
 @dataclass(frozen=True)
 class Incidence:
-    """Which rules nodes meet: those that rewrite them, or those that they are below of.
+    """Incidence of nodes and rules: the rules that rewrite the nodes, or the rules above them.
 
     Attributes:
         node: int64 [views], in ascending order; token: int64 [views], -1: there is nothing above a root.
@@ -42,7 +42,7 @@ class Incidence:
     share: np.ndarray | None = None
 
     def mean(self, seen: sparse.csr_matrix, nodes: int) -> sparse.csr_matrix:
-        """What nodes see on average, float64 [nodes, columns], from what there is in each view."""
+        """Averages the columns of each node's views, float64 [nodes, columns]."""
         if self.share is None:
             return seen
         matrix = sparse.csr_matrix((self.share, (self.node, np.arange(len(self.node)))), (nodes, len(self.node)))
@@ -84,7 +84,7 @@ class Occurrences:
 
     @classmethod
     def of_trees(cls, examples: Examples) -> Occurrences:
-        """Those of derivation trees."""
+        """Occurrences in derivation trees."""
         derivations, every = examples.derivations, np.arange(len(examples.type))
         return cls(
             every,
@@ -104,9 +104,9 @@ class Occurrences:
 
     @classmethod
     def of_forests(cls, derivations: Derivations, threads: int = 1) -> tuple[Examples, Occurrences]:
-        """Those of all minimal derivations, and examples that know the rules of forests and their expected counts.
+        """Occurrences in all minimal derivations, and examples with the rules of the forests and their expected counts.
 
-        How probable a derivation is, EM with one state says.
+        EM with one state gives the probability of a derivation.
 
         Raises:
             InputError: the derivations have no forests.

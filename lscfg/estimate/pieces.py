@@ -157,7 +157,7 @@ def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 def edge_posteriors(
     pieces: Pieces, examples: Examples, chosen: np.ndarray | None = None, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How probable edges are in their forests, by EM with one state that begins with equal derivations.
+    """Posteriors of edges in their forests, by EM with one state that begins with equal derivations.
 
     Args:
         chosen: bool [sentences], those that are looked at; None for all.

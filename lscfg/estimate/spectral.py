@@ -289,7 +289,7 @@ def _moments(
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
-        # while a block is written, the next is made beside it in the other space
+        # while a block is written, the next is made in the other space
         engine = Threads(1, ahead=2) if threads > 1 else Serial()
         spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(min(threads, 2))]
         with engine:

@@ -34,8 +34,8 @@ class Decomposition:
 
     The nodes of category X are the tight phrase pairs and, last, the whole pair; each has its source span in
     ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have two tails at most: of an
-    edge of more tails the second one is a node of category ``REST`` that stands for all but the first. ``edges`` undoes
-    that.
+    edge of more tails the second one is a node of category ``REST`` that covers all but the first. ``edges`` undoes
+    this.
 
     Attributes:
         forest: of the decoder's type; ``app_rule`` are numbers of ``rules``, -1 at the edges of ``REST`` nodes.
@@ -67,7 +67,7 @@ class Decomposition:
         return levels
 
     def n_derivations(self) -> int:
-        """How many derivations the pair has, exactly."""
+        """The exact number of derivations of the pair."""
         counts = [0] * self.forest.n_nodes
         for node in self.nodes():
             for edge in self.edges(node):
@@ -90,7 +90,7 @@ def decompose(src: str, tgt: str, links: str) -> Decomposition:
         links: ``i-j ...`` counted from 0, source position first.
 
     Raises:
-        InputError: a side is empty or has a word that cannot stand in a grammar, or a link is malformed or out of
+        InputError: a side is empty or has a word that cannot appear in a grammar, or a link is malformed or out of
             range.
     """
     deriver = Deriver()

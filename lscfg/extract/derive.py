@@ -42,10 +42,10 @@ NODES = {
     "lexicon.words": "int32 [pairs, 2]",
     "lexicon.count": "int64 [pairs]",
 }
-"""The arrays of a derivation file beside those of its rules (docs/reference/formats.md)."""
+"""The arrays of a derivation file besides those of its rules (docs/reference/formats.md)."""
 
 SAMPLES = {"trees.sample": "int32 [trees]", "trees.weight": "float64 [trees]"}
-"""Those of sampled trees."""
+"""The arrays of sampled trees."""
 
 STATES = {"node.state": "int32 [nodes]"}
 """That of trees whose nodes have hidden states."""
@@ -143,7 +143,7 @@ class Derivations:
             made._check()
         except ValueError as error:
             raise InputError(
-                f"damaged, or made by another version: {error}; make the file anew with lscfg derive", path
+                f"damaged, or made by another version: {error}; make the file again with lscfg derive", path
             ) from error
         return made
 
@@ -292,7 +292,7 @@ def derive(
         forests: all minimal derivations of each pair too.
 
     Raises:
-        InputError: a malformed or out-of-range link, an empty sentence, a word that cannot stand in a grammar, unequal
+        InputError: a malformed or out-of-range link, an empty sentence, a word that cannot appear in a grammar, unequal
             numbers of lines, or forests with options that leave out minimal rules.
     """
     options = _checked(options, forests)
@@ -324,7 +324,7 @@ Paths = tuple[str | os.PathLike[str], str | os.PathLike[str], str | os.PathLike[
 
 @dataclass(frozen=True)
 class _Block:
-    """The same lines of source, target and an alignment."""
+    """Corresponding lines of source, target and an alignment."""
 
     paths: Paths
     first: int  # number of the first line, from 0

@@ -26,7 +26,7 @@ class Examples:
         type_rule: int64 [types], the rule of ``derivations`` that a type is.
         rules: the rules that get parameters, in order of arity.
         type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of too many nonterminals,
-            ``len(rules)`` + a number of their own.
+            ``len(rules)`` + a separate number.
         n_types: all rule types, those of too many nonterminals too.
         parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
             more than two children the first two).
@@ -84,6 +84,6 @@ class Examples:
         return int(self.is_example.sum()) if self.weight is None else float(self.weight[self.is_example].sum())
 
     def singletons(self) -> np.ndarray:
-        """bool [rules]: rules without nonterminals that occur once; the OOV rule stands for them (paper, 5.1)."""
+        """bool [rules]: rules without nonterminals that occur once; the OOV rule replaces them (paper, 5.1)."""
         result: np.ndarray = (self.rules.arity == 0) & (self.counts <= 1)
         return result

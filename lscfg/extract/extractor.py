@@ -84,7 +84,7 @@ class RuleInputs:
         return self.source, self.target
 
     def absolute(self) -> RuleInputs:
-        """The same files, for workers with another working directory."""
+        """Makes the paths absolute, for workers with another working directory."""
         source, target, derivations = (
             path and Path(path).absolute() for path in (self.source, self.target, self.derivations)
         )
@@ -108,13 +108,13 @@ class RuleInputs:
 
 @dataclass(frozen=True)
 class Decoding:
-    """How a decoder takes the rules.
+    """Treatment of the rules by a decoder.
 
     Attributes:
         glue: with its own glue rules [S].
-        max_span: words that a rule other than glue may cover; None: as many as the decoder is told.
+        max_span: words that a rule other than glue may cover; None: the decoder's own limit.
         model_rules: the rules are those of the latent model.
-        unknown: what rules that the latent model does not know are to it, as its option says; empty: the usual.
+        unknown: treatment of rules that the latent model does not contain, as in its option; empty: the default.
     """
 
     glue: bool = False
@@ -124,10 +124,10 @@ class Decoding:
 
     @classmethod
     def joined(cls, parts: Sequence[Decoding]) -> Decoding:
-        """That of one grammar with the rules of several sources.
+        """Treatment of one grammar with the rules of several sources.
 
-        The minimal rules bring glue of their own. Where the model's rules are beside others, these are not composed of
-        them: a derivation of the model would count once more for each way to do so.
+        The minimal rules include their own glue. Next to the model's rules, other rules are not decomposed into them:
+        a derivation of the model would count once more for each decomposition.
         """
         if len(parts) == 1:
             return parts[0]
@@ -141,7 +141,7 @@ class Decoding:
         )
 
     def facts(self) -> dict[str, Any]:
-        """What differs from the decoder's own settings."""
+        """The fields that differ from the decoder's defaults."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, False, "")}
 
 

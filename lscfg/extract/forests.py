@@ -1,4 +1,4 @@
-"""Forests of a corpus: all minimal derivations of each pair, beside its tree (Chung et al. 2014, section 3).
+"""Forests of a corpus: all minimal derivations of each pair, besides its tree (Chung et al. 2014, section 3).
 
 By their lemmas 2 and 3, what differs between the derivations of a pair is how sequences of phrases are bracketed, and
 all have as many rules. So a node of a rule that is no split into two phrases is in every derivation, its tree too.
@@ -118,7 +118,7 @@ class Forests:
             raise ValueError("array 'forest.span' has a root that is not that of the pair's tree")
 
     def _check_spans(self, above: np.ndarray) -> None:
-        """Whether tails lie side by side in their head, in source order, and leave room for the rule's words."""
+        """Checks that tails lie side by side in their head, in source order, and leave room for the rule's words."""
         edge = np.repeat(np.arange(len(self.rule)), self.arity)
         span = self.span.astype(np.int64)
         wrong = np.zeros(len(self.rule), bool)

@@ -20,7 +20,7 @@ from lscfg.settings import Declared, setting
 
 @dataclass(frozen=True)
 class HieroLimits(Declared):
-    """Which rules are extracted; the defaults are Chiang's.
+    """Limits of the extracted rules; the defaults are Chiang's.
 
     Raises:
         InputError: a limit is out of range.
@@ -64,7 +64,7 @@ class Hiero(RuleExtractor[HieroSettings]):
         return extract_files(*inputs.parallel, inputs.alignments, settings, wanted=inputs.wanted)
 
     def tokens(self, inputs: RuleInputs, settings: HieroSettings) -> RuleTokens:
-        """Where a corpus has its rules; see ``extract_files``."""
+        """The rule tokens of a corpus; see ``extract_files``."""
         found = extract_files(*inputs.parallel, inputs.alignments, settings, places=True)
         places = found.places
         places[:, 1] %= found.sentences // len(inputs.alignments)
@@ -155,7 +155,7 @@ def extract_hiero(
         total: number of pairs if known, for the progress bar.
 
     Raises:
-        InputError: an empty side, a word that cannot stand in a grammar, or a malformed or out-of-range link.
+        InputError: an empty side, a word that cannot appear in a grammar, or a malformed or out-of-range link.
     """
     limits = limits or HieroLimits()
     extractor = _extractor(limits)

@@ -35,12 +35,12 @@ RULE_BYTES = 500
 """Peak memory of a rule from its extraction to its line of text, measured on ja-en, rounded up."""
 
 OF_CORPUS = "sentence", "initial phrase pair"
-"""How the names of those statistics begin that are the same in all parts."""
+"""Prefixes of the names of the statistics that are equal in all parts."""
 
 
 @dataclass(frozen=True)
 class Extraction:
-    """What rules are extracted from, and which: arguments of ``extract_files``."""
+    """A corpus and the rules wanted from it: arguments of ``extract_files``."""
 
     source: str | os.PathLike[str]
     target: str | os.PathLike[str]
@@ -56,7 +56,7 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written.
+    """Summary of a grammar that was written.
 
     Attributes:
         rules: how many.
@@ -96,7 +96,7 @@ def write_hiero(
 def write_parts(
     path: str | os.PathLike[str], corpus: Extraction, parts: int, max_targets: int, threads: int = 1
 ) -> Written:
-    """The same in so many parts, two or more, all but one of them on disk.
+    """Writes a grammar in ``parts`` parts, two or more, all but one of them on disk.
 
     Raises:
         InputError: as ``write_hiero``.

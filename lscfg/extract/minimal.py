@@ -50,16 +50,16 @@ class Minimal(RuleExtractor[MinimalSettings]):
         return MinimalRules.of(_trees(inputs))
 
     def tokens(self, inputs: RuleInputs, settings: MinimalSettings) -> RuleTokens:
-        """Where the derivations have their rules; see ``rules``."""
+        """The rule tokens of the derivations; see ``rules``."""
         return tokens_of(_trees(inputs))
 
     def decoding(self, settings: MinimalSettings) -> Decoding:
-        """With rules of bare nonterminals in place of glue, and of any length."""
+        """Rules of bare nonterminals replace glue; spans may be of any length."""
         return Decoding(model_rules=True)
 
 
 def tokens_of(derivations: Derivations) -> RuleTokens:
-    """Where derivations have their rules, those of too many nonterminals left out."""
+    """The rule tokens of derivations, without rules of too many nonterminals."""
     examples = Examples.of(derivations)
     node = np.nonzero(examples.is_example)[0]
     places = np.full((len(node), 8), -1, np.int32)

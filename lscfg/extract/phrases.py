@@ -36,7 +36,7 @@ class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": MAX_TARGETS
 
 
 class PhraseRules(RuleCounts):
-    """Phrase pairs, and the two rules that put phrases side by side, which no frequency stands for."""
+    """Phrase pairs, and the two rules that put phrases side by side, which have no frequencies."""
 
     own_glue = True
     plain_glue = True
@@ -72,11 +72,11 @@ class Phrases(RuleExtractor[PhrasePairSettings]):
         return PhraseRules.of(_trees(inputs), settings.max_words)
 
     def tokens(self, inputs: RuleInputs, settings: PhrasePairSettings) -> RuleTokens:
-        """Where the derivations have their phrase pairs; see ``rules``."""
+        """The phrase pair tokens of the derivations; see ``rules``."""
         return phrase_tokens(_trees(inputs), settings.max_words)
 
     def decoding(self, settings: PhrasePairSettings) -> Decoding:
-        """With rules of bare nonterminals in place of the decoder's glue, and of any length."""
+        """Rules of bare nonterminals replace the decoder's glue; spans may be of any length."""
         return Decoding()
 
 

@@ -37,7 +37,7 @@ class TextTrees:
 
 
 def has_trees(path: str | os.PathLike[str]) -> bool:
-    """Whether the name of a file is that of trees as text."""
+    """True if the name of a file is that of trees as text."""
     return os.fspath(path).endswith((".trees", ".trees.gz"))
 
 
@@ -216,7 +216,7 @@ class _Trees:
         return np.array([[i, i + n, j, j + k] for (i, j), (n, k) in zip(begins, sizes, strict=True)], np.int32)
 
     def _place(self, node: int, children: list[int], begins: list[list[int]], sizes: list[list[int]]) -> None:
-        """Where the children begin, if the node's own places are known."""
+        """Records where the children begin, if the node's own positions are known."""
         for side, symbols in enumerate(self.sides[self.rule[node]]):
             at, gap = begins[node][side], 0
             for symbol in symbols:

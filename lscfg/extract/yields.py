@@ -39,7 +39,7 @@ class Yields:
         try:
             words = derivations.kernel.words()
         except ValueError as error:
-            raise InputError(f"spans and rules do not fit together ({error}); derive the corpus anew") from error
+            raise InputError(f"spans and rules do not fit together ({error}); derive the corpus again") from error
         starts = [np.cumsum(lengths) - lengths for lengths in (_lengths(derivations, side) for side in (0, 1))]
         begin, end = ((starts[0][tree] + span[:, place], starts[1][tree] + span[:, 2 + place]) for place in (0, 1))
         return cls(words, begin, end)

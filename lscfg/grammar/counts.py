@@ -55,14 +55,14 @@ class RuleCounts:
     history: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     own_glue: ClassVar[bool] = False
-    """Whether the grammar has rules of bare nonterminals and a root rule, in place of the decoder's glue rules."""
+    """True if the grammar has rules of bare nonterminals and a root rule instead of the decoder's glue rules."""
 
     max_targets: ClassVar[int] = 30
     """Target sides that a source side keeps where nobody says how many. Bare nonterminals with some unlinked target
     word have thousands, most of them seen once; they would be tried in every span of every sentence."""
 
     plain_glue: ClassVar[bool] = False
-    """Whether rules of bare nonterminals were counted nowhere: each has Glue and no other feature but Inverse."""
+    """True if rules of bare nonterminals have no counts: each has Glue and no other feature but Inverse."""
 
     @property
     def features(self) -> tuple[str, ...]:

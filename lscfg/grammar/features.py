@@ -58,7 +58,7 @@ class RuleFeatures:
         """-log10 of the lexical weights (e|f) and (f|e) of some rules, float64 [len(which), 2].
 
         Each word takes its best partner among the words of the other side and NULL (Koehn et al. 2003, with the maximum
-        in place of the mean).
+        instead of the mean).
         """
         rules, worst = self._counted.rules, -float(np.log10(NO_TRANSLATION))
         return rules.kernel.lexical_weights(self._counted.lexicon, self._lexicon_costs, worst, which)

@@ -1,4 +1,4 @@
-"""Which rules a grammar gets."""
+"""Selection of the rules of a grammar."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def select_rules(
     sentences: Sequence[str] | None = None,
     separately: bool = False,
 ) -> Selection:
-    """Which rules a grammar gets: not barred by their source, with a frequent target side, of use for the text.
+    """Selects rules that are not barred by their source, have a frequent target side and can match the text.
 
     Args:
         max_targets: target sides that a source side keeps, the most frequent ones; 0: all.

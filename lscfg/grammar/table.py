@@ -62,7 +62,7 @@ class RuleTable:
         return len(self.src_length)
 
     def __getstate__(self) -> dict[str, object]:
-        # the kernel's view of the table is made anew wherever a copy goes
+        # each copy makes a new kernel's view of the table
         return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     def src(self, rule: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where a corpus has which rules."""
+"""Tokens of rules: their positions in a corpus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lscfg.grammar.table import RuleTable
 
 @dataclass(frozen=True)
 class RuleTokens:
-    """Where a corpus has which rules.
+    """Rule tokens of a corpus.
 
     Attributes:
         rules: of up to two nonterminals.
@@ -37,13 +37,13 @@ class RuleTokens:
         return RuleTokens(self.rules.select(kept), np.column_stack([numbers, places[:, 1:]]).astype(np.int32))
 
     def with_words(self, lines: Sequence[str]) -> RuleTokens:
-        """The same with the words of further text behind those of the vocabulary."""
+        """Appends the words of further text to the vocabulary."""
         known = {*self.rules.words}
         new = [word for word in dict.fromkeys(word for line in lines for word in line.split()) if word not in known]
         return replace(self, rules=replace(self.rules, words=[*self.rules.words, *new])) if new else self
 
     def with_choice(self) -> RuleTokens:
-        """Those rules of a source side that has several; and their places."""
+        """The tokens of rules whose source side has several rules."""
         side = self.rules.source_id
         kept = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
         number = np.cumsum(kept) - 1

@@ -31,11 +31,11 @@ BLOCK = 50_000
 def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
     """Writes the selected rules in cdec's format.
 
-    A grammar with glue of its own ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
+    A grammar with its own glue ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
     glue rules; a Hiero grammar is meant for one with them. The number of threads does not change the file.
 
     Raises:
-        InputError: a word cannot stand in a grammar, or the file cannot be written.
+        InputError: a word cannot appear in a grammar, or the file cannot be written.
     """
     check_words(counted.rules.words)
     blocks = _blocks(counted, RuleFeatures(counted), selection.kept)
@@ -90,7 +90,7 @@ def write_sentence_grammars(
         selection: what ``select_rules`` gave for these sentences separately.
 
     Raises:
-        InputError: a word cannot stand in a grammar, a sentence not in the input, or a file cannot be written.
+        InputError: a word cannot appear in a grammar, a sentence not in the input, or a file cannot be written.
     """
     assert selection.sentences is not None and len(selection.sentences) == len(sentences)
     check_words(counted.rules.words)

@@ -42,7 +42,7 @@ class Blocks:
     """Type of the array."""
 
     def astype(self, dtype: np.dtype) -> Blocks:
-        """The same array in another type."""
+        """Converts the array to another type."""
         return replace(self, dtype=dtype)
 
     @property

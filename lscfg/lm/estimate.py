@@ -123,7 +123,7 @@ def check_fallback(fallback: Sequence[float] | None) -> tuple[float, float, floa
 
 
 def _counts_of_counts(counts: Ints) -> Ints:
-    """How many n-grams have an adjusted count of 0, 1, ..., 4, and of 5 or more."""
+    """Numbers of n-grams with an adjusted count of 0, 1, ..., 4, and of 5 or more."""
     return np.bincount(np.minimum(counts, 5), minlength=6)
 
 
@@ -131,7 +131,7 @@ def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
     """D1, D2 and D3+ of one order (Chen & Goodman 1998, equation 26).
 
     Args:
-        n: how many n-grams have an adjusted count of 0, 1, ..., 4, and of 5 or more.
+        n: numbers of n-grams with an adjusted count of 0, 1, ..., 4, and of 5 or more.
 
     Raises:
         InputError: a count of counts that is needed is zero, or a discount comes out of range.

@@ -104,7 +104,7 @@ def _run_lmplz(
 
 
 def _messages(stderr: bytes) -> str:
-    """What ``lmplz`` said, in one line without its progress bars and banners."""
+    """Messages of ``lmplz`` in one line, without its progress bars and banners."""
     lines = [line.strip() for line in stderr.decode("utf-8", "replace").splitlines()]
     said = [line for line in lines if line and not line.startswith(("===", "----", "****", "Reading "))]
     return " ".join(said[-6:]).rstrip(".;") or "no message"

@@ -23,7 +23,7 @@ LAYOUT = {
 
 @dataclass(frozen=True)
 class BoundaryModel:
-    """What the words at the ends of a source span, and those before and behind it, say of such spans.
+    """Weights of source spans by the words at their ends and by the words before and after them.
 
     A span's value is the sum of the weights of both pairs of words (Xiao et al. 2012, section 4). Pairs ascend.
 
@@ -41,7 +41,7 @@ class BoundaryModel:
 
     @classmethod
     def of(cls, words: list[str], *given: tuple[np.ndarray, np.ndarray]) -> BoundaryModel:
-        """From ends and sides in any order, which are added up where a pair of words is there several times.
+        """Builds a model from ends and sides in any order; sums the weights of repeated pairs of words.
 
         Words that no pair has are left out, and pairs of weight 0.
 

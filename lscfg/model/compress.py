@@ -25,12 +25,12 @@ BLOCK = 1 << 18
 
 @dataclass(frozen=True)
 class CPSettings:
-    """How tensors are decomposed.
+    """Settings of decomposing tensors.
 
     Attributes:
         rank: most components of a tensor, 1 or more.
-        tolerance: a tensor gets the fewest components, of 1, 2, 4, ... and ``rank``, that leave no greater share of its
-            norm, in [0, 1).
+        tolerance: a tensor gets the fewest componentsof 1, 2, 4, ... and ``rank`` whose residual has no greater
+            share of its norm, in [0, 1).
         iterations: most sweeps of alternating least squares for each number of components.
         threads: workers; the result does not depend on them.
     """

@@ -24,10 +24,10 @@ LAYOUT = {
 
 @dataclass(frozen=True)
 class ContextModel:
-    """How what is around a rule application speaks for its target side (``lscfg.context.loglinear``).
+    """Weights of target sides given the context of a rule application (``lscfg.context.loglinear``).
 
     Attributes:
-        rules: its own rules, of up to two nonterminals in any order; those of a source side are chosen among.
+        rules: its own rules, of up to two nonterminals in any order; the rules of one source side compete.
         counts: float64 [rules] > 0, in the corpus.
         offsets: int64 [outcomes + 1], where those of each outcome begin: the rules, the words of the vocabulary as
             target words, the shapes of rules.

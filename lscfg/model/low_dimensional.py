@@ -34,7 +34,7 @@ def first_length_item(window: int, words: int) -> int:
 
 
 def end_of_items(window: int, words: int) -> int:
-    """How many items there can be."""
+    """The number of possible items."""
     return first_length_item(window, words) + 2 * CONTEXT_LENGTHS
 
 

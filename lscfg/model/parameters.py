@@ -24,7 +24,7 @@ MAX_RANK = 1024
 """Most hidden states of a model, here and in the kernel."""
 
 LARGE = 1e150
-"""What no singular value reaches; its square is a number yet."""
+"""A bound that no singular value reaches; its square is still finite."""
 
 STATES = {
     "CS": "float64 [m]",
@@ -35,7 +35,7 @@ STATES = {
 FULL = {"C2": "float32|float64 [rules2, m, m, m]"}
 LOW_RANK = {"C2.components": "int64 [rules2 + 1]", "C2.factors": "float32 [components, 3, m]"}
 ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
-"""The arrays of a model file beside those of its rules and of its context model (docs/reference/formats.md)."""
+"""The arrays of a model file besides those of its rules and of its context model (docs/reference/formats.md)."""
 
 
 @dataclass(frozen=True)
@@ -56,8 +56,8 @@ class Parameters:
 
     Attributes:
         rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
-        tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes behind the first
-            are the state of the left-hand side and of the nonterminals in source order. float64 or float32, all alike.
+        tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes after the first
+            are the state of the left-hand side and of the nonterminals in source order. All float64, or all float32.
         root: C^S, float64 [m].
         unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
         about: what the model was made from, written into the file (strings, numbers, lists, dicts).
@@ -162,7 +162,7 @@ class Parameters:
                 raise ValueError("its tensors are of two types")
             return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context, boundary)
         except ValueError as error:
-            raise InputError(f"not a whole model ({error}); make it anew", path) from error
+            raise InputError(f"not a whole model ({error}); make it again", path) from error
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def _check_about(about: Mapping[str, Any]) -> None:
 
 
 class ModelParts(Protocol):
-    """What a model file holds beside the tensors; ``Parameters`` has all of it."""
+    """The contents of a model file besides the tensors; ``Parameters`` has all of them."""
 
     @property
     def rules(self) -> RuleTable: ...
@@ -274,7 +274,7 @@ def save_low_rank(
     factors: np.ndarray,
     about: dict[str, Any],
 ) -> None:
-    """Writes a model file with factors (docs/reference/formats.md) in place of the tensors of arity 2."""
+    """Writes a model file with factors (docs/reference/formats.md) instead of the tensors of arity 2."""
     single = np.dtype(np.float32)
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
     values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
@@ -334,6 +334,6 @@ def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
 
 
 def all_finite(values: np.ndarray) -> bool:
-    """Whether no value is infinite or NaN; the sum tells it without an array of answers, unless it overflows itself."""
+    """True if no value is infinite or NaN. A finite sum shows that without an array of answers."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())

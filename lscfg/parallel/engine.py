@@ -73,8 +73,8 @@ class Engine(Closing):
     ) -> Iterator[Result]:
         """Yields ``function(block)`` for each block, in their order.
 
-        The caller's thread draws the blocks, no more than a few for each worker ahead of the result that the caller
-        asks for.
+        The caller's thread draws the blocks, at most a few for each worker ahead of the result that the caller asks
+        for.
 
         Args:
             arriving: if given, no result waits for a block that has not arrived.

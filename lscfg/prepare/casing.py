@@ -34,18 +34,18 @@ class Caser(Protocol):
         """The line as the translation system has it."""
 
     def decode(self, line: str) -> str:
-        """The line as people have it, as far as that can be told."""
+        """Restores the casing of a line, as far as it can be inferred."""
 
 
 class AsIs:
     """The way of ``none``."""
 
     def encode(self, line: str) -> str:
-        """The same."""
+        """Returns the line unchanged."""
         return line
 
     def decode(self, line: str) -> str:
-        """The same."""
+        """Returns the line unchanged."""
         return line
 
 
@@ -120,7 +120,7 @@ def raise_starts(line: str, tokenised: bool) -> str:
 
 
 def count_forms(lines: Iterable[str], tokenised: bool) -> dict[str, int]:
-    """How often each form of a word stands within sentences; at the start of one only a small form tells something."""
+    """Counts each form of a word within sentences; at the start of a sentence only lower-case forms count."""
     counts: Counter[str] = Counter()
     for line in lines:
         counts.update(_WORD.findall(line))
@@ -134,7 +134,7 @@ def write_forms(path: Path, forms: dict[str, int]) -> None:
 
 
 def read_forms(path: Path) -> dict[str, int]:
-    """What ``write_forms`` wrote.
+    """Reads the file of ``write_forms``.
 
     Raises:
         InputError: a line is not a form and a count.
@@ -143,6 +143,6 @@ def read_forms(path: Path) -> dict[str, int]:
     for number, line in enumerate(read_lines(path), 1):
         form, tab, count = line.partition("\t")
         if not (form and tab and count.isdecimal()):
-            raise InputError("not a word and its count; prepare the corpus anew", path, number)
+            raise InputError("not a word and its count; prepare the corpus again", path, number)
         forms[form] = int(count)
     return forms

@@ -53,10 +53,10 @@ _RESERVED = re.compile(r"(?<!\S)(?:\|\|\|(?!\S)|\[(?=\S+\](?!\S)))|^(?:\(\(\(|<s
 
 
 def protect_words(line: str) -> str:
-    """The line with a character's name in place of the first one of whatever means something else than a word.
+    """Replaces the first character of each token that has a special meaning by the character's name.
 
-    These are ``|||`` and words like ``[X]``, which grammars need themselves, and, where a line begins, cdec's lattices
-    and segments. The names are those of HTML, but none that Moses needs. ``restore_words`` is the way back.
+    Such tokens are ``|||`` and words like ``[X]``, which grammars use themselves, and, at the start of a line, cdec's
+    lattices and segments. The names are those of HTML, but none that Moses needs. ``restore_words`` is the inverse.
     """
     if "&" in line:
         line = _NAMED.sub(r"&amp;\1;", line)
@@ -64,5 +64,5 @@ def protect_words(line: str) -> str:
 
 
 def restore_words(line: str) -> str:
-    """What ``protect_words`` was given."""
+    """Inverts ``protect_words``."""
     return _NAMED.sub(lambda found: _CHARACTERS[found[1]], line) if "&" in line else line

@@ -57,7 +57,7 @@ class RawFiles(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """What was done with a pair that is not like the others, and why."""
+    """Treatment of an unusual pair, with the reason."""
 
     path: str
     line: int
@@ -78,7 +78,7 @@ class TextSet:
     places: list[tuple[str, int]] = field(default_factory=list)
     texts: tuple[list[str], ...] = ((), ())  # type: ignore[assignment]
     words: dict[int, list[str]] = field(default_factory=dict)
-    """The same as words, by the number of the text."""
+    """The texts as words, by the number of the text."""
 
     def of_side(self, side: int) -> range:
         """The numbers of the texts of the source (0) or target side (1)."""
@@ -180,7 +180,7 @@ def _read_corpus(
 def _fault(
     text: tuple[str, str], settings: PrepareSettings, seen: set[tuple[str, str]], held: set[tuple[str, str]]
 ) -> str:
-    """Why the clean pair is not to be trained on; nothing if it is."""
+    """The reason to leave the clean pair out of training; empty if none."""
     if not all(text):
         return EMPTY
     if settings.drop_copies and text[0] == text[1]:

@@ -16,7 +16,7 @@ UNSPACED = ("ja", "zh", "yue", "th", "lo", "km", "my", "bo", "dz")
 
 
 class MosesRules:
-    """The tokeniser and the detokeniser of a language; for one without rules of its own, those of English."""
+    """The tokeniser and the detokeniser of a language; English ones for a language without specific rules."""
 
     def __init__(self, language: str):
         from sacremoses import MosesDetokenizer, MosesTokenizer
@@ -29,7 +29,7 @@ class MosesRules:
         return words
 
     def decode(self, words: list[str]) -> str:
-        """The text; blanks beside quotation marks and the like are guessed."""
+        """The text; blanks next to quotation marks and the like are guessed."""
         return str(self._detokeniser.detokenize(words, unescape=False))
 
 

@@ -18,7 +18,7 @@ BATCH = 10_000
 
 @dataclass(frozen=True)
 class FieldSettings(Declared):
-    """Which columns."""
+    """Choice of columns."""
 
     source_field: str = setting("", "column of the source sentence", shown=f"that of its language, first in `{STRUCT}`")
     target_field: str = setting("", "column of its translation", shown=f"that of its language, first in `{STRUCT}`")
@@ -59,7 +59,7 @@ class Parquet(TextReader[FieldSettings]):
             except (pyarrow.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno:
                     raise InputError(f"cannot read: {os.strerror(error.errno)}", path) from error
-                raise InputError("not a Parquet file, or cut off or damaged; fetch it anew", path) from error
+                raise InputError("not a Parquet file, or cut off or damaged; download it again", path) from error
 
 
 def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: FieldSettings) -> list[tuple[str, ...]]:
@@ -80,7 +80,7 @@ def _columns(path: Path, schema: Any, languages: tuple[str, str], settings: Fiel
     for wanted, language in zip((settings.source_field, settings.target_field), languages, strict=True):
         named = [name for name in texts if name[-1] == wanted] if wanted else []
         matching = [name for name in texts if not wanted and language_matches(name[-1], language)]
-        # the struct's fields before columns beside it
+        # the struct's fields before columns next to it
         ways = named or sorted(matching, key=lambda name: name[0] != STRUCT)
         if not ways:
             there = ", ".join(".".join(name) for name in texts) or "none"

@@ -26,7 +26,7 @@ class RawPair(NamedTuple):
     source: str
     target: str
     fault: str = ""
-    """Why the record is no pair; empty if it is one."""
+    """The reason why the record is no pair; empty if it is one."""
 
 
 class TextReader(Kind[SettingsT]):
@@ -67,6 +67,6 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
 
 
 def language_matches(tag: str, wanted: str) -> bool:
-    """Whether a language tag is the wanted one or a region's form of it: ``en`` matches ``en-US`` and ``EN_gb``."""
+    """True if a language tag is the wanted one or a regional form of it: ``en`` matches ``en-US`` and ``EN_gb``."""
     parts, first = (text.lower().replace("_", "-").split("-") for text in (tag, wanted))
     return parts[: len(first)] == first

@@ -87,7 +87,7 @@ class Record:
         try:
             found = json.loads(decode_text(read_bytes(path), path))
             if found["format"] != FORMAT:
-                raise InputError(f"of format {found['format']}, not {FORMAT}; prepare the corpus anew", path)
+                raise InputError(f"of format {found['format']}, not {FORMAT}; prepare the corpus again", path)
             facts = dict(found["settings"])
             own = TOKENISERS[facts["tokeniser"]].Settings.of(facts.pop("tokenisation"))
             del facts["reading"]
@@ -96,7 +96,7 @@ class Record:
             counts = {done: found[done] for done in ("dropped", "kept")}
             return cls(settings, (source, target), found["pairs"], counts)
         except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise InputError("damaged, or not of lscfg prepare; prepare the corpus anew", path) from error
+            raise InputError("damaged, or not of lscfg prepare; prepare the corpus again", path) from error
 
 
 def _side(folder: Path, settings: PrepareSettings, facts: Mapping[str, Any]) -> SideRecipe:

@@ -1,4 +1,4 @@
-"""What a preparation may be told."""
+"""Settings of preparation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 @dataclass(frozen=True)
 class PrepareSettings(Declared):
-    """How raw text becomes a corpus.
+    """Settings of preparing a corpus from raw text.
 
     Raises:
         SettingError: a setting is out of its range.

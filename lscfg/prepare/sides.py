@@ -33,13 +33,13 @@ class ModelFile:
             InputError: it is not what it was.
         """
         if file_hash(self.path) != self.sha256:
-            raise InputError("not the model that the corpus was prepared with; prepare the corpus anew", self.path)
+            raise InputError("not the model that the corpus was prepared with; prepare the corpus again", self.path)
         return self.path
 
 
 @dataclass(frozen=True)
 class SideRecipe:
-    """What makes a ``Side``, for any process; without its models as long as they are not trained."""
+    """Recipe of a ``Side`` for any process, without its models as long as they are not trained."""
 
     language: str
     unicode: str
@@ -59,7 +59,7 @@ class SideRecipe:
 
     @property
     def subwords(self) -> bool:
-        """Whether words are pieces of words."""
+        """True if tokens are pieces of words."""
         return TOKENISERS[self.tokeniser].SUBWORDS
 
 

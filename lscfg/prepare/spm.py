@@ -32,7 +32,7 @@ class SubwordSettings(Declared):
 
 
 class SentencePieces:
-    """Words are pieces, in which U+2581 stands for a blank."""
+    """Tokens are pieces of words, in which U+2581 marks a blank."""
 
     def __init__(self, processor: Any):
         self._processor = processor

@@ -30,8 +30,8 @@ class TranslationMemory(TextReader[Declared]):
         encloses is kept.
 
         Raises:
-            InputError: a file cannot be read, is no well-formed XML or no TMX, or has entities of its own, which could
-                unfold to any size; by file and line.
+            InputError: a file cannot be read, is no well-formed XML or no TMX, or declares entities, which could expand
+                to any size; by file and line.
         """
         for path in files:
             units = _Units(path, languages)
@@ -41,7 +41,7 @@ class TranslationMemory(TextReader[Declared]):
 
 
 class _Units:
-    """What expat's calls make of a file: its translation units, each when it is closed."""
+    """Collects the translation units of a file from expat's calls, each when it is closed."""
 
     def __init__(self, path: Path, languages: tuple[str, str]):
         self.path, self.languages = path, languages

@@ -16,7 +16,7 @@ FEW_COLUMNS = "too few columns"
 
 @dataclass(frozen=True)
 class ColumnSettings(Declared):
-    """Which columns.
+    """Choice of columns.
 
     Raises:
         SettingError: a column is not counted from 1, or both are the same.

@@ -106,7 +106,7 @@ def changed(arrays, metadata, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("a byte", "not a whole aligner: its bytes are not those that were written; make it anew"),
+        ("a byte", "not a whole aligner: its bytes are not those that were written; make it again"),
         ("an array less", "not a whole aligner"),
         ("a name", "not a whole aligner: array '../model.params' is none of an aligner's"),
         ("a type", "not a whole aligner: array 'direct/model.params' is none of an aligner's"),

@@ -101,7 +101,7 @@ def test_what_cannot_be_written(tmp_path):
     for folder, text, message in ((tmp_path / 'a"b', "a", "quotes"), (tmp_path, "a </seg>", "cannot hold")):
         with pytest.raises(InputError, match=message):
             SentenceGrammars(folder, analyser, [text])
-    with pytest.raises(InputError, match="cannot stand in a grammar"):
+    with pytest.raises(InputError, match="cannot appear in a grammar"):
         SentenceGrammars(tmp_path, analyser, ["[X]"]).write(0, analyser("[X]"))
     write_lines(tmp_path / "cdec.ini", [*ini[:2], "feature_function=LSCFG model=m.lscfg features=paper"])
     with pytest.raises(InputError, match="has a feature LatentMarginal already"):

@@ -281,7 +281,7 @@ def test_no_grammar_is_written_with_a_word_that_breaks_it(minimal, tmp_path, wor
     words = [*minimal.rules.words[:-1], word]
     broken = dataclasses.replace(minimal, rules=dataclasses.replace(minimal.rules, words=words))
     for write_it in (write_grammar, write_rule_table):
-        with pytest.raises(InputError, match="cannot stand in a grammar"):
+        with pytest.raises(InputError, match="cannot appear in a grammar"):
             write_it(tmp_path / "g", broken, select_rules(broken))
     assert not list(tmp_path.iterdir())
 

@@ -280,7 +280,7 @@ def test_damaged_graphs_are_refused(bad_files, capsys, damage):
     save(bad_files / "damaged", arrays, metadata)
     capsys.readouterr()
     status, said = run("propagate rules p damaged -o x", capsys)
-    assert status == 1 and "damaged: array 'graph." in said and "make the file anew" in said
+    assert status == 1 and "damaged: array 'graph." in said and "make the file again" in said
 
 
 FILES = {
@@ -304,7 +304,7 @@ def test_damaged_phrases_are_refused(bad_files, capsys, damage):
     save(bad_files / "damaged", arrays, metadata)
     capsys.readouterr()
     status, said = run("propagate graph damaged -o x", capsys)
-    assert status == 1 and "damaged: array '" in said and "make the file anew" in said
+    assert status == 1 and "damaged: array '" in said and "make the file again" in said
 
 
 def test_phrases_without_neighbours_are_counted(here, capsys):

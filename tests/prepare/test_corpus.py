@@ -205,7 +205,7 @@ def test_a_damaged_record(tmp_path, raw):
         with pytest.raises(InputError, match=f"{re.escape(str(path))}: damaged, or not of lscfg prepare"):
             Record.read(tmp_path / "out")
     path.write_text(good.replace('"format": 1', '"format": 2'))
-    with pytest.raises(InputError, match="of format 2, not 1; prepare the corpus anew"):
+    with pytest.raises(InputError, match="of format 2, not 1; prepare the corpus again"):
         Record.read(tmp_path / "out")
     path.unlink()
     with pytest.raises(InputError, match=f"no {RECORD} here; name a folder of lscfg prepare corpus"):

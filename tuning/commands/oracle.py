@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
             raise InputError(f"expected NAME=GRAMMAR, found {quote(item)}")
         check_names(item.name)
         if item.name in seen:
-            raise InputError(f"{quote(item.name)} names two grammars; give each a name of its own")
+            raise InputError(f"{quote(item.name)} names two grammars; give each a different name")
         seen.add(item.name)
     for name in ("pops", "keep"):
         if not 1 <= getattr(args, name) < 2**31:

@@ -99,7 +99,7 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
     if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.tuned):
         cure = "use --mbr, without weights" if not args.mbr else "leave out -w, --scores and --tuned"
-        raise InputError(f"lists of {len(args.lists)} systems, each with scores of its own: {cure}")
+        raise InputError(f"lists of {len(args.lists)} systems, each with its own scores: {cure}")
     if (args.scores or args.tuned) and not args.weights:
         raise InputError("no weights; name the decoder's with -w, and find those of new features with --tuned")
     names = [one.name for one in args.scores]

@@ -56,7 +56,7 @@ def experiment_text(corpus: Mapping[str, str], raw: bool = False) -> str:
     files = [(key, corpus.get(key, name), text) for key, (name, text) in CORPUS.items()]
     if raw:
         lines += ["raw = true  # text as people write it, of which [prepare] makes a corpus"]
-        wanted = {*corpus} or {"source", "target"}  # a file of pairs has no target beside it
+        wanted = {*corpus} or {"source", "target"}  # a file of pairs has no separate target
         files = [(key, name, text) for key, name, text in files if key in wanted]
         held_out = {name: HELD_OUT for name in ("dev", "test") if f"{name}_source" not in corpus}
         parts.insert(0, ("prepare", PrepareSettings, held_out))

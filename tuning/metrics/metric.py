@@ -33,9 +33,9 @@ class Metric(Kind[SettingsT]):
     TITLE: ClassVar[str]
     """Name in tables, in results.json (``test_TITLE``) and in the report."""
     ERROR: ClassVar[bool] = False
-    """Whether less is better."""
+    """True if less is better."""
     FROM_TEXT: ClassVar[bool] = True
-    """Whether output and references are enough, so that ``lscfg run`` can score systems. Else the metric also reads the
+    """True if output and references are enough, so that ``lscfg run`` can score systems. Else the metric also reads the
     source, or files that its settings name."""
 
     def statistics(

@@ -20,7 +20,7 @@ OUTPUTS = {"derivations": "trees of all samples", "trace": "a JSON line for each
 
 
 def shares(settings: Declared) -> bool:
-    """Whether the workers of a cluster run chains; a single chain goes to one worker as a whole."""
+    """True if the workers of a cluster run chains; a single chain goes to one worker as a whole."""
     return cast("SamplingSettings", settings).chains > 1
 
 

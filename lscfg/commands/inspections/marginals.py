@@ -134,17 +134,17 @@ def _features(given: GivenSettings) -> FeatureOptions:
 
 
 class _Size:
-    """How much JSON is written, and will be.
+    """The amount of JSON written so far, and an estimate of the whole.
 
     Args:
         total: number of sentences, if it is known.
-        is_cut: nobody has to be warned.
+        is_cut: no warning is needed.
     """
 
     LARGE = 1_000_000_000
-    """Bytes of which a user should know beforehand."""
+    """Bytes of output that deserve a warning beforehand."""
     SAMPLE = 5
-    """Sentences of which the size of all is foretold."""
+    """Sentences from which the size of the whole output is estimated."""
 
     def __init__(self, total: int | None, is_cut: bool):
         self._total, self._warned = total, is_cut

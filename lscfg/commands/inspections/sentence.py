@@ -93,7 +93,7 @@ def _heat_map(models: list[str], sentence: str) -> str:
 
 
 def _remark(inference: Inference | None) -> str:
-    """What limits the chart: no parse, or a marginal total g that is not positive."""
+    """The limit of the chart: no parse, or a marginal total g that is not positive."""
     if inference is None:
         return ", no parse"
     return {1: "", 0: ", g = 0", -1: ", g < 0"}[inference.sign]

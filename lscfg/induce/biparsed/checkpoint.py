@@ -1,4 +1,4 @@
-"""Where learning stands after each pass, in files: what was killed goes on with the same bytes."""
+"""Checkpoint files, written after each pass: a killed run resumes and ends with the same bytes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from lscfg.kernel.biparse import BiparseModel
 
 @dataclass(frozen=True)
 class State:
-    """What a learner goes on from.
+    """State from which a learner resumes.
 
     Attributes:
-        arrays: of the model, with the weights that it goes back to; trace: a record for each pass; best_gain: of
+        arrays: of the model, with the best weights so far; trace: a record for each pass; best_gain: of
             held-out pairs, in nats.
     """
 
@@ -42,7 +42,7 @@ class LearnerCheckpoint:
         self._resume = resume
 
     def load(self) -> State | None:
-        """Where the learner was; None: it is to begin.
+        """Loads the learner's state; None: learning starts.
 
         Raises:
             InputError: the file is damaged, or of other text or settings.
@@ -52,10 +52,10 @@ class LearnerCheckpoint:
     def _read(self, path: Path) -> State:
         arrays, metadata = tensors.load(path, "biparser")
         if metadata.get("made from") != self.made_from:
-            raise InputError("the checkpoint is of other text or settings; give those, or another folder", path)
+            raise InputError("the checkpoint is of other text or settings; use those, or another folder", path)
         try:
-            told = tensors.read_json(metadata, "state")
-            return State(dict(arrays), list(told["trace"]), float(told["best gain"]))
+            state = tensors.read_json(metadata, "state")
+            return State(dict(arrays), list(state["trace"]), float(state["best gain"]))
         except (ValueError, KeyError, TypeError) as error:
             raise self._damaged(str(error)) from error
 
@@ -71,19 +71,19 @@ class LearnerCheckpoint:
             raise self._damaged(str(error)) from error
 
     def after(self, passes: int) -> State:
-        """Where the learner was after so many passes, in whatever process, resumed or not.
+        """Loads the learner's state after ``passes`` passes, of any process, resumed or not.
 
         Raises:
             InputError: the file is damaged, of other text or settings, or of another pass.
         """
         state = self._read(self.path or Path())
         if len(state.trace) != passes:
-            fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes it, too"
-            raise InputError(f"{fault}; give each a folder of its own", self.path)
+            fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes it too"
+            raise InputError(f"{fault}; give each run a separate folder", self.path)
         return state
 
     def _damaged(self, fault: str) -> InputError:
-        return InputError(f"the checkpoint is damaged: {fault}; delete it and begin anew", self.path)
+        return InputError(f"the checkpoint is damaged: {fault}; delete it and start again", self.path)
 
     def save(self, state: State) -> None:
         """Writes where the learner is."""

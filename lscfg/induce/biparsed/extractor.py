@@ -35,7 +35,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         return self._induce(inputs, settings).rules
 
     def tokens(self, inputs: RuleInputs, settings: BiparsedSettings) -> RuleTokens:
-        """Where the best derivations have the rules."""
+        """The rule tokens of the best derivations."""
         return induced_tokens(self._induce(inputs, settings))
 
     def trees(self, inputs: RuleInputs, settings: BiparsedSettings) -> Derivations:
@@ -53,7 +53,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         return learn_weights(inputs, settings, folder=inputs.learned.get(self.name), resume=True)
 
     def learning(self, settings: BiparsedSettings) -> dict[str, Any]:
-        """What learned weights depend on; nothing where none are learned."""
+        """Settings that learned weights depend on; empty where no weights are learned."""
         return {name: value for name, value in settings.facts().items() if name not in FREE} if settings.passes else {}
 
     def learn(self, inputs: RuleInputs, settings: BiparsedSettings, folder: Path, jobs: int) -> None:

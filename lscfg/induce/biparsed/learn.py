@@ -23,7 +23,7 @@ from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts
 
 @dataclass(frozen=True)
 class Split:
-    """Which pairs a model learns from, and which tell when to stop; int32 both."""
+    """Pairs that a model learns from, and held-out pairs that decide when to stop; both int32."""
 
     learned: np.ndarray
     held_out: np.ndarray

@@ -37,7 +37,7 @@ class Lexicon:
 
 
 NULL = "<NULL>"
-"""What stands in a file for no word."""
+"""Mark of "no word" in a file."""
 
 
 def text_words(text: Bitexts) -> list[str]:

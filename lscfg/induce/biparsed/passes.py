@@ -69,7 +69,7 @@ class Visitor:
 
 
 def summary(records: np.ndarray) -> dict[str, Any]:
-    """What a pass tells of itself.
+    """Summarises a pass in figures.
 
     Args:
         records: of the kernel, with neighbour hypergraphs.

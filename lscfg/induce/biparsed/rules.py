@@ -75,7 +75,7 @@ class InducedRules(RuleCounts):
 
 @dataclass(frozen=True)
 class Induced:
-    """What was found of a text.
+    """Result of inducing rules from a text.
 
     Attributes:
         rules: with their counts; trace: a record for each pass of each fold.
@@ -207,7 +207,7 @@ def _learn(
 
 
 class _Collected:
-    """What visits say of links."""
+    """Links collected from visits."""
 
     def __init__(self) -> None:
         self._best: list[np.ndarray] = []
@@ -272,7 +272,7 @@ def _count(
 
 
 def _spans(model: BiparseModel) -> dict[str, np.ndarray]:
-    """What a model has learned of the borders of spans."""
+    """Learned weights of a model for the borders of spans."""
     return {name: array for name, array in model.arrays().items() if name.startswith(("ends", "sides"))}
 
 
@@ -295,7 +295,7 @@ def _numbered(text: Bitexts, sentences: Sequence[str]) -> Iterator[np.ndarray]:
 
 
 def _of_target(rules: RuleTable, each: np.ndarray) -> np.ndarray:
-    """What is known of target sides, from the same by rules."""
+    """Values by target side, from values by rule."""
     found = np.zeros(int(rules.target_id.max(initial=-1)) + 1)
     found[rules.target_id] = each
     return found
@@ -319,7 +319,7 @@ def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool
 
 
 def induced_tokens(found: Induced) -> RuleTokens:
-    """Where the best derivations have the rules that a grammar may have."""
+    """Tokens, in the best derivations, of the rules that a grammar may contain."""
     rules, edges = found.rules, found.edges
     good = ~np.logical_or.reduce(list(rules.barred().values()))
     places = np.column_stack([edges["rule"], edges["visit"], edges["span"][:, :2], edges["tails"].reshape(-1, 4)])

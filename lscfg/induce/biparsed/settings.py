@@ -1,4 +1,4 @@
-"""How grammars are induced from sentence pairs."""
+"""Settings of inducing grammars from sentence pairs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class BiparseSettings(Declared):
     lexical_rate: float = setting(
         0.0001, "learning rate of the two lexical weights, which stay in the first pass", least=0, most=1
     )
-    rule_weights: bool = setting(True, "no weight of its own for each rule")
+    rule_weights: bool = setting(True, "no separate weight for each rule")
     leave_one_out: bool = setting(True, "rules that a single pair has shown keep their weight for it")
     counts: str = setting(
         "initial",
@@ -49,7 +49,7 @@ class BiparseSettings(Declared):
         option="held-out-share",
     )
     adagrad: bool = setting(
-        True, "one learning rate for all weights, in place of one that each weight's gradients lower"
+        True, "one learning rate for all weights, instead of one that each weight's gradients lower"
     )
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
     shards: int = setting(
@@ -85,7 +85,7 @@ class BiparseSettings(Declared):
 
     @property
     def beams(self) -> Beams:
-        """What the kernel is told."""
+        """Settings of the kernel."""
         return Beams(
             self.pops,
             self.nodes,

@@ -40,8 +40,8 @@ SAMPLE, SEED = 1000, 1
 def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> sparse.csr_matrix:
     """As ``nearest_dense_rows``, but some neighbours may be missing, for others that are less similar.
 
-    The share of the true neighbours that are found, of a sample, is told in the log. The graph is made by one thread,
-    so that threads change nothing.
+    The log states the share of true neighbours found, estimated on a sample. One thread builds the graph, so that the
+    number of threads changes nothing.
 
     Args:
         vectors: float32 [rows, dimensions], of length 1 or 0.
@@ -70,7 +70,7 @@ def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> 
 def _block(index: Index, vectors: np.ndarray, k: int, block: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     import faiss
 
-    faiss.omp_set_num_threads(1)  # each thread has a number of its own
+    faiss.omp_set_num_threads(1)  # the setting is per thread
     cosine, which = index.search(vectors[block], min(k + 1, len(vectors)))
     kept = (which >= 0) & (which != block[:, None]) & (cosine > 0)
     kept &= kept.cumsum(1) <= k

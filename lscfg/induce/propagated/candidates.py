@@ -19,11 +19,11 @@ from lscfg.induce.propagated.ngrams import NGrams
 from lscfg.induce.propagated.phrases import PhraseFile
 
 ORIGINS = ("neighbours", "decoder", "characters", "map", "stems", "parallel", "sentences")
-"""Where candidates come from; the k-th of them is bit k of an origin."""
+"""Origins of candidates; the k-th of them is bit k of an origin."""
 
 ORDERS = ("ranks", "lex")
 ALIKE = 20
-"""Labelled phrases of the most alike spelling whose labels become candidates."""
+"""Labelled phrases, those of the most similar spelling, whose labels become candidates."""
 
 RANK = 5
 """Added to ranks before they are turned round: a first place counts little more than a second one."""
@@ -50,7 +50,7 @@ def from_neighbours(walk: sparse.csr_matrix, labels: sparse.csr_matrix) -> spars
 
 
 def from_spelling(phrases: Sequence[str], labels: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The labels of phrases of alike spelling, by the cube of the cosine of their character n-grams (n = 2, 3, 4)."""
+    """The labels of phrases of similar spelling, by the cube of the cosine of their character n-grams (n = 2, 3, 4)."""
     grams = [_spelling(text) for text in phrases]
     number = {gram: k for k, gram in enumerate(dict.fromkeys(gram for one in grams for gram in one))}
     row = np.repeat(np.arange(len(grams)), [len(one) for one in grams])
@@ -77,7 +77,7 @@ def from_spelling(phrases: Sequence[str], labels: sparse.csr_matrix) -> sparse.c
 
 
 def _largest(values: np.ndarray, k: int) -> np.ndarray:
-    """Where the k largest values of each row are, int64 [rows, k], in their order; of equal ones, the first."""
+    """Columns of the k largest values of each row, int64 [rows, k], largest first; of equal values, the first."""
     size = values.shape[1]
     if size <= k:
         return np.argsort(-values, axis=1, kind="stable")

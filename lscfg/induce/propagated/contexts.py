@@ -14,16 +14,16 @@ from lscfg.log import progress
 from lscfg.parallel.choose import in_threads
 
 HELD = 1 << 19
-"""Words of windows that are held at a time, about, beside those of one sentence."""
+"""Approximate number of window words held at a time, besides those of one sentence."""
 
 WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds")
 
 
 def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads: int = 1) -> sparse.csr_matrix:
-    """How often a word stands among the ``window`` words left or right of a phrase, int32 [phrases, 2 words].
+    """Counts the words among the ``window`` words left or right of a phrase, int32 [phrases, 2 words].
 
-    A word on the right has the column ``words + word``. Where it stands within the window, and the borders of
-    sentences, are no part of the context. Memory grows with the result, not with the text.
+    A word on the right has the column ``words + word``. The context ignores positions within the window and the
+    borders of sentences. Memory grows with the result, not with the text.
     """
     held = [[sparse.csr_matrix((len(phrases), words + 1), dtype=np.int32)] * 2]
     count = partial(_contexts, Finder(phrases), len(phrases), words, window)

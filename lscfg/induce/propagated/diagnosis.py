@@ -1,4 +1,4 @@
-"""How good candidates and rules are, what they cover, and examples of them."""
+"""Quality and coverage of candidates and rules, with examples."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def rule_costs(path: str | os.PathLike[str], feature: str) -> dict[str, dict[str
         try:
             found.setdefault(fields[1], {})[fields[2]] = 10 ** -float(cost)
         except (ValueError, OverflowError):
-            raise InputError(f"{feature}={quote(cost)} is no cost; make the grammar anew", path, number) from None
+            raise InputError(f"{feature}={quote(cost)} is no cost; make the grammar again", path, number) from None
     if rules and not known:
         raise InputError(f"no rule has the feature {feature}; name a grammar of lscfg", path)
     return found
 
 
 def diagnose_lists(phrases: PhraseFile, found: Expansion, gold: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """How often the most probable translation of a fuller grammar is found, by length of the phrase.
+    """Measures how often the most probable translation of a fuller grammar is found, by length of the phrase.
 
     Only unlabelled phrases count that the grammar and the monolingual text have: how many there are, shares of those
     with the translation in the list (of each origin, too), and the mean reciprocal rank after propagation.
@@ -104,7 +104,7 @@ def gold_lines(phrases: PhraseFile, path: str | os.PathLike[str]) -> Iterator[st
 
 
 def coverage(phrases: PhraseFile, translated: Collection[str], lines: Sequence[str]) -> dict[str, object]:
-    """What a text has of words that no parallel text has, and which of its n-grams have a rule, before and after.
+    """Counts words of a text that no parallel text has, and n-grams that have a rule, before and after.
 
     Args:
         translated: phrases with a new rule.

@@ -19,7 +19,7 @@ BLOCK = 256
 """Rows whose neighbours are found at a time."""
 
 EMPTY = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
-"""What is found of no rows: sizes, neighbours, similarities."""
+"""Result for no rows: sizes, neighbours, similarities."""
 
 
 def nearest_rows(

@@ -14,7 +14,7 @@ from lscfg.log import progress
 from lscfg.parallel.choose import in_threads
 
 COUNTERS = 1 << 27
-"""Most counters, of a byte each, that tell the rare n-grams of a long text; there are two for each word of it."""
+"""Most counters, of a byte each, that identify the rare n-grams of a long text, which gets two for each word."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NGrams:
 
 
 def count_ngrams(text: Text, lengths: Sequence[int], least: int = 1, threads: int = 1) -> dict[tuple[int, ...], int]:
-    """How often the n-grams of these lengths are in a text; those met fewer than ``least`` times are left out.
+    """Counts the n-grams of these lengths in a text; leaves out those met fewer than ``least`` times.
 
     Memory grows with the n-grams that are found, and not with those left out: in a first pass all of them share
     counters by a hash, as in a count-min sketch of one row, and the second pass holds those alone whose counter

@@ -26,7 +26,7 @@ def loose_pairs(
     source: NGrams,
     target: NGrams,
 ) -> sparse.csr_matrix:
-    """How often target phrases fit the links of source phrases, float64 [source phrases, target phrases].
+    """Counts the fits of target phrases with the links of source phrases, float64 [source phrases, target phrases].
 
     Counted are the places of a source phrase where it is in no consistent phrase pair, in none of the alignments. A
     target phrase in the same sentence pair has there the mean over alignments of a/(a + b): a is the number of links
@@ -102,7 +102,7 @@ def consistent(links: np.ndarray, spans: np.ndarray) -> np.ndarray:
 
 
 def fits(links: np.ndarray, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """How well spans fit each other, float64 [source spans, target spans]; see ``loose_pairs``."""
+    """Scores the fit of each pair of spans, float64 [source spans, target spans]; see ``loose_pairs``."""
     sums = np.zeros((links.shape[0] + 1, links.shape[1] + 1), np.int64)
     sums[1:, 1:] = links.cumsum(0).cumsum(1)
     of_rows = sums[source[:, 1]] - sums[source[:, 0]]

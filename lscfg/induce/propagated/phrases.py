@@ -41,7 +41,7 @@ LIMITS = HieroLimits(max_phrase=7, max_symbols=7, max_arity=0)
 
 @dataclass(frozen=True)
 class PhraseSettings(Declared):
-    """Which phrases there are, and what their context is."""
+    """Settings of phrases and their contexts."""
 
     lengths: tuple[int, ...] = setting((1, 2), "words of the source phrases", least=1, most=5, metavar="LIST")
     min_count: int = setting(3, "least count in monolingual text, without --to-translate", least=1)
@@ -159,7 +159,7 @@ class PhraseFile:
             held &= np.diff(labels.indptr) > 0
             return cls(words.words, sides[0], sides[1], labels, *lexicon, proposed, held)
         except ValueError as error:
-            raise InputError(f"{error}; make the file anew", path) from error
+            raise InputError(f"{error}; make the file again", path) from error
 
 
 def _read_side(arrays: Mapping[str, np.ndarray], name: str, words: int) -> PhraseSide:
@@ -308,7 +308,7 @@ def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[spars
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(f"{error}; make the file anew", path) from error
+        raise InputError(f"{error}; make the file again", path) from error
     isolated = int((np.diff(graph.indptr) == 0).sum())
     if isolated:
         log.info(f"{isolated} phrases have no neighbours")

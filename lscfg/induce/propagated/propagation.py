@@ -1,8 +1,8 @@
 """Label propagation and structured label propagation (thesis, Eq. 5.1 and 5.5).
 
-A pair is a phrase with one of its candidates. The distribution of an unlabelled phrase is the mean of its neighbours',
-as far as they speak of its own candidates. In the structured form, each of a neighbour's targets speaks for similar
-ones, too. So a step is x = M x + b, where b comes of the labelled phrases and M of the others.
+A pair is a phrase with one of its candidates. The distribution of an unlabelled phrase is the mean of its neighbours'
+distributions, restricted to the phrase's candidates. In the structured form, each target of a neighbour also supports
+similar targets. So a step is x = M x + b, where b comes from the labelled phrases and M from the others.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class Solution:
-    """What propagation found.
+    """Result of propagation.
 
     Attributes:
         probability: float64 [pairs]; those of a phrase sum to 1.
-        reached: bool [unlabelled phrases], whether a label reached the phrase; others keep what they began with.
+        reached: bool [unlabelled phrases], whether a label reached the phrase; others keep their initial values.
         residuals: the largest change of a distribution (L1) in each sweep.
         unsettled: int64, the phrases that still changed by more than the tolerance in the last one.
     """

@@ -1,7 +1,8 @@
-"""What candidates have in common with right translations, learned of labelled phrases as if they had no label.
+"""Ranking of candidates, learned from labelled phrases as if they had no label.
 
-Some labelled phrases lose their labels, and their words what parallel text says of them. Sources propose candidates and
-propagation spreads probabilities as for all other phrases. Then a log-linear model of P(e|f) is fitted to the labels.
+Some labelled phrases lose their labels, and their words lose the evidence of parallel text. Sources propose candidates
+and propagation spreads probabilities as for all other phrases. Then a log-linear model of P(e|f) is fitted to the
+labels.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ FEWEST = 20
 """Phrases with a label in their list that a model is learned of, at least."""
 
 LONGEST = 4
-"""Lengths of target phrases that are told apart."""
+"""Longest length of target phrases with a separate feature; longer phrases share it."""
 
 DECODER = 0.2
 """Weight of the logarithm of 1 / rank in a decoder's list, not learned: the decoder knows the labelled phrases."""
@@ -47,9 +48,9 @@ def learn_ranking(
     settings: PropagationSettings,
     threads: int = 1,
 ) -> Spread:
-    """The same candidates with the probabilities of the model; arguments as of ``expand``.
+    """Replaces the probabilities of candidates by those of the model; arguments as of ``expand``.
 
-    Each length of source phrases has weights of its own. Where too few phrases are there to learn of, probabilities
+    Each length of source phrases has separate weights. Where too few phrases are available for learning, probabilities
     stay as they are.
     """
     if not phrases.held.any():
@@ -92,7 +93,7 @@ def _without_labels(phrases: PhraseFile) -> tuple[PhraseFile, np.ndarray]:
 
 
 def _features(phrases: PhraseFile, found: Spread, names: list[str]) -> np.ndarray:
-    """What the model knows of pairs, float64 [pairs, features]."""
+    """The model's features of pairs, float64 [pairs, features]."""
     length = np.minimum(phrases.target.phrases.lengths[found.column], LONGEST)
     columns = [np.log(found.probability + 1e-6), *found.lexical.T, np.log1p(phrases.target.count[found.column])]
     columns += [(length == one).astype(float) for one in range(1, LONGEST + 1)]

@@ -38,10 +38,10 @@ UNSEEN = 0.01
 """Added to the probability that a sentence has a word, before its logarithm."""
 
 BACK = 0.5
-"""Weight of the target words in how well sentences fit, beside 1 of the source words."""
+"""Weight of the target words in the fit of sentences, relative to 1 of the source words."""
 
 SHARPNESS = 4.0
-"""How much more a sentence counts that fits better."""
+"""Sharpness of the preference for sentences that fit better."""
 
 EXPLAINED = 0.2
 """Probability from which on a target word is a translation of another word than those of the phrase."""
@@ -69,7 +69,7 @@ class LinkedWords(NamedTuple):
 
 
 class _Sentences:
-    """Where the sentences of a text are, and its words without borders.
+    """Positions of the sentences of a text, and its words without borders.
 
     Attributes:
         begin, end: int64 [sentences]; of: the sentence of each place of the text.
@@ -102,17 +102,18 @@ def from_sentences(
     often: np.ndarray,
     threads: int = 1,
 ) -> sparse.csr_matrix:
-    """How often target phrases are left over in sentences like those of source phrases, [source, target phrases].
+    """Counts target phrases left over in sentences similar to those of source phrases, [source, target phrases].
 
-    A place of a source phrase shares 1 out among its ``NEAREST`` target sentences, by how well they fit what is around
-    the phrase. A sentence gives its part to each target phrase in it, times the geometric mean of how little those
-    around explain its words. The words of the source phrase itself play no part, known or not. The sum is divided by a
-    root of how often the target phrase is in the text, since common words are often left over by chance.
+    Each occurrence of a source phrase distributes 1 over its ``NEAREST`` target sentences, by their fit with the words
+    around the phrase. A sentence passes its share on to each target phrase in it, times the geometric mean of the
+    parts of its words that the surrounding words leave unexplained. The words of the source phrase itself are ignored,
+    known or not. The sum is divided by a root of the target phrase's count in the text, since common words are often
+    left over by chance.
 
     Args:
         texts: source and target text, as of ``Text.array``; ``SENTENCES`` of each are enough.
-        wanted: bool [source phrases], those that are looked at; the others have none.
-        often: int64 [target phrases], how often each is in the text.
+        wanted: bool [source phrases], the phrases to look up; the others get no candidates.
+        often: int64 [target phrases], count of each in the text.
     """
     found = sparse.csr_matrix((len(phrases[0]), len(phrases[1])))
     if not all((text >= 0).any() for text in texts) or not len(lexicon.pairs):
@@ -159,11 +160,11 @@ def _left_over(
     phrase: np.ndarray,
     shape: tuple[int, int],
 ) -> sparse.csr_matrix:
-    """What sentences give to the phrases in them.
+    """Shares that sentences pass on to the phrases in them.
 
     Args:
         spans: length, begin and number of target phrases in a text of some size.
-        words: of the sentences, one behind the other: sentence, place in the text, how much is left of the word.
+        words: of the sentences, one after the other: sentence, position in the text, unexplained part of the word.
         share: float64 [sentences]; phrase: int64 [sentences], source phrase that gets it.
     """
     hit, at, left = words

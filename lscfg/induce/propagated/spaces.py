@@ -26,7 +26,7 @@ SEED, ITERATIONS = 1, 4
 
 @dataclass(frozen=True)
 class GraphSettings(Declared):
-    """Which phrases are neighbours."""
+    """Settings of the graph: which phrases are neighbours."""
 
     neighbours: int = setting(100, "neighbours of a phrase", least=1)
     space: str = setting(

@@ -38,7 +38,7 @@ LEAST = 1e-9
 
 @dataclass(frozen=True)
 class PropagationSettings(Declared):
-    """How translations spread over the graph."""
+    """Settings of spreading translations over the graph."""
 
     method: str = setting(
         "slp",
@@ -51,8 +51,8 @@ class PropagationSettings(Declared):
     candidates: tuple[str, ...] = setting(ORIGINS, "sources of candidates", choices=ORIGINS)
     source_stemmer: str = setting("", "Snowball stemmer of the source, german for instance, for candidates from stems")
     target_stemmer: str = setting("", "Snowball stemmer of the target")
-    source_stems: Path | None = setting(None, "file of words and stems in place of a stemmer of the source")
-    target_stems: Path | None = setting(None, "file of words and stems in place of a stemmer of the target")
+    source_stems: Path | None = setting(None, "file of words and stems instead of a stemmer of the source")
+    target_stems: Path | None = setting(None, "file of words and stems instead of a stemmer of the target")
     target_vectors: Path | None = setting(None, "word vectors of the target for a graph of the space vectors, as text")
     list_order: str = setting("ranks", "order of the candidates", choices=ORDERS)
     ranking: str = setting(

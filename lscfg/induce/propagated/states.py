@@ -67,7 +67,7 @@ def with_states(
     if share is None:
         raise InputError("the model has negative parameters, which no state has: take one of em or clusters")
     if not model.unk.sum() > 0:
-        raise InputError("the model has no mass for unknown words; make it anew")
+        raise InputError("the model has no mass for unknown words; make it again")
     first = int((model.rules.arity == 0).sum())
     model_rules = {_sides(model.rules, rule) for rule in range(first)}
     new = [rule for rule in rules if (rule.source, rule.target) not in model_rules]
@@ -144,7 +144,7 @@ def _with_rules(rules: RuleTable, new: Sequence[NewRule], first: int) -> RuleTab
 
 
 def _with_context(context: ContextModel, new: Sequence[NewRule]) -> ContextModel:
-    """The context model with the rules: they have no weights of their own, and count by their probabilities."""
+    """Adds the rules to the context model, without weights and with their probabilities as counts."""
     old = context.rules
     known = {_sides(old, rule) for rule in np.flatnonzero(old.arity == 0).tolist()}
     new = [rule for rule in new if (rule.source, rule.target) not in known]

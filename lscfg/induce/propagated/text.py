@@ -98,7 +98,7 @@ class Text:
                 first += int(borders[-1])
 
     def sentences(self) -> int:
-        """How many there are, without empty ones."""
+        """The number of sentences, without empty ones."""
         return sum(int((block == BORDER).sum()) - 1 for block in self.blocks())
 
     def beginning(self, sentences: int) -> Text:
@@ -130,7 +130,7 @@ def read_words(paths: Sequence[str | os.PathLike[str]], numbers: dict[str, int])
     """The words of some files; new ones get the next numbers.
 
     Raises:
-        InputError: a file is missing, not UTF-8 or without a word, or has a line that cannot stand in a grammar; there
+        InputError: a file is missing, not UTF-8 or without a word, or has a line that cannot appear in a grammar; there
             is no room for temporary files.
     """
     file, held = _Numbers(), [BORDER]

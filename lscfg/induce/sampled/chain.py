@@ -30,7 +30,7 @@ from lscfg.parallel.engine import Engine, part_bounds
 from lscfg.settings import Declared, SettingError, setting
 
 MAX_SWEEPS, MAX_CHAINS = 2**20 - 1, 4096
-"""What the names of the kernel's random numbers have room for."""
+"""Limits set by the names of the kernel's random numbers."""
 
 DISTRIBUTION = (
     *("process", "alpha", "discount", "tables", "resample", "length", "mean_length", "base", "multiplicity"),
@@ -41,7 +41,7 @@ DISTRIBUTION = (
 
 @dataclass(frozen=True)
 class ChainSettings(Declared):
-    """How rules are sampled; the defaults are the paper's.
+    """Settings of sampling; the defaults are the paper's.
 
     Raises:
         SettingError: a value is out of its range.
@@ -58,7 +58,7 @@ class ChainSettings(Declared):
         choices=TABLES,
     )
     resample: bool = setting(
-        False, "draw concentrations, discounts and mean length anew between sweeps; needs exact tables"
+        False, "draw new concentrations, discounts and mean length between sweeps; needs exact tables"
     )
     length: str = setting(
         "process",
@@ -95,7 +95,7 @@ class ChainSettings(Declared):
     )
     alignments: str = setting(
         "separate",
-        "several alignments of a pair: each is a pair of its own (separate), or one is drawn (chosen)",
+        "several alignments of a pair: each is a separate pair (separate), or one is drawn (chosen)",
         choices=("separate", "chosen"),
     )
     states: int = setting(
@@ -123,7 +123,7 @@ class ChainSettings(Declared):
     chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS, common=True)
     shards: int = setting(
         1,
-        "parts of the text that are swept side by side from the same rules; each may have a thread of its own",
+        "parts of the text that are swept in parallel from the same rules; each may have a separate thread",
         least=1,
         most=4096,
     )
@@ -188,7 +188,7 @@ class ChainSettings(Declared):
 
 @dataclass(frozen=True)
 class Chain:
-    """What a chain has kept.
+    """Samples and trace of a chain.
 
     Attributes:
         arrays: of ``TreeSampler.arrays``; with states those of ``without_states``.
@@ -209,11 +209,11 @@ def run_chain(
     threads: int = 1,
     beginning: Beginning | None = None,
 ) -> Chain:
-    """Sweeps as often as the settings say, and keeps what they say.
+    """Runs the sweeps that the settings ask for, and keeps the samples that they ask for.
 
     Args:
-        beginning: first trees, in place of those that the settings name.
-        threads: that sweep shards; they change no result.
+        beginning: first trees, instead of those that the settings name.
+        threads: that sweep shards; their number changes no result.
 
     Raises:
         InputError: the checkpoint is damaged, of other text or settings, or of more sweeps; there are more shards than
@@ -227,7 +227,7 @@ def run_chain(
     if beginning and not trace:
         beginning.put(sampler, chain)
     if len(trace) > settings.last + 1:
-        raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or begin anew")
+        raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or start again")
     with in_threads(min(threads, settings.shards), ahead=1) as engine:
         rest = _sweeps(sampler, settings, len(trace), part_bounds(text.pairs, settings.shards), engine)
         for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):

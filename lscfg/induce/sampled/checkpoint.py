@@ -1,4 +1,4 @@
-"""Where chains stand, in files: a chain that was killed goes on with the same bytes."""
+"""Checkpoint files of chains: a killed chain resumes and ends with the same bytes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Checkpoint:
                 raise ValueError("its trace has not all sweeps")
             sampler.restore(arrays)
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"the checkpoint is damaged: {error}; delete it and begin anew", self._path) from error
+            raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self._path) from error
         return trace
 
     def save(self, sampler: TreeSampler, trace: list[dict[str, Any]], last: bool) -> None:

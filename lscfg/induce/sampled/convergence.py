@@ -1,4 +1,4 @@
-"""How far chains have got: potential scale reduction and effective sample size (Gelman et al. 2013, section 11.4)."""
+"""Convergence of chains: potential scale reduction, effective sample size (Gelman et al. 2013, section 11.4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from lscfg.induce.sampled.chain import DISTRIBUTION, ChainSettings
 
 WATCHED = {"log_joint": "log joint", "tokens": "rule tokens"}
-"""What of a trace is watched, and what it is called in a table."""
+"""Watched quantities of a trace, and their names in tables."""
 
 LEAST = 8
 """Sweeps of a chain below which nothing is said."""
@@ -20,7 +20,7 @@ FAR = 1.1
 
 
 def split_scale_reduction(chains: np.ndarray) -> float:
-    """How much the spread of a quantity could still shrink: about 1 where all chains, and their halves, agree.
+    """Potential scale reduction, by which a spread could still shrink: about 1 where all chains and their halves agree.
 
     Args:
         chains: float64 [chains, sweeps], at least 4 sweeps; with an odd number the first is left out.
@@ -92,15 +92,15 @@ def convergence(trace: Sequence[dict[str, Any]], burn_in: int) -> dict[str, floa
 
 
 SHOWN = ("log_joint", "types", "tokens")
-"""What of each sweep a history has."""
+"""Quantities of each sweep in a history."""
 
 
 def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[str, Any]:
-    """How chains went, as JSON has it.
+    """History of chains for JSON.
 
     Returns:
-        ``distribution``: settings that decide what is drawn from; ``burn_in``; ``kept``: sweeps that are kept;
-        ``chains``: for each, lists of what is shown of its sweeps; ``convergence``: see ``convergence``, empty where
+        ``distribution``: settings that define the target distribution; ``burn_in``; ``kept``: sweeps that are kept;
+        ``chains``: for each, lists of the quantities of its sweeps; ``convergence``: see ``convergence``, empty where
         nodes take part level by level, since a sweep then draws from another distribution than the one before.
     """
     facts = settings.facts()

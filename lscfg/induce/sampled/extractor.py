@@ -30,7 +30,7 @@ class Sampled(RuleExtractor[SampledSettings]):
         return sample_rules(inputs, settings).rules
 
     def tokens(self, inputs: RuleInputs, settings: SampledSettings) -> RuleTokens:
-        """Where samples have the rules; see ``sample_rules``."""
+        """The rule tokens of the samples; see ``sample_rules``."""
         return sampled_tokens(sample_rules(inputs, settings, places=True))
 
     def trees(self, inputs: RuleInputs, settings: SampledSettings) -> Derivations:

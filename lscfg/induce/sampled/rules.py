@@ -30,16 +30,16 @@ from lscfg.parallel.worker import keep
 from lscfg.settings import setting
 
 FILTERS = ("hiero", "scope", "none")
-"""Which sampled rules a grammar gets: those that Hiero extraction could find, those of scope 2 at most, all.
+"""Filters of sampled rules for a grammar: rules that Hiero extraction could find, rules of scope 2 at most, all.
 
-Those of Hiero have two nonterminals at most, others nine."""
+Hiero's rules have two nonterminals at most, others nine."""
 
 MAX_SCOPE = 2
 
 
 @dataclass(frozen=True)
 class SamplingSettings(ChainSettings):
-    """How rules are sampled, and which of them a grammar gets."""
+    """Settings of sampling, and of the filter of rules for a grammar."""
 
     rule_filter: str = setting("hiero", "filter: as Hiero has them, of scope 2 at most, or none", choices=FILTERS)
     max_phrase: int = setting(
@@ -82,13 +82,13 @@ class BareSampledRules(SampledRules):
 
 @dataclass(frozen=True)
 class SampledCorpus:
-    """What all chains have kept.
+    """Samples of all chains.
 
     Attributes:
         rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
         trace: a record for each sweep, chain by chain.
         tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
-        alignments: how often ``pairs`` has each pair.
+        alignments: occurrences of each pair in ``pairs``.
         state: int32 [places], of the nonterminal that each rewrites; None: there is only one.
     """
 
@@ -146,10 +146,10 @@ def sample_rules(
 
 @dataclass(frozen=True)
 class ChainWork:
-    """What all chains do; see ``sample_rules``.
+    """Work that all chains share; see ``sample_rules``.
 
     Attributes:
-        made_from: a digest of what the draws of a chain depend on; empty where nothing asks for it.
+        made_from: a digest of everything that the draws of a chain depend on; empty where it is not needed.
     """
 
     inputs: RuleInputs
@@ -163,11 +163,11 @@ class ChainWork:
 
     @property
     def chosen(self) -> bool:
-        """Whether one alignment of each pair is drawn."""
+        """True if one alignment of each pair is drawn."""
         return self.settings.alignments == "chosen"
 
     def absolute(self) -> ChainWork:
-        """The same, for workers with another working directory."""
+        """Makes the paths absolute, for workers with another working directory."""
         held_out = self.held_out.absolute() if self.held_out else None
         folder, init = (path.absolute() if path else None for path in (self.folder, self.init))
         return replace(self, inputs=self.inputs.absolute(), folder=folder, held_out=held_out, init=init)
@@ -273,7 +273,7 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
 
 
 def sampled_tokens(found: SampledCorpus) -> RuleTokens:
-    """Where the rules that a grammar gets and a model may have are, as often as samples have them there."""
+    """Tokens of the rules that a grammar gets and a model may have, once for each sample that contains them."""
     rules = found.rules
     good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)
     places = found.places[good[found.places[:, 0]]]

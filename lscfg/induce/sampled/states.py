@@ -10,7 +10,7 @@ from lscfg.grammar.table import RuleTable
 
 
 def without_states(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What a chain has kept, for rules that differ in their words; adds ``state``, int32 [places], of each head.
+    """Merges the rules of a chain that differ only in states; adds ``state``, int32 [places], of each head.
 
     Args:
         arrays: of ``TreeSampler.arrays`` with several states, whose marks lscfg/sample.h describes.

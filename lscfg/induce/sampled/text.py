@@ -31,7 +31,7 @@ class SampledText:
 
     @property
     def pairs(self) -> int:
-        """Those that are sampled, of all alignments."""
+        """The number of sampled pairs, over all alignments."""
         return self.forests.sizes().pairs - self.held_out
 
 

@@ -84,7 +84,7 @@ def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 def _targets(
     rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, behind: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where target spans begin and end, int64 [nodes] each."""
+    """Beginnings and ends of target spans, int64 [nodes] each."""
     words = np.diff(rules.offsets) - rules.src_length - rules.arity
     before = np.concatenate([[0], np.cumsum(words[rule])])
     length = before[behind] - before[:-1]

@@ -253,7 +253,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             NONE,
             NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\n[systems.B]\nagree = ["MIN", "A"]',
-            r"agree: 'A' is no system before this one with rules of its own",
+            r"agree: 'A' is no earlier system with its own rules",
         ),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:15: model must be one of eflomal, fast-align"),
         ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),

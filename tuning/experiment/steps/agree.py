@@ -50,7 +50,7 @@ class Agree(SystemStep):
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         for member in self.members:
             if member not in before or not experiment.systems[member].tuned:
-                return Fault("agree", f"agree: {quote(member)} is no system before this one with rules of its own")
+                return Fault("agree", f"agree: {quote(member)} is no earlier system with its own rules")
         if len(self.members) == 1 or len({*self.members}) < len(self.members):
             return Fault("agree", "agree must name two systems or more, each once")
         return None
