@@ -218,7 +218,12 @@ def _over_forests(made, settings):
 
 def test_forests_must_be_there(tmp_path, capsys):
     derive(*aligned(10, 11)).save(tmp_path / "d")
-    assert main(["estimate", "spectral", str(tmp_path / "d"), "-m", "2", "--forests", "-o", str(tmp_path / "m")]) == 1
+    assert (
+        main(
+            ["estimate", "spectral", str(tmp_path / "d"), "-m", "2", "--set", "forests=true", "-o", str(tmp_path / "m")]
+        )
+        == 1
+    )
     assert "make the file with lscfg derive --forests" in capsys.readouterr().err
 
 

@@ -329,5 +329,5 @@ def test_what_is_wanted_must_be_there(tmp_path, capsys):
         assert main(["derive", *paths, "--forests", *option, "-o", output]) == 1
         assert "forests have all minimal rules" in capsys.readouterr().err
     assert main(["derive", *paths, "-o", output, "--quiet"]) == 0
-    assert main(["estimate", "em", output, "--forests", "-o", str(tmp_path / "m")]) == 1
+    assert main(["estimate", "em", output, "--set", "forests=true", "-o", str(tmp_path / "m")]) == 1
     assert "make the file with lscfg derive --forests" in capsys.readouterr().err

@@ -271,6 +271,6 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     run = run_lscfg(*line, "-o", tmp_path / "out")
     assert run.returncode == 1 and "--source-language must be given" in run.stderr
     run = run_lscfg(*line, *languages, "--set", "vocabulary=9", "-o", tmp_path / "out")
-    assert run.returncode == 1 and "--vocabulary is for spm, not for none" in run.stderr
-    run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--format", "text", "-o", tmp_path / "out")
+    assert run.returncode == 1 and "--set vocabulary: vocabulary is a setting of spm only" in run.stderr
+    run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--set", "format=text", "-o", tmp_path / "out")
     assert run.returncode == 1 and "plain text takes two files" in run.stderr

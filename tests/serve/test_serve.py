@@ -463,8 +463,8 @@ def test_what_cannot_be_served_is_one_line(system, bundle, tmp_path):
         ((tmp_path,), f"{tmp_path}: has neither bundle.json nor cdec.ini; name a bundle or a system's folder"),
         (("-c", system / "cdec.ini"), "no weights; name them with -w, or with weights= in the ini"),
         ((bundle, "--port", 70000), "--port must be 0 to 65535, not 70000"),
-        ((bundle, "--set", "timeout=nan"), "--timeout must be a finite number, not nan"),
-        ((bundle, "--set", "queue=0"), "--queue must be at least 1, not 0"),
+        ((bundle, "--set", "timeout=nan"), "--set timeout: timeout must be a finite number, not nan"),
+        ((bundle, "--set", "queue=0"), "--set queue: queue must be at least 1, not 0"),
         ((bundle, "--host", "no such host", "--port", 0), "cannot listen at 'no such host' port 0: "),
     ):
         run = run_lscfg("serve", *arguments)

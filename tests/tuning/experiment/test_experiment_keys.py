@@ -152,7 +152,7 @@ max_span = 12
 [language_model]
 order = 2
 file = "arpa"
-estimator = "lscfg"
+estimator = "lmplz"
 discount_fallback = true
 
 [context.loglinear]
@@ -446,7 +446,7 @@ def test_keys_of_alignments_and_language_model(doubles):
     doubles.align_both_ways.assert_called_once_with(["f one", "f two"], ["e one", "e two"], settings, jobs=JOBS)
     cache.make(made, JOBS)
     doubles.build_lm.assert_called_once_with(
-        doubles.folder / "e", ANY, order=2, prune=(), discount_fallback=DEFAULT_FALLBACK, estimator="lscfg"
+        doubles.folder / "e", ANY, order=2, prune=(), discount_fallback=DEFAULT_FALLBACK, estimator="lmplz"
     )
 
 

@@ -142,7 +142,7 @@ def test_the_command_line_knows_them(installed, tmp_path, capsys):
         write_lines(tmp_path / name, lines)
     names = [f"{name}={tmp_path / name}" for name in ("out", "other")]
     words = ["--reference", str(tmp_path / "ref"), "--metrics", "missing", "--samples", "9", "--trials", "9"]
-    assert main(["evaluate", *names, *words, "--baseline", "out"]) == 0
+    assert main(["evaluate", "scores", *names, *words, "--baseline", "out"]) == 0
     found = capsys.readouterr().out
     rows = [line.split() for line in found[found.index("system  Missing") :].splitlines()]
     assert rows[1][:2] == ["out", "50.00"] and rows[2][:2] == ["other", "0.00"] and "Missing: Missing" in found
