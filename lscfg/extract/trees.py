@@ -59,7 +59,7 @@ def read_trees(path: str | os.PathLike[str]) -> TextTrees:
     except ValueError as error:
         raise InputError(str(error), path, number) from None
     if not found.rule:
-        raise InputError("no tree in it; give a rule a line, and an empty line behind each tree", path)
+        raise InputError("the file contains no tree; write one rule a line and an empty line after each tree", path)
     return found.trees()
 
 

@@ -233,7 +233,7 @@ class Expectation:
             ValueError: the weights have several states.
         """
         if weights.m != 1:
-            raise ValueError(f"edges have probabilities of their own with one state, not with {weights.m}")
+            raise ValueError(f"edges take separate probabilities with one hidden state only, not with {weights.m}")
         if self._outside.shape != (len(self._factor), 1):
             self._inside, self._outside = np.empty((len(self._factor), 1)), np.empty((len(self._factor), 1))
         found, first = [], 0

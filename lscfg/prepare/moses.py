@@ -48,7 +48,9 @@ class MosesTokeniser(Tokeniser[Declared]):
         """
         base = language.lower().replace("_", "-").partition("-")[0]
         if base in UNSPACED:
-            raise InputError(f"moses cannot tell the words of {language}; take the tokeniser spm, or split them before")
+            raise InputError(
+                f"moses does not split the words of {language}; use the tokeniser spm, or split the words first"
+            )
         try:
             return MosesRules(base)
         except ImportError as error:

@@ -55,7 +55,7 @@ class Parquet(TextReader[FieldSettings]):
                             fault = NO_TRANSLATION if None in pair else ""
                             yield RawPair(str(path), row, pair[0] or "", pair[1] or "", fault)
             except UnicodeDecodeError as error:
-                raise InputError(f"text behind row {row} is not UTF-8", path) from error
+                raise InputError(f"text after row {row} is not UTF-8", path) from error
             except (pyarrow.ArrowException, OSError) as error:
                 if isinstance(error, OSError) and error.errno:
                     raise InputError(f"cannot read: {os.strerror(error.errno)}", path) from error

@@ -69,7 +69,7 @@ class PrepareSettings(Declared):
                 ending = plain_name(files[number]).rpartition(".")[2]
                 language = ending if _LANGUAGE.fullmatch(ending) and ending != plain_name(files[number]) else ""
             if not language:
-                raise SettingError(f"{side}_language", "must be given: no file's name tells it")
+                raise SettingError(f"{side}_language", "must be given: no file name ends with a language")
             found.append(language)
         if found[0] == found[1]:
             raise InputError(

@@ -64,8 +64,8 @@ def test_other_programs_may_write_in_their_way(tmp_path):
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", None, "no tree in it"),
-        ("-\n", None, "no tree in it"),
+        ("", None, "the file contains no tree"),
+        ("-\n", None, "the file contains no tree"),
         ("a\n", 1, "not a rule: 'a'; write SOURCE"),
         (TEXT, 7, "not a rule"),
         ("a ||| A\nb ||| B\n", 2, "put an empty line between trees"),

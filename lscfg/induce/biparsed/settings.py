@@ -42,7 +42,7 @@ class BiparseSettings(Declared):
     folds: int = setting(1, "models, each of which weighs the pairs that it has not learned from", least=1, most=100)
     held_out: float = setting(
         0.02,
-        "share of the pairs that tell when to stop, without learning from them; 0: never stop",
+        "share of pairs held out to decide when to stop; 0: never stop",
         least=0,
         below=1,
         metavar="SHARE",

@@ -39,7 +39,7 @@ class GraphSettings(Declared):
     one_way: bool = setting(False, "leave edges as they are found, in one direction")
     source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
     approximate: bool = setting(
-        False, "search with faiss in the spaces svd, cca and vectors; a few neighbours are missed, and told in the log"
+        False, "search with faiss in the spaces svd, cca and vectors; misses a few neighbours and logs how many"
     )
 
     def __post_init__(self) -> None:
