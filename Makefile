@@ -38,7 +38,7 @@ types: $(VENV)/test.done
 
 # The pages of docs/ and of the root as a site, with the reference of the Python packages.
 docs: $(VENV)/docs.done
-	$(BIN)/python -m sphinx -q -W --keep-going -c docs . build/docs
+	$(BIN)/python -P -m sphinx -q -W --keep-going -c docs . build/docs
 	@echo build/docs/index.html
 
 # Not an editable install: what is tested is what a user gets. The sources decide when it is made again.

@@ -311,7 +311,7 @@ def test_the_site_can_be_made(tmp_path):
     site = tmp_path / "site"
     command = ["-m", "sphinx", "-q", "-W", "--keep-going", "-c", DOCUMENTS, "-d", tmp_path / "trees", ROOT, site]
     run = subprocess.run(
-        [sys.executable, *command],
+        [sys.executable, "-P", *command],
         env=os.environ | {"PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,

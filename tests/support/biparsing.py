@@ -47,7 +47,19 @@ def started(corpus, folder, *options, largest=resource.RLIM_INFINITY):
         "-o",
         folder / "grammar",
     ]
-    command = [sys.executable, "-c", begin, "grammar", "biparsed", *files, "--set", "held_out=0", "--quiet", *options]
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        begin,
+        "grammar",
+        "biparsed",
+        *files,
+        "--set",
+        "held_out=0",
+        "--quiet",
+        *options,
+    ]
     return subprocess.Popen([*map(str, command)], stderr=subprocess.PIPE, text=True)
 
 

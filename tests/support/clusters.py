@@ -11,7 +11,6 @@ import warnings
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 SUPPORT = str(Path(__file__).parent)
 
 
@@ -31,7 +30,7 @@ def free_port():
 
 def environment(**more):
     """Workers find lscfg and the functions of tests."""
-    parts = [SUPPORT, *([str(ROOT)] if os.environ.get("PYTHONPATH") else []), os.environ.get("PYTHONPATH", "")]
+    parts = [SUPPORT, os.environ.get("PYTHONPATH", "")]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(filter(None, parts)),
@@ -68,7 +67,7 @@ class RealCluster:
         log = open(self.folder / "log", "a")  # noqa: SIM115 (the process has it)
         with log:
             return subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.{words[0]}", *words[1:]],
+                [sys.executable, "-P", "-m", f"distributed.cli.{words[0]}", *words[1:]],
                 stdout=log,
                 stderr=log,
                 env=environment(**more),

@@ -188,7 +188,7 @@ def test_a_killed_process_goes_on(tmp_path):
         "rerankers.run(Killed(), sys.argv[1])\n"
     )
     folder = str(Path(rerankers.__file__).parent)
-    command_line = [sys.executable, "-c", program, str(tmp_path / "parts"), folder]
+    command_line = [sys.executable, "-P", "-c", program, str(tmp_path / "parts"), folder]
     killed = subprocess.run(command_line, capture_output=True, cwd=tmp_path)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
     decoder = Reranker()

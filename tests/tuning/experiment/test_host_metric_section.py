@@ -105,7 +105,7 @@ def installed(tmp_path, monkeypatch):
 def lscfg(place, *words):
     """A process of its own, since choices of settings are known from its start."""
     environment = {**os.environ, "PYTHONPATH": str(place)}
-    command = [sys.executable, "-m", "lscfg", *map(str, words)]
+    command = [sys.executable, "-P", "-m", "lscfg", *map(str, words)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 
 
