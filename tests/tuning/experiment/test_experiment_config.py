@@ -236,7 +236,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             "[systems.MIN]",
             '[systems.A]\nagree = ["MIN", "X"]\n[systems.MIN]',
-            r"agree: 'MIN' is no system before this one",
+            r"agree: 'MIN' is no earlier system with its own rules",
         ),
         (NONE, NONE + '\n[systems.A]\nagree = ["MIN"]', r"agree must name two systems or more, each once"),
         (NONE, NONE + '\n[systems.A]\nagree = ["MIN", "MIN"]', r"agree must name two systems or more, each once"),
