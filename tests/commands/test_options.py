@@ -567,7 +567,7 @@ def test_precision_of_a_model(double):
     ],
 )
 def test_clusters(line, monkeypatch, capsys):
-    """What goes to a cluster as a whole, or opens its engine there."""
+    """Commands that run on a cluster as a whole, or open an engine there."""
 
     def stop(*given: object) -> None:
         place = next(one for one in (getattr(item, "cluster", item) for item in given) if isinstance(one, str))
