@@ -26,8 +26,8 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
+from lscfg.study.disambiguation import InventorySettings, Questions
 from lscfg.study.mrr import ScoreEvaluator
-from lscfg.study.senses import InventorySettings, Questions
 
 Adder = Callable[[Any, RuleTokens, list[str]], Any]
 

@@ -23,8 +23,8 @@ from lscfg.io.columns import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 from lscfg.kernel.lm import PhraseScorer
 from lscfg.log import progress
+from lscfg.study.disambiguation import Questions
 from lscfg.study.gains import mean_gain
-from lscfg.study.senses import Questions
 
 P_OF_TARGET, P_OF_SOURCE = "P(e|f)", "P(f|e)"
 LM = "LM"

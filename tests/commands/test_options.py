@@ -38,7 +38,7 @@ from lscfg.model.compress import CPSettings
 from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
 from lscfg.parser import CommandParser
-from lscfg.study.senses import InventorySettings
+from lscfg.study.disambiguation import InventorySettings
 from lscfg.tuning.experiment.config import Overrides
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
 
@@ -280,7 +280,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "inspect choices one --measure translations --train f --held-out e --lm text -o out --set trivial=true",
         {
             "lscfg.extract.derive.Derivations.load": "trees",
-            "lscfg.study.senses.Questions.held_out": "questions",
+            "lscfg.study.disambiguation.Questions.held_out": "questions",
             "lscfg.study.mrr.ScoreEvaluator.of": "evaluator",
             "lscfg.study.mrr.measure_scores": {"all": "figures"},
             "lscfg.study.mrr.format_scores": "",
@@ -294,13 +294,13 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "inspect choices one --measure translations --train f --set leave_out=0.25",
         {
             "lscfg.extract.derive.Derivations.load": "trees",
-            "lscfg.study.senses.Questions.of_tokens": "questions",
+            "lscfg.study.disambiguation.Questions.of_tokens": "questions",
             "lscfg.study.mrr.ScoreEvaluator.of": "evaluator",
             "lscfg.study.mrr.measure_scores": {"all": "figures"},
             "lscfg.study.mrr.format_scores": "",
         },
         {
-            "lscfg.study.senses.Questions.of_tokens": call("trees", InventorySettings(), 0.25),
+            "lscfg.study.disambiguation.Questions.of_tokens": call("trees", InventorySettings(), 0.25),
             "lscfg.study.mrr.ScoreEvaluator.of": call("questions", None, False, 0.25),
         },
     ),

@@ -37,7 +37,7 @@ from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.serve.settings import ServeSettings
 from lscfg.settings import Declared, Setting, settings_of
-from lscfg.study.senses import InventorySettings
+from lscfg.study.disambiguation import InventorySettings
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import TuneSettings
@@ -143,7 +143,7 @@ ROWS = [
         "inspect choices m --measure translations --train f --held-out e",
         "translations",
         InventorySettings,
-        "lscfg.study.senses.Questions.held_out",
+        "lscfg.study.disambiguation.Questions.held_out",
     ),
 ]
 ROWS = [row for row in ROWS if settings_of(row.cls)]

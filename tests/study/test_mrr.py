@@ -16,8 +16,8 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import left_out
 from lscfg.io.write import write_lines
 from lscfg.kernel.lm import PhraseScorer
+from lscfg.study.disambiguation import InventorySettings, Questions
 from lscfg.study.mrr import Candidate, ScoreEvaluator, measure_scores
-from lscfg.study.senses import InventorySettings, Questions
 
 TRAIN = [("b", "B")] * 3 + [("b", "C")] * 2 + [("b", "D"), ("a", "A"), ("a", "A"), ("c", "B"), ("c", "B")]
 HELD = [("b", "C"), ("b", "B"), ("b", "D"), ("a", "A"), ("a", "E"), ("b", "B")]

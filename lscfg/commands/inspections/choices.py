@@ -18,8 +18,8 @@ from lscfg.options import add_output
 from lscfg.parser import CommandParser
 from lscfg.settings import Declared, setting
 from lscfg.study.diagnose import Diagnosis, format_diagnosis, report
+from lscfg.study.disambiguation import InventorySettings, Questions
 from lscfg.study.mrr import ScoreEvaluator, format_scores, measure_scores
-from lscfg.study.senses import InventorySettings, Questions
 
 HELP = "measure held-out choices of rules or translations under models"
 

@@ -134,7 +134,7 @@ def test_experiments_of_table_3(data, name):
 
 
 @pytest.mark.parametrize("name", ["ja-en", "de-en"])
-def test_experiments_of_phrase_senses(data, name):
+def test_experiments_of_phrase_disambiguation(data, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-context" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=data(name)))
     steps = {name: system.step(Latent) for name, system in experiment.systems.items()}

@@ -1,6 +1,6 @@
 """Whether what scores of phrases know of held-out text tells their BLEU after tuning.
 
-    python experiments/senses.py ja-thesis4 --held-out dev.deriv [--systems CONTEXT,LS,CCA]
+    python experiments/score_correlation.py ja-thesis4 --held-out dev.deriv [--systems CONTEXT,LS,CCA]
 
 The folder is the output of lscfg run with experiments/ja-en-context/experiment.toml. For each of its systems of phrase
 pairs the table has, in nats a question, for the features that the system has in the decoder:
@@ -27,8 +27,8 @@ from lscfg.extract.derive import Derivations
 from lscfg.io.columns import align_columns
 from lscfg.kernel import FeatureOptions, Model, feature_names
 from lscfg.study.diagnose import AROUND, ONE_STATE, Diagnosis
+from lscfg.study.disambiguation import InventorySettings, Questions
 from lscfg.study.mrr import P_OF_TARGET, ScoreEvaluator
-from lscfg.study.senses import InventorySettings, Questions
 
 LM = "lm.arpa"
 MEASURES = ("adds", "gain", "target", "MRR")

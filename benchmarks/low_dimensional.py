@@ -1,6 +1,6 @@
 """Time of learning context models, compared with the same steps in NumPy, and of their features.
 
-    python benchmarks/sense.py train.ja train.deriv --pairs 5000 --decode dev.ja
+    python benchmarks/low_dimensional.py train.ja train.deriv --pairs 5000 --decode dev.ja
 
 From the first sentence pairs: CPU seconds of the whole estimate of each kind. Then, of the first tokens, one pass of
 what is learned token by token in C and in NumPy, which have to come to the same parameters before a ratio is printed.
