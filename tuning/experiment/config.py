@@ -123,7 +123,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     shared = {TABLE: part(TABLE)}
     read_propagation(shared[TABLE], (TABLE,), reader)
     made: dict[str, Any] = {
-        "sources": {name: reader.build(cls, rules[name], (name,)) for name, cls in EXTRACTORS.settings().items()},
+        "extractors": {name: reader.build(cls, rules[name], (name,)) for name, cls in EXTRACTORS.settings().items()},
         "contexts": read_contexts(part("context"), ("context",), reader),
         "systems": _systems(part("systems"), rules, shared, reader),
         "tuning": _with_kind(Tuning, OPTIMISERS, "optimiser", "learner", part("tuning"), ("tuning",), reader),
@@ -132,7 +132,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
     preparation = part("prepare")
     known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
     tables = [*known, *rules, *shared]
-    tables += [name for name in made if name != "sources"]
+    tables += [name for name in made if name != "extractors"]
     for name in table:
         if name not in known:
             raise reader.unknown((name,), tables)

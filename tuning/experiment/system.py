@@ -163,7 +163,7 @@ class Experiment:
 
     corpus: Corpus | RawCorpus
     systems: dict[str, System]
-    sources: dict[str, Declared]
+    extractors: dict[str, Declared]
     """Settings of every rule extractor."""
     contexts: tuple[Chosen, ...] = ()
     """Context models that have a table in [context]; the others have their defaults."""
@@ -197,7 +197,7 @@ class Experiment:
 
     def decoding(self, extractors: Sequence[str]) -> Decoding:
         """Settings of a decoder for the rules of extractors."""
-        return Decoding.joined([EXTRACTORS[name].decoding(self.sources[name]) for name in extractors])
+        return Decoding.joined([EXTRACTORS[name].decoding(self.extractors[name]) for name in extractors])
 
     def of(self, system: System) -> Experiment:
         """The experiment with the settings of one system, without start weights of features that it does not have."""
@@ -206,7 +206,7 @@ class Experiment:
         absent = {*LATENT_FEATURES} - ({*features.names} if latent else set())
         weights = {name: value for name, value in self.tuning.weights.items() if name not in absent}
         tuning = dataclasses.replace(self.tuning, weights=weights)
-        return dataclasses.replace(self, features=features, tuning=tuning, sources=self.sources | {**system.own})
+        return dataclasses.replace(self, features=features, tuning=tuning, extractors=self.extractors | {**system.own})
 
 
 # ---- as stages ----
@@ -364,4 +364,4 @@ class Draft:
 
     def settings_of(self, extractor: str) -> Chosen:
         """A rule extractor with its settings in this system."""
-        return Chosen.of(EXTRACTORS[extractor], extractor, self.experiment.sources[extractor])
+        return Chosen.of(EXTRACTORS[extractor], extractor, self.experiment.extractors[extractor])

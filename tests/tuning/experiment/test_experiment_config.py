@@ -150,7 +150,7 @@ def test_experiments_of_sampled_rules(data, name):
     path = Path(__file__).parents[3] / "experiments" / f"{name}-sampled" / "experiment.toml"
     experiment = read_experiment(path, Overrides(data=data(name)))
     settings = {
-        system: experiment.of(made).sources["sampled"]
+        system: experiment.of(made).extractors["sampled"]
         for system, made in experiment.systems.items()
         if made.rules and "sampled" in made.rules.extractors
     }
@@ -158,8 +158,8 @@ def test_experiments_of_sampled_rules(data, name):
     assert [settings[f"SAMPLED-{sweep}"].kept() for sweep in (0, 100)] == [(0,), (100,)]
     assert settings["SAMPLED-DP"].discount == 0
     assert {name for name, made in settings.items() if made.rule_filter == "scope"} >= {"SAMPLED-SCOPE"}
-    without = experiment.of(experiment.systems["NO-SINGLETONS"]).sources["hiero"]
-    assert without.no_singletons and not experiment.sources["hiero"].no_singletons
+    without = experiment.of(experiment.systems["NO-SINGLETONS"]).extractors["hiero"]
+    assert without.no_singletons and not experiment.extractors["hiero"].no_singletons
     assert experiment.systems["SAMPLED-UNTUNED"].weights_of == "HIERO"
     check_corpus(experiment)
 

@@ -351,13 +351,13 @@ def test_every_key_has_another_value(doubles):
                 continue
             default = key.default if key.default_factory is dataclasses.MISSING else key.default_factory()
             assert any(getattr(section, key.name) != default for section in given), (name, key.name)
-    chosen = [*experiment.sources.values(), experiment.contexts[0].settings, experiment.tuning.learner]
+    chosen = [*experiment.extractors.values(), experiment.contexts[0].settings, experiment.tuning.learner]
     chosen.append(experiment.alignment.aligner)
     steps = [step for system in experiment.systems.values() if (step := system.step(Latent))]
     assert any(step.own_features for step in steps)
     estimators = {step.estimator.name: step.estimator.settings for step in steps}
     chosen += [settings for name, settings in estimators.items() if name != "clusters"]
-    assert {*estimators} == {*ESTIMATORS.names()} and {*experiment.sources} == {*EXTRACTORS.names()}
+    assert {*estimators} == {*ESTIMATORS.names()} and {*experiment.extractors} == {*EXTRACTORS.names()}
     for settings in chosen:
         for item in settings_of(type(settings)):
             assert getattr(settings, item.name) != item.default or item.name in EXCLUDED, item.name
@@ -375,7 +375,7 @@ def tables():
         yield name, ALIGNERS[name].Settings, heading, lambda experiment: experiment.alignment.aligner
     for name in EXTRACTORS.names():
         source = EXTRACTORS[name]
-        yield name, source.Settings, f"[{name}]\n", (lambda experiment, name=name: experiment.sources[name])
+        yield name, source.Settings, f"[{name}]\n", (lambda experiment, name=name: experiment.extractors[name])
     for name in CONTEXT_MODELS.names():
         heading = f"[context.{name}]\n"
         yield name, CONTEXT_MODELS[name].Settings, heading, lambda experiment: experiment.contexts[0].settings

@@ -152,7 +152,7 @@ class Latent(SystemStep):
                 return Fault("context", f"{one.name} is for a system with an estimator and features of it")
         if self.needs_boundary(experiment):
             learned = with_boundary(system.rules.extractors)
-            if not learned or not experiment.of(system).sources[learned].facts()["passes"]:
+            if not learned or not experiment.of(system).extractors[learned].facts()["passes"]:
                 message = "SpanBoundary needs biparsed rules: add +biparsed to grammar, and passes to [biparsed]"
                 return Fault("features", message)
         return None
