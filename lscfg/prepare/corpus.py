@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
@@ -78,7 +79,7 @@ class TextSet:
     places: list[tuple[str, int]] = field(default_factory=list)
     texts: tuple[list[str], ...] = ((), ())  # type: ignore[assignment]
     words: dict[int, list[str]] = field(default_factory=dict)
-    """The texts as words, by the number of the text."""
+    """The texts as words, by the number of the text: first in their own case, later as they are written."""
 
     def of_side(self, side: int) -> range:
         """The numbers of the texts of the source (0) or target side (1)."""
@@ -91,14 +92,16 @@ class TextSet:
     def part(self, name: str, numbers: Sequence[int]) -> TextSet:
         """Some of the pairs."""
         texts = tuple([text[number] for number in numbers] for text in self.texts)
-        return TextSet(name, [self.places[number] for number in numbers], texts)
+        words = {text: [lines[number] for number in numbers] for text, lines in self.words.items()}
+        return TextSet(name, [self.places[number] for number in numbers], texts, words)
 
 
 def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, engine: Engine | None = None) -> Record:
     """Writes the corpus, its models, ``dropped.tsv`` and ``prepare.json`` into the folder; equal input, equal bytes.
 
-    Pairs of the training text that do not do are left out and listed; of the other sets every line stays, and an empty
-    one stays empty.
+    Pairs of the corpus beyond the limits of the settings are left out and listed: they are neither trained on nor drawn
+    for dev and test, where a sentence too long to parse teaches tuning to translate shortly. Sets with files keep every
+    line, an empty one too, and long lines are warned of.
 
     Raises:
         InputError: a file is bad or missing, a package is missing, too few pairs are left, or pairs are to be set off
@@ -113,14 +116,16 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     sets = [_read_set(name, given, settings) for name, given in zip(HELD_OUT_SETS, files[1:], strict=True) if given]
     train, remarks = _read_corpus(files.corpus, languages, settings, _pairs_of(sets))
     read = len(train.places) + len(remarks)
+    for side in range(2):
+        train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0])
-    sets += drawn
-    made = [_encode(side, recipes[side], [train, *sets], folder, engine) for side in range(2)]
-    train = _filtered(train, settings, remarks)
+    made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
+    train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
     if not train.places:
         raise InputError(f"no pair of {read} is left to train on", files.corpus[0])
     for held in sets:
         remarks += _kept(held, settings)
+    sets += drawn
     _write_sets(folder, [train, *sets], languages)
     remarks.sort()
     write_lines(folder / DROPPED, ["\t".join(Remark._fields), *("\t".join(map(str, row)) for row in remarks)])
@@ -198,6 +203,9 @@ def _set_off(
 ) -> tuple[TextSet, list[TextSet]]:
     """The training text without the pairs that are drawn for other sets, and these, in the order of the corpus.
 
+    Pairs beyond the limits are not drawn. The words of subword tokenisers are not known yet, so their limits apply to
+    blank-separated words here, and to subwords after the drawing.
+
     Args:
         path: a file of the corpus, for the message.
 
@@ -206,13 +214,15 @@ def _set_off(
     """
     wanted = {name: getattr(settings, name) for name in HELD_OUT_SETS if getattr(settings, name)}
     pairs = list(zip(*train.texts, strict=True))
-    first = {pair: number for number, pair in reversed(list(enumerate(pairs)))}
+    faults = [_beyond(words, settings) for words in zip(*train.words.values(), strict=True)] if wanted else []
+    first = {pairs[number]: number for number in reversed(range(len(faults))) if not faults[number]}
     count = sum(wanted.values())
     if count and len(first) <= count:
         sizes = ", ".join(f"{name} = {size}" for name, size in wanted.items())
+        good = " within max_length and max_ratio" if any(faults) else ""
         raise InputError(
-            f"{len(first)} different pairs are too few for {sizes} and a training text; lower {' and '.join(wanted)}"
-            f" ([prepare], or {' and '.join(f'--{name}' for name in wanted)})",
+            f"{len(first)} different pairs{good} are too few for {sizes} and a training text; lower"
+            f" {' and '.join(wanted)} ([prepare], or {' and '.join(f'--{name}' for name in wanted)})",
             path,
         )
     drawn = random.Random(settings.seed).sample(sorted(first.values()), count)
@@ -231,30 +241,42 @@ def _set_off(
     return train.part(train.name, left), sets
 
 
-def _filtered(train: TextSet, settings: PrepareSettings, remarks: list[Remark]) -> TextSet:
-    """The training text, as words, without pairs whose lengths are out of their limits."""
+def _filtered(part: TextSet, settings: PrepareSettings, remarks: list[Remark]) -> TextSet:
+    """The set, as words, without pairs beyond the limits."""
     left = []
-    for number, pair in enumerate(zip(*train.words.values(), strict=True)):
-        short, long = sorted(_length(words) for words in pair)
-        reason = EMPTY if not short else LONG if long > settings.max_length else ""
-        reason = reason or (RATIO if long > settings.max_ratio * short else "")
-        if reason:
-            remarks.append(train.remark(number, "dropped", reason))
+    for number, pair in enumerate(zip(*part.words.values(), strict=True)):
+        if reason := _beyond(pair, settings):
+            remarks.append(part.remark(number, "dropped", reason))
         else:
             left.append(number)
-    part = train.part(train.name, left)
-    part.words = {text: [words[number] for number in left] for text, words in train.words.items()}
-    return part
+    return part.part(part.name, left)
 
 
-def _kept(held: TextSet, settings: PrepareSettings) -> Iterator[Remark]:
-    """Remarks on lines that would not be trained on."""
+def _beyond(pair: tuple[str, ...], settings: PrepareSettings) -> str:
+    """The limit that the words of a pair exceed; empty if none."""
+    short, long = sorted(_length(words) for words in pair)
+    if not short:
+        return EMPTY
+    return LONG if long > settings.max_length else RATIO if long > settings.max_ratio * short else ""
+
+
+def _kept(held: TextSet, settings: PrepareSettings) -> list[Remark]:
+    """Remarks on lines of a set with files that would not be trained on, and a warning of long ones."""
+    found, long = [], []
     for number, lines in enumerate(zip(*held.words.values(), strict=True)):
         lengths = [_length(line) for line in lines]
         if not min(lengths):
-            yield held.remark(number, "kept", EMPTY)
+            found.append(held.remark(number, "kept", EMPTY))
         elif max(lengths) > settings.max_length:
-            yield held.remark(number, "kept", LONG)
+            found.append(held.remark(number, "kept", LONG))
+            long.append(f"line {number + 1} of {max(lengths):,} words")
+    if long:
+        shown = ", ".join(long[:3]) + (f" and {len(long) - 3:,} more" if len(long) > 3 else "")
+        log.warning(
+            f"{held.places[0][0]}: {shown}; a set that is given keeps its lines, but a sentence too long to parse stays"
+            " untranslated, and tuning then learns to translate shortly: split or remove these lines"
+        )
+    return found
 
 
 def _length(words: str) -> int:
@@ -279,9 +301,11 @@ def _recipe(language: str, settings: PrepareSettings) -> SideRecipe:
 
 def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path, engine: Engine) -> SideRecipe:
     """Puts the words of a side into all sets, of which the first is the training text; the side with its models."""
-    texts = {(k, number): part.texts[number] for k, part in enumerate(sets) for number in part.of_side(side)}
-    if not recipe.subwords:
-        texts = {place: _mapped(engine, recipe, "split", lines) for place, lines in texts.items()}
+    texts = {
+        (k, number): part.words[number] if number in part.words else _split(part.texts[number], recipe, engine)
+        for k, part in enumerate(sets)
+        for number in part.of_side(side)
+    }
     training, tokenised = texts[0, side], not recipe.subwords
     forms = None
     if recipe.casing == "true":
@@ -298,6 +322,11 @@ def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path
     for (k, number), lines in texts.items():
         sets[k].words[number] = _mapped(engine, recipe, "finish", lines)
     return recipe
+
+
+def _split(lines: list[str], recipe: SideRecipe, engine: Engine) -> list[str]:
+    """Separates the words of the lines by blanks; a subword tokeniser does so later, with its model."""
+    return lines if recipe.subwords else _mapped(engine, recipe, "split", lines)
 
 
 def _mapped(engine: Engine, recipe: SideRecipe, step: str, lines: Sequence[str]) -> list[str]:

@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 from little_experiment import run_lscfg
@@ -114,6 +115,46 @@ def test_sets_are_disjoint_and_in_order(tmp_path, raw, twice):
     assert reasons == ({("train", "dropped", "held out")} if twice else set())
     other = prepared(tmp_path / "other", raw, plain(dev=20, test=30, keep_duplicates=twice, seed=2))
     assert pairs(tmp_path / "other", "test") != found["test"] and other.sizes["test"] == 30
+
+
+@pytest.mark.parametrize("tokeniser", TOKENISERS.names())
+def test_no_pair_beyond_the_limits_is_drawn(tmp_path, raw, tokeniser):
+    """A sentence too long to parse stays untranslated, and tuning would learn from it to translate shortly."""
+    sides = [list(read_lines(path)) for path in raw]
+    junk = {4: ("wort " * 400 + ".", "short ."), 30: ("ja", "word " * 50), 70: ("viele " * 130, "many " * 130)}
+    for number, pair in junk.items():
+        for side, line in zip(sides, pair, strict=True):
+            side[number] = line
+    files = [write(tmp_path, f"junk.{language}", side) for language, side in zip(("de", "en"), sides, strict=True)]
+    held, own = 140, TOKENISERS[tokeniser].Settings()
+    if tokeniser == "spm":
+        held, own = 20, replace(own, vocabulary=60)
+    settings = PrepareSettings(tokeniser=tokeniser, tokenisation=own, dev=held, test=held)
+    prepared(tmp_path / "out", files, settings)
+    lengths = [
+        (len(source.split()), len(target.split()))
+        for name in ("train", "dev", "test")
+        for source, target in pairs(tmp_path / "out", name)
+    ]
+    assert max(map(max, lengths)) <= settings.max_length
+    assert all(max(pair) <= settings.max_ratio * min(pair) for pair in lengths)
+    dropped = {line: reason for line, part, done, reason in remarks(tmp_path / "out") if done == "dropped"}
+    assert dropped.items() >= {5: "long", 31: "ratio", 71: "long"}.items()
+
+
+def test_too_few_pairs_within_the_limits(tmp_path):
+    files = [write(tmp_path, f"f.{language}", ["w " * 101 + str(n) for n in range(9)] + ["a"]) for language in "xy"]
+    with pytest.raises(InputError, match="1 different pairs within max_length and max_ratio are too few for dev = 5"):
+        prepared(tmp_path / "out", files, plain(source_language="de", target_language="en", dev=5))
+
+
+def test_long_lines_of_a_given_set_are_warned_of(tmp_path, raw, caplog):
+    dev = [write(tmp_path, f"dev.{side}", ["a b", "a " * 120, "c"]) for side in ("de", "en")]
+    prepared(tmp_path / "out", raw, plain(), dev)
+    assert len(pairs(tmp_path / "out", "dev")) == 3
+    [warned] = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert f"{dev[0]}: line 2 of 120 words" in warned
+    assert "split or remove" in warned
 
 
 @pytest.mark.parametrize("tokeniser", ["none", "moses", "spm"])
