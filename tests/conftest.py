@@ -15,6 +15,7 @@ from lscfg import log
 TESTS = Path(__file__).resolve().parent
 # pytest explains assertions of the shared modules, too.
 pytest.register_assert_rewrite(*(path.stem for path in (TESTS / "support").glob("*.py")))
+import skips  # noqa: E402
 from tiers import marks  # noqa: E402
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run next to each other; set before NumPy is imported
@@ -60,6 +61,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cpu", action="store_true", help="show CPU seconds of each test file, child processes included")
+    parser.addoption("--listed-skips", action="store_true", help="only skips of tests/support/skips.py; $CI sets it")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--listed-skips") or os.environ.get("CI", "") not in ("", "0", "false"):
+        config.pluginmanager.register(skips)
 
 
 _seconds: collections.Counter[str] = collections.Counter()

@@ -275,7 +275,6 @@ def commands_of(page: Path) -> Iterator[str]:
             yield from (part.strip() for part in line.split(" | "))
 
 
-@pytest.mark.skipif("context" not in {command.name for command in COMMANDS}, reason="pages use the coming names")
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_in_pages_are_understood(page):
     parser = build_parser(every_command())

@@ -35,7 +35,10 @@ class Records(list[dict[str, Any]]):
         Raises:
             ImportError: pandas is not installed.
         """
-        import pandas
+        try:
+            import pandas
+        except ImportError as error:
+            raise ImportError("frame() needs pandas: pip install pandas", name="pandas") from error
 
         return pandas.DataFrame.from_records(self)
 

@@ -3,7 +3,6 @@
 import doctest
 import subprocess
 import sys
-from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -75,10 +74,15 @@ def test_records_are_tables(tmp_path):
     assert str(Records()) == "no records" and Records()._repr_html_() == "<p>no records</p>"
 
 
-@pytest.mark.skipif(find_spec("pandas") is None, reason="no pandas")
 def test_records_become_frames(model):
     frame = model.analyse("a b").rules().frame()
     assert list(frame.columns)[:3] == ["span", "source", "target"] and len(frame) > 2
+
+
+def test_a_missing_pandas_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        Records([{"a": 1}]).frame()
 
 
 @pytest.fixture

@@ -88,7 +88,6 @@ def test_context_is_learned_from_files(tmp_path):
         lscfg.MLE().fit(made, context=tmp_path / "t")
 
 
-@pytest.mark.skipif(find_spec("sklearn") is None, reason="no scikit-learn")
 def test_scikit_learn_clones_them():
     from sklearn.base import clone
 

@@ -1,43 +1,32 @@
 """Options and arguments of the commands reach the work: a table of lines and of the calls that they make.
 
-Settings have their own table in ``test_settings_arrive``. A value differs from its default and from all other values of
-its line.
+``test_settings_arrive`` lists settings. A value differs from its default and from all other values of its line.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
 import shlex
-import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from functools import partial
 from pathlib import Path
-from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY, MagicMock, call
 
-import helpers
 import numpy as np
 import pytest
 
 from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
-from lscfg.decode.analysis import Cut
-from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
 from lscfg.extract.minimal import MinimalSettings
-from lscfg.io.read import read_lines
-from lscfg.kernel import PAPER_FEATURES, DeriveOptions, FeatureOptions
+from lscfg.kernel import DeriveOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.model.compress import CPSettings
-from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
-from lscfg.parser import CommandParser
 from lscfg.study.disambiguation import InventorySettings
 from lscfg.tuning.experiment.config import Overrides
 from lscfg.tuning.tune import Iteration, TuneResult, TuneSettings
@@ -47,6 +36,7 @@ RULES = MagicMock(max_targets=20)
 SELECTION = SimpleNamespace(kept=[1], dropped={})
 GRAPH = SimpleNamespace(shape=(1, 1), nnz=0, getnnz=np.zeros)
 HISTORY = (Iteration(1, 20.0, 1.0, 30.0, None, 9, 9, {"One": 2.0}),)
+pytestmark = pytest.mark.usefixtures("command_files")
 TEXT_F, TEXT_E, TEXT_E2, TEXT_A, TEXT = (["a0 b", "c0"], ["a1 b", "c1"], ["a2 b", "c2"], ["a3 b", "c3"], ["a4 b", "c4"])
 """The lines of the files ``f``, ``e``, ``e2``, ``a1`` and ``text``."""
 
@@ -467,7 +457,7 @@ OTHER_LINES = [
     "--optimiser pro --decoder cdec",
     "grammar sampled f e a1 -o out --cluster local:3",
 ]
-"""Lines whose options have tests of their own."""
+"""Lines whose options have their own tests."""
 
 
 def words_of(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
@@ -498,45 +488,6 @@ def test_no_option_is_missing():
     assert {*words_of(parser)} <= given, {*words_of(parser)} - given
 
 
-def test_budgets():
-    """The command line stays small: at most 22 commands, 360 options, and 30 of a parser."""
-    parsers = list(build_parser(COMMANDS).every())
-    counts = {parser.prog: sum(bool(action.option_strings) for action in parser._actions) for parser in parsers}
-    assert all(isinstance(parser, CommandParser) for parser in parsers)
-    assert len(COMMANDS) <= 22 and sum(counts.values()) <= 360 and max(counts.values()) <= 30, counts
-
-
-def test_commands_import_at_their_top():
-    """The table loads a command when it is called, so that no import has to hide in a function."""
-    hidden = []
-    for name, module in list(sys.modules.items()):
-        if ".commands" in name and (path := getattr(module, "__file__", None)) and name.startswith("lscfg."):
-            tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-            functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
-            inner = [one for node in functions for one in ast.walk(node)]
-            hidden += [name for one in inner if isinstance(one, (ast.Import, ast.ImportFrom))]
-    assert "lscfg.commands.align" in sys.modules and not hidden
-
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch) -> Path:
-    """The working directory, with the files that lines name."""
-    monkeypatch.chdir(tmp_path)
-    for number, name in enumerate(("f", "e", "e2", "a1", "text", "model", "library")):
-        (tmp_path / name).write_text(f"a{number} b\nc{number}\n")
-    (tmp_path / "weights").write_text("One 1\n")
-    (tmp_path / "settings.toml").write_text("[derive]\nbinarise = true\n")
-    (tmp_path / "cdec.ini").write_text("formalism=scfg\ngrammar=text\nfeature_function=WordPenalty\n")
-    (tmp_path / "folder").mkdir()
-    return tmp_path
-
-
-@pytest.fixture
-def double(monkeypatch):
-    """Doubles until the test ends."""
-    return partial(helpers.double, monkeypatch)
-
-
 @pytest.mark.parametrize(("line", "doubles", "calls"), CALLS, ids=[line[:50] for line, _, _ in CALLS])
 def test_options_reach_the_work(double, line, doubles, calls):
     if "serve" in line:
@@ -547,142 +498,3 @@ def test_options_reach_the_work(double, line, doubles, calls):
     assert main(shlex.split(line)) == 0
     for name, expected in calls.items():
         made[name].assert_called_with(*expected.args, **expected.kwargs)
-
-
-def test_precision_of_a_model(double):
-    double("lscfg.extract.derive.Derivations.load", "trees")
-    estimate = double("lscfg.estimate.mle.RelativeFrequencies.estimate", MagicMock())
-    for words, precision in (([], "float32"), (["--precision", "double"], "float64")):
-        assert main(["estimate", "mle", "f", "-o", "out", *words]) == 0
-        estimate.return_value.save.assert_called_with("out", precision)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "grammar sampled f e a1 -o out",
-        "grammar sampled f e a1 -o out --chains 2",
-        "decode text -c cdec.ini -w weights -o out",
-        "tune weights --config cdec.ini --source f --reference e --weights weights -o folder",
-    ],
-)
-def test_clusters(line, monkeypatch, capsys):
-    """Commands that run on a cluster as a whole, or open an engine there."""
-
-    def stop(*given: object) -> None:
-        place = next(one for one in (getattr(item, "cluster", item) for item in given) if isinstance(one, str))
-        raise InputError(f"there: {place}")
-
-    for name in ("lscfg.parallel.jobs.run_there", "lscfg.parallel.choose.on_cluster"):
-        helpers.double(monkeypatch, name, does=stop)
-    assert main([*shlex.split(line), "--cluster", "local:3"]) == 1
-    assert capsys.readouterr().err.endswith("there: local:3\n")
-
-
-def test_marginals(double):
-    analyser = MagicMock(**{"json_parts.return_value": [b""]})
-    from_model = double("lscfg.decode.analysis.Analyser.from_model", analyser)
-    from_ini = double("lscfg.decode.analysis.Analyser.from_ini", analyser)
-    double("lscfg.parallel.choose.in_threads", does=in_threads)
-    forests = double("lscfg.formats.forests.ForestFile", MagicMock())
-    grammars = double("lscfg.decode.sentence_grammars.SentenceGrammars", MagicMock())
-    line = "inspect marginals model text -o out --set log=false --set floor=0.01 --jobs 97 --top 7 --min-marginal 0.25"
-    assert main(line.split()) == 0
-    features = FeatureOptions(log=False, floor=0.01, names=PAPER_FEATURES)
-    from_model.assert_called_once_with("model", features, None)
-    resolve_name("lscfg.parallel.choose.in_threads").assert_called_once_with(97)
-    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
-    assert main(["inspect", "marginals", "cdec.ini", "text", "--forests"]) == 0
-    forests.assert_called_once_with("text", (Path("text"),))
-    from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar)
-    assert main(["inspect", "marginals", "cdec.ini", "text", "--per-sentence-grammars", "folder"]) == 0
-    grammars.assert_called_once_with("folder", analyser, TEXT)
-    assert grammars.return_value.write.mock_calls == [call(n, analyser.return_value) for n in range(2)]
-
-
-def test_decode(double):
-    decoder = MagicMock()
-    translate = decoder.__enter__.return_value.translate
-    translate.return_value = []
-    from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
-    assert (
-        main(
-            [
-                "decode",
-                "text",
-                "-c",
-                "cdec.ini",
-                "-w",
-                "weights",
-                "-o",
-                "out",
-                "-k",
-                "5",
-                "--unique",
-                "--jobs",
-                "97",
-                "--derivations",
-                "other",
-            ]
-        )
-        == 0
-    )
-    from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
-    assert from_ini.call_args.args[1].workers == 97
-    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None)
-    assert [*translate.call_args.args[0]] == TEXT
-    assert Path("out").exists() and Path("other").exists()
-
-
-def test_evaluate(double):
-    evaluate = double("lscfg.tuning.evaluate.evaluate", MagicMock())
-    double("lscfg.tuning.commands.scores.format_scores", "")
-    double("lscfg.tuning.commands.scores.asdict", {"all": "figures"})
-    found = double("lscfg.tuning.sentences.differences", ["difference"])
-    table = double("lscfg.tuning.sentences.write_table")
-    show = double("lscfg.tuning.sentences.format_differences", "")
-    assert main(shlex.split(OTHER_LINES[3])) == 0
-    (systems, references, baseline), given = evaluate.call_args
-    assert (systems, references, baseline) == ({"A": [TEXT_E], "B": [TEXT_E2]}, [TEXT_F, TEXT], "A")
-    assert (given["samples"], given["trials"], given["seed"], given["source"]) == (50, 60, 70, TEXT_A)
-    assert given["metrics"] == ["bleu", "ter", "chrf", "comet"] and given["settings"]["comet"].model == Path("model")
-    found.assert_called_once_with(TEXT_E, TEXT_E2, [TEXT_F, TEXT])
-    table.assert_called_once_with("table", "A", {"B": ["difference"]}, [TEXT_F, TEXT], TEXT_A)
-    show.assert_called_once_with("A", "B", ["difference"], 3, [TEXT_F, TEXT], TEXT_A)
-    assert "figures" in Path("out").read_text()
-
-
-def test_demo(double):
-    corpus = SimpleNamespace(train=[], dev=[], test=[])
-    generate = double("lscfg.demo.generate", corpus)
-    write = double("lscfg.demo.write")
-    for name in ("HIERO", "MIN", "LATENT"):
-        Path("folder/systems", name).mkdir(parents=True)
-        Path("folder/systems", name, "test.output").touch()
-    run_experiment = double("lscfg.tuning.experiment.run.run_experiment", "")
-    assert main(["demo", "-o", "folder", "--seed", "4", "--jobs", "97"]) == 0
-    generate.assert_called_once_with(seed=4)
-    write.assert_called_once_with(corpus, Path("folder/corpus"))
-    run_experiment.assert_called_once_with(Path("folder/demo.toml"), Path("folder"), jobs=97)
-
-
-def test_cdec_pack(double):
-    packed = SimpleNamespace(features=(), lines=[], weights=lambda weights: weights)
-    pack_ini = double("lscfg.cdec_bridge.packing.pack_ini", packed)
-    assert (
-        main(["cdec", "pack", "-c", "cdec.ini", "-w", "weights", "-o", "folder", "--library", "library", "--no-unpack"])
-        == 0
-    )
-    pack_ini.assert_called_once_with("cdec.ini", False, "library")
-    assert sorted(path.name for path in Path("folder").iterdir()) == ["cdec.ini", "weights"]
-
-
-def test_moses_weights(double):
-    double("lscfg.decode.parsing.read_grammar", MagicMock())
-    read = double("lscfg.moses_bridge.config.read_moses_weights", {"theirs": 3.0})
-    conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
-    double("lscfg.moses_bridge.config.Conventions.of", conventions)
-    assert main(["moses", "weights", "moses.ini", "-c", "cdec.ini", "-o", "out"]) == 0
-    read.assert_called_once_with("moses.ini")
-    conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})
-    assert read_lines("out") == ["ours 3.0"]
