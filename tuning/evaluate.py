@@ -10,6 +10,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from lscfg.errors import InputError
+from lscfg.prepare.languages import is_unspaced, rule_languages
 from lscfg.settings import Declared
 from lscfg.tuning.bleu import check_references
 from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
@@ -176,13 +177,11 @@ def corpus_score(name: str, output: Sequence[str], references: Sequence[Sequence
     return float(metric.score(np.asarray(total)))
 
 
-TOKENS = {"zh": "zh", "yue": "zh"} | dict.fromkeys(("ja", "th", "lo", "km", "my", "bo", "dz"), "char")
-"""sacrebleu's tokenization of languages without blanks between words."""
-
-
 def restored_tokens(language: str) -> str:
-    """sacrebleu's tokenization of raw text: 13a, or another one for languages without blanks."""
-    return TOKENS.get(language.lower().replace("_", "-").partition("-")[0], "13a")
+    """sacrebleu's tokenization of raw text: 13a, or another one for languages without blanks between words."""
+    if not is_unspaced(language):
+        return "13a"
+    return "zh" if "zh" in rule_languages(language) else "char"
 
 
 def restored_bleu(lines: Sequence[str], references: Sequence[Sequence[str]], tokens: str = "13a") -> tuple[float, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,11 +9,10 @@ from pathlib import Path
 from lscfg.errors import InputError, quote
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
+from lscfg.prepare.languages import code_fault, equal_codes
 from lscfg.prepare.reader import TEXT, TEXT_READERS, plain_name, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, setting
-
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 
 
 @dataclass(frozen=True)
@@ -51,8 +49,8 @@ class PrepareSettings(Declared):
         super().__post_init__()
         for name in ("source_language", "target_language"):
             value = getattr(self, name)
-            if value and not _LANGUAGE.fullmatch(value):
-                raise SettingError(name, f"must be a language as en or pt-BR, not {quote(value)}")
+            if value and (fault := code_fault(value)):
+                raise SettingError(name, f"must be a language as en, eng or pt-BR: {quote(value)} {fault}")
         if self.tokenisation is None:
             object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
 
@@ -66,14 +64,18 @@ class PrepareSettings(Declared):
         for number, side in enumerate(("source", "target")):
             language = getattr(self, f"{side}_language")
             if not language and len(files) == 2 and reader_of(files, self.format) == TEXT:
-                ending = plain_name(files[number]).rpartition(".")[2]
-                language = ending if _LANGUAGE.fullmatch(ending) and ending != plain_name(files[number]) else ""
+                _, dot, language = plain_name(files[number]).rpartition(".")
+                if dot and (fault := code_fault(language)):
+                    message = f"must be given: the ending of {files[number]}, {quote(language)}, {fault}"
+                    raise SettingError(f"{side}_language", message)
+                language = language if dot else ""
             if not language:
                 raise SettingError(f"{side}_language", "must be given: no file name ends with a language")
             found.append(language)
-        if found[0] == found[1]:
+        if equal_codes(*found):
+            same = found[0] if found[0] == found[1] else " = ".join(found)
             raise InputError(
-                f"source and target have the same language, {found[0]}; name the languages with"
+                f"source and target have the same language, {same}; name the languages with"
                 " --source-language and --target-language, or source_language and target_language in [prepare]"
             )
         return found[0], found[1]

@@ -34,6 +34,10 @@ class Tokeniser(Kind[SettingsT]):
         """
         return None
 
+    def remark(self, language: str) -> str:
+        """The rules that the tokeniser takes for a language for want of the language's own; empty if it has them."""
+        return ""
+
     def open(self, language: str, settings: SettingsT, model: Path | None) -> Splitter:
         """Opens the splitter of a language.
 
