@@ -221,9 +221,9 @@ def test_a_run_with_sub_words_given_sets_and_two_tunings(texts, tmp_path):
 
 @pytest.mark.parametrize(
     ("language", "tokens"),
-    [(code, "13a") for code in "en pt_BR kor fra_Latn zh-Latn ht".split()]
-    + [(code, "zh") for code in "zh-TW zho_Hans chi cmn yue".split()]
-    + [(code, "char") for code in "ja jpn jpn_Jpan tha lao bur bod_Tibt".split()],
+    [(code, "13a") for code in ["en", "pt_BR", "kor", "fra_Latn", "zh-Latn", "ht"]]
+    + [(code, "zh") for code in ["zh-TW", "zho_Hans", "chi", "cmn", "yue"]]
+    + [(code, "char") for code in ["ja", "jpn", "jpn_Jpan", "tha", "lao", "bur", "bod_Tibt"]],
 )
 def test_tokens_of_restored_bleu(language, tokens):
     assert restored_tokens(language) == tokens
