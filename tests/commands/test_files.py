@@ -77,7 +77,7 @@ def test_no_command_overwrites_its_input(folder, capsys, line):
         ("moses convert -c cdec.ini -o out", ["moses.ini", "rule-table.gz", "glue-grammar"]),
         ("grammar minimal deriv --format moses -o out/table", ["glue-grammar"]),
         ("demo -o out", ["demo.toml", "corpus/train.ja"]),
-        ("init out --grammar f --lm e", ["experiment.toml", "cdec.ini", "start.weights"]),
+        ("init out --grammar f --lm e", ["cdec.ini", "start.weights"]),
     ],
 )
 def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):

@@ -93,27 +93,35 @@ def test_the_experiment_is_the_recommended_one_and_can_be_planned(tmp_path, made
 
 
 @pytest.mark.parametrize(
-    ("words", "held_out"),
+    ("words", "pairs", "held_out"),
     [
-        (["-s", "raw.es", "-t", "raw.en"], {"dev": 1000, "test": 1000}),
-        (["-s", "raw.es", "-t", "raw.en", "--dev-set", "f", "e"], {"dev": 0, "test": 1000}),
-        (["-s", "raw.tsv"], {"dev": 1000, "test": 1000}),
+        (["-s", "raw.es", "-t", "raw.en"], 3000, {"dev": 150, "test": 150}),
+        (["-s", "raw.es", "-t", "raw.en", "--dev-set", "f", "e"], 1000, {"dev": 0, "test": 100}),
+        (["-s", "raw.tsv", "--source-language", "es", "--target-language", "en"], 60, {"dev": 9, "test": 9}),
+        (["-s", "raw.es", "-t", "raw.en", "--target-language", "cy"], 30000, {"dev": 1000, "test": 1000}),
     ],
 )
-def test_an_experiment_on_raw_text(tmp_path, made, capsys, words, held_out):
+def test_an_experiment_on_raw_text(tmp_path, made, capsys, words, pairs, held_out):
     for name in ("raw.es", "raw.en"):
-        (made / name).write_text("Una casa.\n" * 3000)
-    (made / "raw.tsv").write_text("Una casa.\tA house.\n" * 3000)
+        (made / name).write_text("Una casa.\n" * pairs)
+    (made / "raw.tsv").write_text("Una casa.\tA house.\n" * pairs)
     assert main(["init", str(tmp_path / "new"), "--raw", *words]) == 0
-    assert "edit in [corpus]" not in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "edit in [corpus]" not in said
+    assert f"{pairs:,} pairs: " + ", ".join(f"{name} = {size}" for name, size in held_out.items() if size) in said
     path = tmp_path / "new" / "experiment.toml"
-    if "raw.tsv" in words:
-        path.write_text(path.read_text().replace("# source_language =", 'source_language = "es"\n#'))
-        path.write_text(path.read_text().replace("# target_language =", 'target_language = "en"\n#'))
     experiment = read_experiment(path)
     assert {name: getattr(experiment.prepare, name) for name in held_out} == held_out
+    assert experiment.prepare.target_language == ("cy" if "cy" in words else "en" if "raw.tsv" in words else "")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--plan"]) == 0
     assert re.search(r"prepare .*to do", capsys.readouterr().out)
+
+
+def test_raw_text_without_languages_is_refused_before_anything_is_written(tmp_path, made, capsys):
+    (made / "raw.tsv").write_text("Una casa.\tA house.\n")
+    assert main(["init", str(tmp_path / "new"), "--raw", "-s", "raw.tsv"]) == 1
+    assert "raw.tsv: --source-language must be given" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def test_every_key_has_its_meaning_beside_it(tmp_path):

@@ -441,7 +441,7 @@ OTHER_LINES = [
     "evaluate oracle A=text B=cdec.ini --source f --reference e --reference e2 --pops 50 --keep 7 -o out --jobs 97",
     "init out -s f -t e --dev-set a1 e2 --test-set text library --grammar text --lm f --model model --rules both "
     "--library e2",
-    "init out -s f -t e --raw",
+    "init out -s f -t e --raw --source-language es --target-language en",
     "demo -o folder --seed 4 --jobs 97",
     "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --least 0.5 --format json -o out",

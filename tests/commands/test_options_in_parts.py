@@ -63,7 +63,8 @@ def test_marginals(double):
     features = FeatureOptions(log=False, floor=0.01, names=PAPER_FEATURES)
     from_model.assert_called_once_with("model", features, None)
     resolve_name("lscfg.parallel.choose.in_threads").assert_called_once_with(97)
-    assert analyser.mock_calls[:2] == [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
+    expected = [call("a4 b", 0), call.json_parts(0, analyser.return_value, Cut(7, 0.25))]
+    assert [done for done in analyser.mock_calls if done in expected] == expected  # another thread's may lie between
     assert main(["inspect", "marginals", "cdec.ini", "text", "--forests"]) == 0
     forests.assert_called_once_with("text", (Path("text"),))
     from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar)

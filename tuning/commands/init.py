@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from lscfg import log
 from lscfg.errors import InputError
@@ -12,21 +13,41 @@ from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
+from lscfg.log import progress
 from lscfg.options import add_source
-from lscfg.tuning.experiment.template import CORPUS, decoder_files, experiment_text, relative
+from lscfg.prepare.reader import TEXT_READERS, reader_of
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.settings import SettingError
+from lscfg.tuning.experiment.template import (
+    CORPUS,
+    MOST_HELD_OUT,
+    decoder_files,
+    experiment_text,
+    held_out_size,
+    relative,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
-    corpus = parser.add_argument_group("experiment.toml", "files that are not named stand as names to be replaced")
+    corpus = parser.add_argument_group(
+        "experiment.toml", "written unless only a grammar is named; a file that is missing here gets a name to replace"
+    )
     add_source(corpus, CORPUS["source"][1])
     corpus.add_argument("-t", "--target", type=InputFile, metavar="TEXT", help=CORPUS["target"][1])
     corpus.add_argument(
         "--raw",
         action="store_true",
-        help="the text is raw: lscfg run prepares it, and takes pairs of it for tuning and testing",
+        help="raw text, which lscfg run prepares, and of which it draws pairs for tuning and testing",
     )
+    for side in ("source", "target"):
+        corpus.add_argument(
+            f"--{side}-language",
+            metavar="CODE",
+            default="",
+            help=f"{side} language of raw text, as en or pt-BR (default: ending of its file's name)",
+        )
     for text, use in (("dev", "tune"), ("test", "test")):
         corpus.add_argument(
             f"--{text}-set",
@@ -57,7 +78,7 @@ def run(args: argparse.Namespace) -> None:
     """Writes the files.
 
     Raises:
-        InputError: a file that is named is not there, or one that is to be written is.
+        InputError: a file that is named does not exist, a file to be written does, or raw text has no known language.
     """
     folder = Path(args.folder)
     experiment, ini, weights = (folder / name for name in ("experiment.toml", "cdec.ini", "start.weights"))
@@ -79,16 +100,19 @@ def run(args: argparse.Namespace) -> None:
         model, library = (Path(name) if name else None for name in (args.model, args.library))
         made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.rules, library)
         lines = format_ini(made[0])
-    for path in (experiment, *((ini, weights) if made else ())):
+    wanted = bool(given or args.raw or not made)
+    prepare = _prepare(args) if args.raw else None
+    for path in (*((experiment,) if wanted else ()), *((ini, weights) if made else ())):
         check_replaceable(path)
     make_folder(folder)
-    with atomic_write(experiment) as file:
-        file.write(experiment_text(given, args.raw))
-    log.info(f"wrote {experiment}")
-    missing = [key for key in CORPUS if key not in given and not (args.raw and (given or "_" in key))]
-    if missing:
-        log.info(f"  edit in [corpus]: {', '.join(missing)}")
-    log.info(f"  then: lscfg run {experiment} -o {folder}")
+    if wanted:
+        with atomic_write(experiment) as file:
+            file.write(experiment_text(given, prepare))
+        log.info(f"wrote {experiment}")
+        missing = [key for key in CORPUS if key not in given and not (args.raw and (given or "_" in key))]
+        if missing:
+            log.info(f"  edit in [corpus]: {', '.join(missing)}")
+        log.info(f"  then: lscfg run {experiment} -o {folder}")
     if made:
         write_lines(ini, lines)
         write_weights(weights, made[1])
@@ -96,3 +120,28 @@ def run(args: argparse.Namespace) -> None:
         log.info(
             f"  tune with: lscfg tune weights -c {ini} -w {weights} -s DEV --reference REFERENCE -o {folder / 'tuned'}"
         )
+
+
+def _prepare(args: argparse.Namespace) -> dict[str, Any]:
+    """Chooses the languages of raw text, and numbers of pairs for dev and test that fit its size.
+
+    Raises:
+        InputError: the languages are unknown, or the text has too few pairs or cannot be read.
+    """
+    files = [Path(name) for name in (args.source, args.target) if name]
+    languages = {f"{side}_language": getattr(args, f"{side}_language") for side in ("source", "target")}
+    drawn = [name for name in ("dev", "test") if not getattr(args, f"{name}_set")]
+    if not files:
+        return languages | dict.fromkeys(drawn, MOST_HELD_OUT)
+    try:
+        settings = PrepareSettings(**languages)
+        pair = settings.languages(files)
+    except SettingError as error:
+        option = "--" + error.name.replace("_", "-")
+        raise InputError(f"{option} {error.requirement}", files[0]) from None
+    reader = TEXT_READERS[reader_of(files)]
+    found = reader.read_pairs(files, pair, reader.Settings())
+    pairs = sum(not pair.fault for pair in progress(found, "counting pairs"))
+    size = held_out_size(pairs)
+    log.info(f"{pairs:,} pairs: " + ", ".join(f"{name} = {size}" for name in drawn) if drawn else f"{pairs:,} pairs")
+    return languages | dict.fromkeys(drawn, size)
