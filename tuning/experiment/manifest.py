@@ -53,15 +53,16 @@ def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     (target,) = run.lines(texts.target)
     training = Counter(word for line in target for word in line.split() if word in seen)
     counts = {word: training[word] for word in sorted(seen)}
+    known = {word for line in run.lines(texts.source)[0] for word in line.split()}
+    unknown = [sum(word not in known for word in line.split()) for line in sources]
     made = {name: run.json(stage / TREES) for name, stage in plan.trees.items()}
     trees = TreeRecords(
         chosen["trees"],
         {name: found["states"] for name, found in made.items()},
         {name: found["trees"] for name, found in made.items()},
     )
-    return Content(
-        path.stem, results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees
-    )
+    own = results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees, unknown
+    return Content(path.stem, *own)
 
 
 def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:

@@ -32,6 +32,7 @@ from lscfg.tuning.experiment.state import Run
 from lscfg.tuning.experiment.system import Experiment
 from lscfg.tuning.report.content import headline
 from lscfg.tuning.report.page import render
+from lscfg.tuning.report.warnings import result_warnings
 
 
 def run_experiment(
@@ -76,6 +77,8 @@ def run_experiment(
         content = report_content(Path(path), run, results)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
+    for warning in result_warnings(content):
+        log.warning(warning)
     table = format_results(results, {name: run.times(name) for name in run.plan.systems})
     log.info(f"finished in {duration(time.monotonic() - began)}")
     places = [

@@ -66,6 +66,8 @@ class Content:
     training: dict[str, int] = field(default_factory=dict)
     """Frequencies in the training text of the words of references and outputs; empty if unknown."""
     trees: TreeRecords = field(default_factory=TreeRecords)
+    unknown_words: list[int] = field(default_factory=list)
+    """Words of each test sentence that do not occur in the source side of the training text; empty if unknown."""
 
     @property
     def pair(self) -> tuple[str, str]:
