@@ -21,6 +21,8 @@ from lscfg.extract.forests import Forests
 from lscfg.extract.trees import TextTrees, has_trees, read_trees, tree_lines
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.io import tensors
+from lscfg.io.compression import is_compressed
+from lscfg.io.encoding import not_utf8
 from lscfg.io.layout import check_layout, check_range
 from lscfg.io.read import read_blocks
 from lscfg.io.write import atomic_write
@@ -354,7 +356,7 @@ def _blocks_of(paths: Paths) -> Iterator[_Block]:
                 text.decode("utf-8")
             except UnicodeDecodeError as error:
                 line = first + text.count(b"\n", 0, error.start) + 1
-                raise InputError("not valid UTF-8; convert the file, for example with iconv", path, line) from error
+                raise not_utf8(text[error.start :], path, line, not text[: error.start].isascii()) from error
         yield _Block(paths, first, sizes[0], tuple(text for text, _ in blocks))
         first += sizes[0]
     if not first:
@@ -390,7 +392,7 @@ def derive_files(
     files in the output's folder. The output is the same for any number of threads.
 
     Args:
-        src, tgt, links: text and alignments, line by line; names that end in .gz are compressed. Of several files of
+        src, tgt, links: text and alignments, line by line; compressed files are decompressed. Of several files of
             alignments each gives every pair a tree.
         output: the derivation file; forests: with all minimal derivations of each pair.
 
@@ -416,7 +418,7 @@ def derive_files(
         spools["forest.rule"] = tensors.Spool(folder, np.int32)
         spools["forest.tail"] = tensors.Spool(folder, np.int32)
         spools["forest.span"] = tensors.Spool(folder, np.int32, (4,))
-    total = None if str(src).endswith(".gz") or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
+    total = None if is_compressed(src) or not Path(src).is_file() else len(corpora) * Path(src).stat().st_size
     lines = 0
     deriver = Deriver(options, forests)
     try:

@@ -13,6 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.grammar.table import RuleTable
+from lscfg.io.compression import plain_name
 from lscfg.io.read import split_fields, stream_lines
 from lscfg.kernel import words_fault
 
@@ -38,7 +39,7 @@ class TextTrees:
 
 def has_trees(path: str | os.PathLike[str]) -> bool:
     """True if the name of a file is that of trees as text."""
-    return os.fspath(path).endswith((".trees", ".trees.gz"))
+    return plain_name(os.fspath(path)).endswith(".trees")
 
 
 def read_trees(path: str | os.PathLike[str]) -> TextTrees:

@@ -6,16 +6,15 @@ for each order, then ``\\end\\``. All numbers are log10.
 
 from __future__ import annotations
 
-import gzip
 import math
 import os
 import re
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lscfg.errors import InputError
-from lscfg.io.read import check_end
+from lscfg.io.encoding import text_beginning
+from lscfg.io.read import open_bytes
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 
@@ -67,18 +66,9 @@ def is_binary(path: str | os.PathLike[str]) -> bool:
 
 def _lines(path: str | os.PathLike[str]) -> Lines:
     """Numbered lines, stripped; a damaged file raises an InputError."""
-    number = 0
-    try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as file:
-            check_end(file.fileno(), path)
-            for number, line in enumerate(file, 1):
-                yield number, line.strip(b" \t\r\n")
-    except EOFError as error:
-        raise InputError("compressed ARPA file is cut off; make it again", path, number + 1) from error
-    except zlib.error as error:
-        raise InputError(f"compressed ARPA file is damaged ({error}); make it again", path, number + 1) from error
-    except OSError as error:
-        raise InputError(f"cannot read: {error.strerror or error}", path) from error
+    with open_bytes(path) as file:
+        for number, line in enumerate(file, 1):
+            yield number, (text_beginning(line, path) if number == 1 else line).strip(b" \t\r\n")
 
 
 def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
@@ -88,8 +78,6 @@ def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
             break
         if line.startswith(_BINARY):
             raise InputError("KenLM binary, not ARPA; give the original ARPA file", path)
-        if line.startswith(b"\x1f\x8b"):
-            raise InputError("compressed, but the name does not end in .gz; rename it", path)
         if line and not line.startswith(b"#"):
             raise InputError("not an ARPA file: no \\data\\ line; make one with lscfg lm", path, number)
     else:
@@ -133,7 +121,7 @@ def _entries(lines: Lines, counts: tuple[int, ...], path: str | os.PathLike[str]
 
 
 def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
-    r"""Checks the structure of an ARPA file (.gz allowed) in one pass without storing it, and returns its order.
+    r"""Checks the structure of an ARPA file (plain or compressed) in one pass without storing it; returns its order.
 
     Raises:
         InputError: the file cannot be read; the header is damaged or cut off; the number of n-grams of a section
@@ -149,7 +137,7 @@ def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
 
 
 def read_arpa(path: str | os.PathLike[str]) -> Arpa:
-    """Reads an ARPA file (.gz allowed) into memory, for tests and inspection rather than decoding.
+    """Reads an ARPA file, which may be compressed, into memory, for tests and inspection rather than decoding.
 
     Raises:
         InputError: see ``check_arpa``; or a line is not UTF-8, has the wrong number of words or a bad number, or

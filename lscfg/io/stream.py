@@ -8,6 +8,8 @@ from collections import deque
 from typing import Self
 
 from lscfg.errors import InputError
+from lscfg.io.compression import compression_of
+from lscfg.io.encoding import text_beginning
 
 STANDARD_INPUT = "standard input"
 
@@ -16,7 +18,7 @@ LONGEST = 1 << 20
 
 
 class LineStream:
-    """An iterator over the lines of an open file, without their newlines; it holds a few lines in memory.
+    """An iterator over the lines of an open file, without newlines and a byte order mark; a few lines fill memory.
 
     Args:
         descriptor: the descriptor of the file.
@@ -27,7 +29,7 @@ class LineStream:
         self._descriptor, self._name = descriptor, name
         self._lines: deque[bytes] = deque()
         self._rest = b""
-        self._ended = False
+        self._begun = self._ended = False
 
     def __iter__(self) -> Self:
         return self
@@ -36,7 +38,7 @@ class LineStream:
         """Waits for the next line.
 
         Raises:
-            InputError: the file cannot be read.
+            InputError: the file cannot be read, is compressed or is no UTF-8 text from its first line on.
         """
         while not self._lines and not self._ended:
             self._read()
@@ -75,4 +77,12 @@ class LineStream:
         else:
             *lines, rest = (self._rest + data).split(b"\n")
             self._rest = rest[: LONGEST + 1]
-        self._lines.extend(line.removesuffix(b"\r") for line in lines)
+        if lines and not self._begun:
+            self._begun = True
+            lines[0] = self._beginning(lines[0])
+        self._lines.extend(line.rstrip(b"\r") for line in lines)
+
+    def _beginning(self, line: bytes) -> bytes:
+        if name := compression_of(line):
+            raise InputError(f"compressed by {name}; decompress it on the way, as with gzip -dc", self._name)
+        return text_beginning(line if self._ended else line + b"\n", self._name).removesuffix(b"\n")

@@ -17,6 +17,7 @@ from typing import IO, Any
 import numpy as np
 
 from lscfg.errors import InputError, cut, quote
+from lscfg.io.compression import is_compressed
 from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
 
@@ -183,7 +184,7 @@ def load(
     import safetensors
 
     try:
-        if str(path).endswith(".gz"):
+        if is_compressed(path):
             arrays, metadata = _load_compressed(path)
             _check(kind, metadata, arrays, names, path)
             return {name: arrays[name] for name in (arrays if names is None else names)}, metadata

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from lscfg.errors import InputError
+from lscfg.io.compression import check_ending
 from lscfg.io.folders import NEW, make_folder, make_temporary
 from lscfg.io.read import read_blocks, read_bytes
 from lscfg.parallel.threads import Threads
@@ -26,8 +27,10 @@ def check_output(path: str | os.PathLike[str]) -> None:
     """Refuses a path that cannot be written, before work whose result would be lost.
 
     Raises:
-        InputError: the path is a folder, or its own folder cannot be made or written.
+        InputError: the path is a folder, its ending promises a compression other than gzip, or its own folder cannot be
+            made or written.
     """
+    check_ending(path)
     with _writing(path):
         place = _target(path)
         if place.is_dir():

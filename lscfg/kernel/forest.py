@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLargeError
-from lscfg.io.read import decode_text, read_bytes
+from lscfg.io.read import read_text
 from lscfg.kernel.base import Vocab, check, view
 
 X, S = 0, 1
@@ -83,8 +83,7 @@ class Grammar:
             InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
                 line.
         """
-        data = read_bytes(path)
-        decode_text(data, path, closed=True)
+        data = read_text(path, closed=True)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
 

@@ -6,7 +6,6 @@ once for each new (state, word) and remembers the answer.
 
 from __future__ import annotations
 
-import gzip
 import mmap
 import os
 import shutil
@@ -22,7 +21,9 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
 from lscfg.io.arpa import check_arpa, is_binary
-from lscfg.io.read import read_bytes
+from lscfg.io.compression import is_compressed
+from lscfg.io.encoding import MARK
+from lscfg.io.read import open_bytes, read_bytes
 from lscfg.kernel.base import Vocab, check
 from lscfg.log import warning
 
@@ -75,11 +76,19 @@ def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
 @contextmanager
 def _content(path: str | os.PathLike[str]) -> Iterator[bytes | mmap.mmap]:
     """Yields the file's bytes, mapped unless they are compressed."""
-    if os.fspath(path).endswith(".gz") or not os.path.getsize(path):
-        yield read_bytes(path)
+    if not _is_plain(path) or not os.path.getsize(path):
+        yield read_bytes(path).removeprefix(MARK)
         return
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
         yield text
+
+
+def _is_plain(path: str | os.PathLike[str]) -> bool:
+    """True for a file that KenLM can read as it is: neither compressed nor with a byte order mark."""
+    if is_compressed(path):
+        return False
+    with open_bytes(path) as file:
+        return file.read(len(MARK)) != MARK
 
 
 def _load(path: str | os.PathLike[str]) -> Any:
@@ -98,12 +107,13 @@ def _load(path: str | os.PathLike[str]) -> Any:
 
 @contextmanager
 def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
-    """Yields the path of an uncompressed copy: not every build of KenLM reads compressed files."""
-    if not os.fspath(path).endswith(".gz"):
+    """Yields the path of a copy without compression and byte order mark, which not every build of KenLM reads."""
+    if _is_plain(path):
         yield os.fspath(path)
         return
     with tempfile.NamedTemporaryFile(prefix="lscfg-", suffix=".arpa") as plain:
-        with gzip.open(path) as compressed:
+        with open_bytes(path) as compressed:
+            plain.write(compressed.read(len(MARK)).removeprefix(MARK))
             shutil.copyfileobj(compressed, plain, 1 << 20)
         plain.flush()
         yield plain.name
@@ -160,9 +170,9 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
     name = os.fspath(path)
     grams: list[str] = []
     try:
-        with gzip.open(name, "rb") if name.endswith(".gz") else open(name, "rb") as file:
-            if file.read(1) != b"\\":  # a binary model
-                return None
+        if is_binary(path):
+            return None
+        with open_bytes(path) as file:
             order, has_unknown = 0, False
             for raw in file:
                 line = raw.rstrip(b"\r\n")
@@ -174,7 +184,7 @@ def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
                     grams.append(" ".join(words[1:]))
                     if len(grams) > MOST_EXTENSIONS:
                         return None
-    except (OSError, EOFError, ValueError):  # what is wrong with the file KenLM has to say
+    except (OSError, ValueError):  # what is wrong with the file KenLM has to say
         return None
     if has_unknown:
         warning(

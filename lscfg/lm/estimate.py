@@ -169,7 +169,7 @@ def estimate_ngrams(
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
 ) -> NgramModel:
-    """Estimates a model from a text of one tokenized sentence a line (UTF-8; decompressed if the name ends in .gz).
+    """Estimates a model from a text of one tokenized sentence a line (UTF-8; decompressed if it is compressed).
 
     Args:
         path: the text.

@@ -38,7 +38,7 @@ def build_lm(
     """Estimates an n-gram model (interpolated modified Kneser-Ney) from a text and writes it in ARPA, atomically.
 
     Args:
-        text_path: one tokenized sentence a line, UTF-8; decompressed if the name ends in .gz.
+        text_path: one tokenized sentence a line, UTF-8; decompressed if it is compressed.
         arpa_path: the file to write; compressed if its name ends in .gz.
         order: length of the longest n-grams, 2..6.
         prune: n-grams with at most that raw count are dropped, one threshold for each order, never falling.

@@ -147,7 +147,7 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings) -> Te
     """
     if len(files) < 2:
         raise InputError(f"the {name} set needs a source and a reference at least")
-    texts = tuple([clean(line, settings.unicode) for line in stream_lines(path, marked=True)] for path in files)
+    texts = tuple([clean(line, settings.unicode) for line in stream_lines(path)] for path in files)
     for path, text in zip(files, texts, strict=True):
         if len(text) != len(texts[0]):
             raise InputError(f"{len(text)} lines, but {files[0]} has {len(texts[0])}; line n belongs to line n", path)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lscfg.errors import InputError
+from lscfg.io.compression import plain_name
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.settings import Declared
 
@@ -47,18 +48,13 @@ class TextReader(Kind[SettingsT]):
 TEXT_READERS: Registry[TextReader[Declared]] = Registry("lscfg.text_readers", TextReader, "text reader")
 
 
-def plain_name(path: Path) -> str:
-    """The name of a file without .gz."""
-    return path.name.removesuffix(".gz")
-
-
 def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     """The name of the reader of some files: the wanted one, else that of the ending of the first file's name.
 
     Raises:
         InputError: the reader takes another number of files.
     """
-    ending = plain_name(files[0]).rpartition(".")[2].lower()
+    ending = plain_name(files[0].name).rpartition(".")[2].lower()
     found = wanted or (ending if ending in TEXT_READERS else TEXT)
     if found == TEXT and len(files) != 2:
         others = ", ".join(f".{name}" for name in TEXT_READERS if name != TEXT)

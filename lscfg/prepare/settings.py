@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lscfg.errors import InputError, quote
+from lscfg.io.compression import plain_name
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
 from lscfg.prepare.languages import code_fault, equal_codes
-from lscfg.prepare.reader import TEXT, TEXT_READERS, plain_name, reader_of
+from lscfg.prepare.reader import TEXT, TEXT_READERS, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, setting
 
@@ -64,7 +65,7 @@ class PrepareSettings(Declared):
         for number, side in enumerate(("source", "target")):
             language = getattr(self, f"{side}_language")
             if not language and len(files) == 2 and reader_of(files, self.format) == TEXT:
-                _, dot, language = plain_name(files[number]).rpartition(".")
+                _, dot, language = plain_name(files[number].name).rpartition(".")
                 if dot and (fault := code_fault(language)):
                     message = f"must be given: the ending of {files[number]}, {quote(language)}, {fault}"
                     raise SettingError(f"{side}_language", message)

@@ -26,7 +26,7 @@ class PlainText(TextReader[Declared]):
             InputError: a file cannot be read or is not UTF-8, or one is shorter than the other.
         """
         source, target = files
-        for number, (f, e) in enumerate(zip_longest(stream_lines(source, True), stream_lines(target, True)), 1):
+        for number, (f, e) in enumerate(zip_longest(stream_lines(source), stream_lines(target)), 1):
             if f is None or e is None:
                 shorter, longer = (source, target) if f is None else (target, source)
                 raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)

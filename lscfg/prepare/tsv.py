@@ -50,7 +50,7 @@ class TabSeparated(TextReader[ColumnSettings]):
         source, target = settings.source_column - 1, settings.target_column - 1
         for path in files:
             good = number = 0
-            for number, line in enumerate(stream_lines(path, marked=True), 1):
+            for number, line in enumerate(stream_lines(path), 1):
                 if number == 1 and settings.header:
                     continue
                 fields = line.split("\t")

@@ -83,14 +83,14 @@ def test_a_bad_line_counts_as_empty_and_the_stream_goes_on(folder, jobs):
     assert told.count("it counts as an empty line") == len(bad)
 
 
-def test_marks_and_long_lines_are_bad_lines(folder):
+def test_a_mark_is_skipped_and_a_long_line_is_bad(folder):
     with decoding("-") as process:
-        assert ask(process, "\ufeffuna casa".encode()) == b"\n"
+        assert ask(process, "\ufeffuna casa".encode()) == b"a house\n"
         assert ask(process, b"casa " * 300_000) == b"\n"
         assert ask(process, b"una casa") == b"a house\n"
         process.stdin.close()
         told = process.stderr.read().decode()
-    assert "standard input:1: begins with a byte order mark" in told and "2: longer than 1048576 bytes" in told
+    assert "standard input:1: " not in told and "2: longer than 1048576 bytes" in told
 
 
 def test_lists_and_derivations_of_a_stream(folder):

@@ -1,5 +1,6 @@
 """Lines that come over time."""
 
+import gzip
 import os
 
 import pytest
@@ -34,6 +35,32 @@ def test_a_line_is_there_before_the_next_one(pipe):
     write(None)
     assert lines.ready() and [*lines] == [b"rest"]
     assert lines.ready() and [*lines] == []
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_line(pipe):
+    lines, write = pipe
+    write(b"\xef\xbb\xbf")
+    assert not lines.ready()
+    write(b"una\n\xef\xbb\xbfcasa\n")
+    assert [next(lines), next(lines)] == [b"una", b"\xef\xbb\xbfcasa"]
+    write(None)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(b"casa\n" * 99), "standard input: compressed by gzip; decompress it on the way"),
+        ("una casa\n".encode("utf-16"), "standard input:1: not valid UTF-8; looks like UTF-16: iconv"),
+        (b"una\rcasa\r", "standard input:1: lines end in a carriage return alone"),
+    ],
+)
+def test_a_stream_that_is_no_text(pipe, data, message):
+    lines, write = pipe
+    write(data)
+    write(None)
+    with pytest.raises(InputError) as caught:
+        list(lines)
+    assert message in str(caught.value)
 
 
 def test_an_empty_stream(pipe):

@@ -36,6 +36,14 @@ TEXT_READERS = {
 }
 
 
+CONTENT = {
+    TEXT_READERS["grammar"]: "[X] ||| a ||| b ||| A=1",
+    read_kbest: "0 ||| a ||| A=1 ||| 0.5",
+    read_translations: "0 ||| a ||| A=1 ||| 0.5",
+    read_moses_weights: "[weight]\nA= 1",
+}
+
+
 @pytest.mark.parametrize("read", [read_bytes, *TEXT_READERS.values()], ids=["bytes", *TEXT_READERS])
 def test_an_empty_file_is_no_compressed_one(tmp_path, read):
     path = tmp_path / "a.gz"
@@ -46,19 +54,80 @@ def test_an_empty_file_is_no_compressed_one(tmp_path, read):
 
 @pytest.mark.parametrize("read", TEXT_READERS.values(), ids=TEXT_READERS)
 @pytest.mark.parametrize("name", ["a", "a.gz"])
-def test_a_byte_order_mark_is_refused(tmp_path, read, name):
-    write_lines(tmp_path / name, ["\ufeffLanguageModel 2"])
-    with pytest.raises(InputError, match=r"a(\.gz)?:1: begins with a byte order mark; remove it"):
-        read(tmp_path / name)
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, read, name):
+    content = CONTENT.get(read, "LanguageModel 2")
+    found = []
+    for begin in ("", "\ufeff"):
+        write_lines(tmp_path / name, [f"{begin}{content}"])
+        found.append(read(tmp_path / name))
+    assert found[0] == found[1]
 
 
-def test_the_cure_of_a_byte_order_mark_works(tmp_path):
-    (tmp_path / "a").write_text("\ufeffLanguageModel 2\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"sed '(.*)'") as caught:
-        read_lines(tmp_path / "a")
-    script = str(caught.value).split("'")[1]
-    cured = subprocess.run(["sed", script, tmp_path / "a"], capture_output=True, check=True)
-    assert cured.stdout == b"LanguageModel 2\n"
+def test_the_rules_of_a_grammar_with_a_byte_order_mark(tmp_path):
+    write_lines(tmp_path / "g", ["\ufeff[X] ||| a ||| b ||| A=1"])
+    grammar = Grammar.from_files([tmp_path / "g"])
+    assert len(grammar) == 1
+
+
+@pytest.mark.parametrize("read", TEXT_READERS.values(), ids=TEXT_READERS)
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("aé\n".encode("utf-16"), "not valid UTF-8; looks like UTF-16: iconv -f UTF-16 -t UTF-8"),
+        ("aé\n".encode("utf-32"), "not valid UTF-8; looks like UTF-32: iconv -f UTF-32 -t UTF-8"),
+        ("ein Haus\n".encode("utf-16-le"), "not valid UTF-8; looks like UTF-16LE: iconv -f UTF-16LE -t UTF-8"),
+        ("ein Haus\n".encode("utf-16-be"), "not valid UTF-8; looks like UTF-16BE: iconv -f UTF-16BE -t UTF-8"),
+        (b"a 1\rb 1\r", "lines end in a carriage return alone; convert them: tr"),
+        (b"PK\x03\x04\x14\0\x06\0", "not text but a ZIP archive or an office document; unpack it"),
+    ],
+)
+def test_text_that_is_no_text_of_utf8_lines_is_named(tmp_path, read, data, message):
+    (tmp_path / "a").write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        read(tmp_path / "a")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding", "guess"),
+    [
+        ("Die Tür war grün und schön.", "latin-1", "Latin-1: iconv -f ISO-8859-1"),
+        ("Die Tür – “grün” – war schön.", "windows-1252", "Windows-1252: iconv -f WINDOWS-1252"),
+        ("Съешь же ещё этих мягких французских булок", "windows-1251", "Windows-1251 or another"),
+        ("彼は学生です。とても元気です", "shift_jis", "Shift_JIS: iconv -f SHIFT_JIS"),
+        ("彼は学生です。とても元気です", "euc_jp", "EUC-JP: iconv -f EUC-JP"),
+        ("他是学生，身体很好", "gb18030", "GB18030 (or Big5, EUC-KR): iconv -f GB18030"),
+    ],
+)
+def test_other_encodings_are_guessed(tmp_path, text, encoding, guess):
+    (tmp_path / "a").write_bytes(f"{text}\n".encode(encoding))
+    for read in (read_lines, TEXT_READERS["stream"]):
+        with pytest.raises(InputError, match=r"a:1: not valid UTF-8; looks like (.*) -t UTF-8$") as caught:
+            read(tmp_path / "a")
+        assert guess in str(caught.value)
+
+
+def test_a_damaged_line_among_others_of_utf8(tmp_path):
+    (tmp_path / "a").write_bytes("é\n".encode() + b"\xe9\nb\n")
+    (tmp_path / "cut").write_bytes("é\né".encode()[:-1])
+    for read in (read_lines, TEXT_READERS["stream"]):
+        with pytest.raises(InputError, match="a:2: not valid UTF-8; earlier lines are, so this line is damaged"):
+            read(tmp_path / "a")
+        with pytest.raises(InputError, match="cut:2: not valid UTF-8; the text ends within a character, so the file"):
+            read(tmp_path / "cut")
+
+
+def test_ends_of_lines(tmp_path):
+    (tmp_path / "a").write_bytes(b"a\r\nb\nc\rd\r\r\ne\r")
+    assert read_lines(tmp_path / "a") == list(stream_lines(tmp_path / "a")) == ["a", "b", "c\rd", "e"]
+
+
+@pytest.mark.parametrize("name", ["a.xz", "a.arpa.bz2", "a.zst", "a.GZ", "a.zip"])
+def test_an_ending_of_a_compression_that_is_not_written_is_refused(tmp_path, name):
+    for write in (check_output, lambda path: write_lines(path, []), lambda path: write_blocks(path, [])):
+        with pytest.raises(InputError, match=r"lscfg does not write \.\w+ files; end the name in \.gz"):
+            write(tmp_path / name)
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("read", [Grammar().read, read_weights, read_kbest, read_translations, read_moses_weights])
