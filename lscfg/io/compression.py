@@ -111,7 +111,7 @@ def decompressed(file: io.BufferedReader, path: str | os.PathLike[str]) -> Itera
 
 
 def _beginning(file: io.BufferedReader) -> tuple[bytes, io.BufferedReader]:
-    """The first bytes of a file, no more than tell its compression, and the file with all bytes.
+    """The first bytes of a file, enough to recognise its compression, and the file with all bytes.
 
     A pipe may deliver its first line byte by byte, and its writer may wait for an answer to that line.
     """
