@@ -40,8 +40,11 @@ class _DamageError(Exception):
 
 
 class _Decompressor(Protocol):
-    eof: bool
-    needs_input: bool
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def needs_input(self) -> bool: ...
 
     @property
     def unused_data(self) -> bytes: ...
@@ -186,7 +189,7 @@ def _maker(name: str, path: str | os.PathLike[str]) -> Callable[[], _Decompresso
         InputError: no module for Zstandard is installed.
     """
     if name != "Zstandard":
-        return {"xz": lzma.LZMADecompressor, "bzip2": bz2.BZ2Decompressor}[name]  # type: ignore[return-value]
+        return {"xz": lzma.LZMADecompressor, "bzip2": bz2.BZ2Decompressor}[name]
     try:
         found: Callable[[], _Decompressor] = importlib.import_module("compression.zstd").ZstdDecompressor
     except ImportError:

@@ -115,7 +115,7 @@ def read_lines(path: str | os.PathLike[str], closed: bool = False) -> list[str]:
     return [line.rstrip("\r") for line in lines] if "\r" in text else lines
 
 
-def read_text(path: str | os.PathLike[str], closed: bool = False) -> bytes:
+def read_utf8(path: str | os.PathLike[str], closed: bool = False) -> bytes:
     """The content of a UTF-8 file as bytes, without a byte order mark; for ``closed`` see ``read_lines``.
 
     Raises:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLargeError
-from lscfg.io.read import read_text
+from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, view
 
 X, S = 0, 1
@@ -83,11 +83,11 @@ class Grammar:
             InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
                 line.
         """
-        data = read_text(path, closed=True)
+        data = read_utf8(path, closed=True)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
 
-    def read_text(self, text: str) -> None:
+    def read_utf8(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""
         data = text.encode("utf-8")
         error = ffi.new("lscfg_error *")
