@@ -87,7 +87,7 @@ class Grammar:
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
 
-    def read_utf8(self, text: str) -> None:
+    def read_text(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""
         data = text.encode("utf-8")
         error = ffi.new("lscfg_error *")
