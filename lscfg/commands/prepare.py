@@ -35,7 +35,7 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="FILE",
         nargs="+",
         type=Path,
-        help="a source text and its translation, or files with both: .tsv, .tmx, .parquet; all but the last may be compressed",
+        help="a source text and its translation, or files with both: .tsv, .tmx, .parquet",
     )
     add_output(corpus, "folder to write", type=output_folder("*"), metavar="DIR", required=True)
     for name in ("dev", "test"):
