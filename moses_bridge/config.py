@@ -220,9 +220,12 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
             section = text
         elif text and section == "[weight]":
             try:
-                weights |= parse_features(text)
+                found = parse_features(text)
             except ValueError as error:
-                raise InputError(f"no line of weights ({cut(error)})", path, number) from error
+                raise InputError(f"no line of weights ({error})", path, number) from error
+            if twice := next((name for name in found if name in weights), None):
+                raise InputError(f"weight {cut(twice)} is given twice", path, number)
+            weights |= found
     if not weights:
         raise InputError("no weights; expected a section [weight] with lines 'Name= value'", path)
     return weights

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis
+from lscfg.io.numbers import parse_number, parse_whole
 from lscfg.io.read import read_lines, split_fields
 from lscfg.io.write import atomic_write
 
@@ -27,12 +28,14 @@ def parse_features(text: str) -> dict[str, float]:
         elif not groups:
             raise ValueError(f"value {quote(token)} without a name")
         else:
-            groups[-1][1].append(float(token))
+            groups[-1][1].append(parse_number(token))
     features: dict[str, float] = {}
     for name, values in groups:
         if not values:
             raise ValueError(f"feature {cut(name)} without a value")
         names = [name] if len(values) == 1 else [f"{name}_{k}" for k in range(len(values))]
+        if twice := next((one for one in names if one in features), None):
+            raise ValueError(f"feature {cut(twice)} is given twice")
         features.update(zip(names, values, strict=True))
     return features
 
@@ -66,12 +69,10 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
             raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
         try:
             features = parse_features(fields[2])
-            hypothesis = Hypothesis(fields[1], features, float(fields[3]))
-            sentence = int(fields[0])
+            hypothesis = Hypothesis(fields[1], features, parse_number(fields[3]))
+            sentence = parse_whole(fields[0])
         except ValueError as error:
-            raise InputError(f"not an n-best line ({cut(error)})", path, number) from error
-        if not all(value - value == 0 for value in (*features.values(), hypothesis.score)):
-            raise InputError("a feature value or score is not finite", path, number)
+            raise InputError(f"not an n-best line ({error})", path, number) from error
         lists.setdefault(sentence, []).append(hypothesis)
     return lists
 

@@ -159,8 +159,9 @@ class _Test:
     def _bootstrapped(self, name: str) -> float | None:
         if self._baseline is None or name == self._baseline:
             return None
-        if np.array_equal(self._stats[name], self._stats[self._baseline]):
-            return 1.0  # no sample differs, so the test itself would return its smallest value
+        one, other = self._stats[name], self._stats[self._baseline]
+        if one.shape[1] == 1 or np.array_equal(one, other):
+            return 1.0  # all samples are equal, so the test itself would return its smallest value
         difference = abs(float(self._runs(name).mean() - self._runs(self._baseline).mean()))
         return paired_bootstrap(difference, self._sampled[name], self._sampled[self._baseline])
 

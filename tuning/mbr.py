@@ -9,14 +9,29 @@ probability each: the translation is chosen that the systems agree on most (sent
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lscfg.errors import InputError
 from lscfg.tuning.metrics.metric import METRICS
 
 Floats = NDArray[np.float64]
+
+MAX_SCALE = 1e6
+"""Largest factor of scores: far below, the best hypothesis has all the probability already."""
+
+
+def check_scale(scale: float) -> None:
+    """Refuses a factor of scores outside 0 to ``MAX_SCALE``.
+
+    Raises:
+        InputError: see above.
+    """
+    if not 0 <= scale <= MAX_SCALE:  # false for NaN, too
+        raise InputError(f"the scale of scores must be 0 to {MAX_SCALE:,.0f}, not {scale:g}")
 
 
 def posterior(scores: Sequence[float], scale: float) -> Floats:
@@ -25,9 +40,19 @@ def posterior(scores: Sequence[float], scale: float) -> Floats:
     Args:
         scores: natural logarithms up to a constant.
         scale: factor of the scores; 0 makes all hypotheses equally probable.
+
+    Raises:
+        InputError: a score is not finite, or a scale out of range.
     """
-    logs = scale * np.array(scores, np.float64)
-    weights = np.exp(logs - logs.max())
+    check_scale(scale)
+    values = np.array(scores, np.float64)
+    if bad := [score for score in scores if not math.isfinite(score)]:
+        raise InputError(f"a hypothesis has the score {bad[0]}, which is not finite")
+    with np.errstate(over="ignore"):  # beyond the range of numbers a difference is -inf, whose probability is 0
+        logs = scale * values
+        if not np.isfinite(logs).all():
+            logs = scale * (values - values.max())
+        weights = np.exp(logs - logs.max())
     probabilities: Floats = weights / weights.sum()
     return probabilities
 
@@ -44,7 +69,12 @@ def expected_utilities(texts: Sequence[str], probabilities: Floats, utility: str
     Args:
         probabilities: of the translations, [texts] or [distributions, texts]; equal translations share theirs.
         utility: name of a metric.
+
+    Raises:
+        InputError: the metric gives a utility that is not finite.
     """
     which, table = which_texts(texts), METRICS[utility].pairwise(list(dict.fromkeys(texts)))
+    if not np.isfinite(table).all():
+        raise InputError(f"{METRICS[utility].TITLE} of two of the translations is not finite; choose another metric")
     values = [(table @ np.bincount(which, one))[which] for one in np.atleast_2d(probabilities)]
     return np.array(values).reshape(probabilities.shape)

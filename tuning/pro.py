@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse
 
 from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
@@ -19,6 +19,10 @@ from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTA
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
+if TYPE_CHECKING:
+    from scipy import sparse
+
+# SciPy is imported where PRO needs SciPy, since all commands that list the optimisers load this module.
 # PRO's weights have no scale: they are brought to the length of the old ones, then interpolated by 0.1 as in the
 # paper.
 
@@ -91,6 +95,8 @@ def pro(
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
     """
+    from scipy import sparse
+
     settings = settings or ProSettings()
     for name, value in start.items():
         if not math.isfinite(value):
@@ -122,6 +128,7 @@ def pro(
 
 def _regression(differences: sparse.csr_array, regularisation: float) -> NDArray[np.float64]:
     """The minimum of the logistic loss of w . difference, summed, plus regularisation / 2 times the squared length."""
+    from scipy import optimize
 
     def loss(w: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         margin = differences @ w

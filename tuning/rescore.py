@@ -9,8 +9,9 @@ from os import PathLike
 import numpy as np
 
 from lscfg import log
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines
 from lscfg.tuning.mbr import expected_utilities, posterior, which_texts
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
@@ -27,12 +28,9 @@ def read_scores(path: str | PathLike[str]) -> list[float]:
     found = []
     for number, line in enumerate(read_lines(path, closed=True), 1):
         try:
-            value = float(line)
-        except ValueError:
-            raise InputError(f"not a number: {quote(line)}; give one for each hypothesis", path, number) from None
-        if not math.isfinite(value):
-            raise InputError(f"{cut(line.strip())} is not finite", path, number)
-        found.append(value)
+            found.append(parse_number(line))
+        except ValueError as error:
+            raise InputError(f"{error}; give a finite number for each hypothesis", path, number) from None
     return found
 
 
@@ -76,12 +74,23 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
 
 
 def ranked(hypotheses: Sequence[Hypothesis], weights: Mapping[str, float]) -> list[Hypothesis]:
-    """The hypotheses with their scores under the weights, best first, equal ones in their order."""
-    found = [
-        Hypothesis(one.text, one.features, math.fsum(weights.get(f, 0.0) * v for f, v in one.features.items()))
-        for one in hypotheses
-    ]
+    """The hypotheses with their scores under the weights, best first, equal ones in their order.
+
+    Raises:
+        InputError: a score is not finite.
+    """
+    found = [Hypothesis(one.text, one.features, _score(one, weights)) for one in hypotheses]
     return sorted(found, key=lambda one: -one.score)
+
+
+def _score(hypothesis: Hypothesis, weights: Mapping[str, float]) -> float:
+    try:
+        score = math.fsum(weights.get(f, 0.0) * v for f, v in hypothesis.features.items())
+    except (OverflowError, ValueError):  # a partial sum beyond the range of numbers, or inf - inf
+        score = math.nan
+    if not math.isfinite(score):
+        raise InputError(f"the score of {quote(hypothesis.text)} is not finite; give smaller weights")
+    return score
 
 
 def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale: float) -> list[Hypothesis]:

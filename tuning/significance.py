@@ -8,8 +8,8 @@ test set of N sentences.
 * **Confidence interval**: sentences are sampled with replacement, the same for all runs and systems, and the mean of
   the runs' scores is taken on each sample. The interval covers the choice of sentences, not tuning.
 * **Paired bootstrap** (Koehn, 2004), on the same samples: with d the absolute difference of two systems' scores on
-  all sentences and d_b that on sample b, (samples with d_b - mean of all d_b > d, + 1) / (samples + 1), as in
-  sacrebleu. Tuning is averaged, not tested.
+  all sentences and d_b that on sample b, (samples with d_b - mean of all d_b >= d, + 1) / (samples + 1), as in
+  sacrebleu, except that ties count as they do below. Tuning is averaged, not tested.
 * **Stratified approximate randomisation** (Clark et al., 2011): if two systems were equal, any R of the 2R outputs of
   a sentence could come from either system. Each trial deals the 2R outputs of every sentence (a stratum) at random, R
   to a side; the statistic is the absolute difference of the sides' scores, each from the sums over its R N outputs,
@@ -86,14 +86,14 @@ def confidence_interval(sampled: Floats) -> tuple[float, float]:
 
 
 def paired_bootstrap(difference: float, one: Floats, other: Floats) -> float:
-    """The p-value of Koehn's test, as in sacrebleu.
+    """The p-value of Koehn's test; see above.
 
     Args:
         difference: absolute difference of the systems on all sentences.
         one, other: their scores on the same samples, [samples].
     """
     shifts = np.abs(one - other)
-    return float(((shifts - shifts.mean() > difference).sum() + 1) / (len(shifts) + 1))
+    return float(((shifts - shifts.mean() >= difference - _ROUNDING).sum() + 1) / (len(shifts) + 1))
 
 
 def stratified_randomisation(metric: Metric[Any], one: Stats, other: Stats, trials: int, seed: int = 12345) -> float:

@@ -49,6 +49,7 @@ from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
+from lscfg.tuning.doubts import doubts
 from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
@@ -222,8 +223,15 @@ def tune(
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
     history = checkpoint.load(resume)
     lists = checkpoint.fill(pool, history, len(dev_sources))
+    best_lists: Sequence[Sequence[Hypothesis]] = []
     if history:
         log(f"resumed after iteration {len(history)}")
+        best_lists = checkpoint.lists(_best(history).iteration, len(dev_sources))
+    elif not any(start_weights.values()):
+        lscfg_log.warning(
+            "all start weights are 0, so the first lists are arbitrary; start from weights with the expected signs, "
+            "such as those of lscfg init"
+        )
     runner = _Runner(decoder, dev_sources, settings)
     seconds = checkpoint.seconds(len(history))
     while (stopped := _stop_reason(history, settings)) is None:
@@ -233,11 +241,12 @@ def tune(
         lists = _normalised(runner.decode(weights))
         record = _record(len(history) + 1, lists, pool, weights, pool_bleu)
         history.append(record)
+        best_lists = lists if _best(history) is record else best_lists
         seconds["learning"].append(round(learned, 3))
         seconds["decoding"].append(round(runner.seconds - before, 3))
         checkpoint.save(history, lists, seconds)
         if record.iteration == 1:
-            _warn_unknown(pool, start_weights)
+            _warn_unknown((*pool.names, *getattr(decoder, "feature_names", ())), start_weights)
         log(f"{_describe(history)}; learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s")
         log(f"  {_describe_weights(weights)}")
     decoding, learning = sum(seconds["decoding"]), sum(seconds["learning"])
@@ -245,6 +254,7 @@ def tune(
         log(f"decoding took {decoding:.1f} s, learning {learning:.1f} s ({learning / total:.0%} of both)")
     checkpoint.finish(history, stopped)
     best = _best(history)
+    _warn_of_result(best, history[-1], best_lists, dev_references)
     return TuneResult(best.weights, best.iteration, tuple(history), stopped, total)
 
 
@@ -326,9 +336,23 @@ def _next_weights(
     return {n: (1 - part) * old.get(n, 0.0) + part * w for n, w in learned.weights.items()}, learned.bleu
 
 
-def _warn_unknown(pool: Pool, start: Mapping[str, float]) -> None:
-    if unknown := unknown_weights(start, pool.names):
+def _warn_unknown(known: Sequence[str], start: Mapping[str, float]) -> None:
+    if unknown := unknown_weights(start, known):
         lscfg_log.warning(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
+
+
+def _warn_of_result(
+    best: Iteration,
+    last: Iteration,
+    lists: Sequence[Sequence[Hypothesis]],
+    references: Sequence[Sequence[str]],
+) -> None:
+    """Warns of a tuning that cannot have worked."""
+    texts = [found[0].text if found else "" for found in lists]
+    for doubt in doubts(texts, references, best.dev_bleu, best.length_ratio, last.oracle_bleu):
+        lscfg_log.warning(f"tuning: {doubt}")
+    if not any(best.weights.values()):
+        lscfg_log.warning("tuning: all tuned weights are 0, so no translation is better than another")
 
 
 def _describe_weights(weights: Mapping[str, float], most: int = 8) -> str:

@@ -11,7 +11,7 @@ from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.formats.weights import read_weights
+from lscfg.formats.weights import read_weights, warn_of_weights
 
 
 class Decoder(Closing):
@@ -34,6 +34,8 @@ class Decoder(Closing):
             raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)
         chosen = self._decoder.config.weights if weights is None else weights
         self.weights = dict(chosen) if isinstance(chosen, Mapping) else read_weights(str(chosen))
+        named = "weights" if isinstance(chosen, Mapping) else chosen
+        warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
 
     @overload
     def translate(self, lines: Iterable[str]) -> list[str]: ...

@@ -11,9 +11,8 @@ from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
-from lscfg.formats.weights import read_weights, unknown_weights
+from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.read import file_hash
-from lscfg.log import warning
 from lscfg.prepare.record import RECORD, Record
 
 INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
@@ -37,14 +36,13 @@ class TranslationSystem:
     """SHA-256 of ``bundle.json``; None without a bundle."""
 
     def decoder(self) -> EmbeddedDecoder:
-        """Opens the decoder in this process, without a cache of sentences; warns of weights of unknown features.
+        """Opens the decoder in this process, without a cache of sentences; see ``warn_of_weights``.
 
         Raises:
             InputError: a file cannot be read or is malformed, or a weight is not finite.
         """
         decoder = EmbeddedDecoder.from_config(self.config, cached=0)
-        if unknown := unknown_weights(self.weights, decoder.feature_names):
-            warning(f"{self.weights_path}: weights that no feature of the decoder has: {unknown}")
+        warn_of_weights(self.weights, decoder.feature_names, decoder.live_features, self.weights_path)
         return decoder
 
     def check(self) -> None:

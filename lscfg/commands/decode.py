@@ -14,7 +14,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
 from lscfg.errors import InputError
 from lscfg.formats.kbest import format_hypothesis
-from lscfg.formats.weights import read_weights, unknown_weights
+from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import LineStream
@@ -87,8 +87,7 @@ def run(args: argparse.Namespace) -> None:
         k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
-        if unknown := unknown_weights(weights, decoder.feature_names):
-            log.warning(f"{path}: weights that no feature of the decoder has: {unknown}")
+        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:
                 put_as_they_come(args.output, groups())

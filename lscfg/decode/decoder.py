@@ -51,6 +51,7 @@ class EmbeddedDecoder:
 
     Attributes:
         feature_names: features of a hypothesis in the order of the columns of ``Translations.features``.
+        live_features: features without those that are 0 in every rule, which need no weight.
 
     Raises:
         InputError: a file cannot be read or is malformed.
@@ -70,6 +71,7 @@ class EmbeddedDecoder:
         if engine is None or isinstance(engine, Serial):
             self._here = SentenceDecoder(config, provider, cached)
             self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
+            self.live_features = self._here.live_features
             return
         self._engine = engine
         try:
@@ -86,7 +88,7 @@ class EmbeddedDecoder:
                 opened, *_ = engine.map(_open, [self._described] * engine.workers)  # all workers at the same time
         except WorkerError as error:
             raise KernelError(f"{error.reason} while reading the grammar; is the memory large enough?") from error
-        self.feature_names, self._latent_options, warnings = opened
+        self.feature_names, self.live_features, self._latent_options, warnings = opened
         for message in warnings:
             log.warning(message)
 
@@ -277,10 +279,10 @@ def _worker_decoder(key: str, decoder: bytes) -> tuple[SentenceDecoder, list[str
     return keep("decoder", key, make)
 
 
-def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], FeatureOptions | None, list[str]]:
-    """Feature names, options of latent features, and warnings."""
+def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], tuple[str, ...], FeatureOptions | None, list[str]]:
+    """Feature names, live features, options of latent features, and warnings."""
     decoder, warnings = _worker_decoder(*described)
-    return decoder.feature_names, decoder.latent_options, warnings
+    return decoder.feature_names, decoder.live_features, decoder.latent_options, warnings
 
 
 def _decode_task(task: _Task) -> Answer:

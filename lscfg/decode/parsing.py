@@ -47,6 +47,13 @@ def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions])
         return None, f"of {len(ids)} words has {error}"
 
 
+def live_features(grammar: Grammar) -> list[str]:
+    """Names of features that are not 0 in every rule, in the grammar's order."""
+    _, indices, values = grammar.features()
+    used = {*np.unique(indices[values != 0]).tolist()}
+    return [name for number, name in enumerate(grammar.feature_names) if number in used]
+
+
 def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
     """The ways to parse a sentence, in order; the next one is for sentences without a parse."""
     options = ParseOptions(

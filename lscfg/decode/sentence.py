@@ -13,7 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.decode.derivations import Derivation, describe
 from lscfg.decode.latent import LatentFeatures
-from lscfg.decode.parsing import first_parse, parse_options, read_grammar
+from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
@@ -158,6 +158,8 @@ class SentenceDecoder:
             raise ValueError(f"the provider names a feature twice: {names}")
         self._rules = SparseRows(indptr, indices, values, len(columns))
         self.feature_names = tuple(columns)
+        live = {*live_features(self.grammar)}
+        self.live_features = tuple(name for name in columns if name in live or name not in self.grammar.feature_names)
 
     @property
     def latent_options(self) -> FeatureOptions | None:

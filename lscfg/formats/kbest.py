@@ -10,6 +10,7 @@ from typing import overload
 import numpy as np
 
 from lscfg.errors import InputError, cut, quote
+from lscfg.io.numbers import parse_number, parse_whole
 from lscfg.io.read import read_lines, split_fields
 from lscfg.io.write import atomic_write
 
@@ -100,12 +101,12 @@ def parse_hypothesis(
             name, _, value = item.rpartition("=")
             if not name:
                 raise ValueError(f"a feature without a name: {quote(item)}")
-            features[name] = float(value)
-        sentence, score = int(fields[0]), float(fields[3])
+            if name in features:
+                raise ValueError(f"feature {cut(name)} is given twice")
+            features[name] = parse_number(value)
+        sentence, score = parse_whole(fields[0]), parse_number(fields[3])
     except ValueError as error:
-        raise InputError(f"not a k-best line ({cut(error)})", path, number) from error
-    if not all(value - value == 0 for value in (*features.values(), score)):
-        raise InputError("a feature value or score is not finite", path, number)
+        raise InputError(f"not a k-best line ({error})", path, number) from error
     return sentence, Hypothesis(fields[1], features, score)
 
 
@@ -139,7 +140,7 @@ def read_translations(path: str | PathLike[str]) -> dict[int, list[str]]:
     for number, line in enumerate(read_lines(path, closed=True), 1):
         sentence, text, _, _ = _fields(line, path, number)
         try:
-            lists.setdefault(int(sentence), []).append(text)
+            lists.setdefault(parse_whole(sentence), []).append(text)
         except ValueError as error:
-            raise InputError(f"not a k-best line ({cut(error)})", path, number) from error
+            raise InputError(f"not a k-best line ({error})", path, number) from error
     return lists

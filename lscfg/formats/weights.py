@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from os import PathLike
 
 from lscfg.errors import InputError, cut, did_you_mean, quote
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines
 from lscfg.io.write import atomic_write
+from lscfg.log import warning
 
 
 def read_weights(path: str | PathLike[str]) -> dict[str, float]:
@@ -27,12 +28,10 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
             raise InputError(f"expected 'name value', found {quote(line)}", path, number)
         name = fields[0]
         try:
-            value = float(fields[1])
-        except ValueError:
-            message = f"expected 'name value', found {quote(line)}: {quote(fields[1])} is not a number"
+            value = parse_number(fields[1])
+        except ValueError as error:
+            message = f"expected 'name value', found {quote(line)}: {error}"
             raise InputError(message, path, number) from None
-        if not math.isfinite(value):
-            raise InputError(f"expected 'name value' with a finite value, found {quote(line)}", path, number)
         if name in weights:
             raise InputError(f"weight {cut(name)} is given twice", path, number)
         weights[name] = value
@@ -41,10 +40,52 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
     return weights
 
 
+BUILT_IN = ("Glue", "PassThrough")
+"""Features of every decoder, which many texts never need."""
+
+LISTED = 12
+"""Names of features in one message."""
+
+
 def unknown_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
     """Lists non-zero weights without a feature, each with the feature that may be meant; empty if there are none."""
-    unknown = sorted(name for name in weights.keys() - set(known) if weights[name])
-    return ", ".join(quote(name) + did_you_mean(name, known) for name in unknown)
+    unknown = sorted(name for name in _rare(weights.keys() - set(known), known) if weights[name])
+    return _listed([quote(name) + did_you_mean(name, known) for name in unknown])
+
+
+def missing_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
+    """Lists features without a weight, in their order; empty if there are none.
+
+    A weight of 0 is a weight. ``BUILT_IN`` features and the feature of unknown words may lack one: a development set
+    without unknown words yields no weight for them.
+    """
+    return _listed([cut(name) for name in _rare(dict.fromkeys(known), known) if name not in weights])
+
+
+def warn_of_weights(
+    weights: Mapping[str, float], known: Collection[str], live: Collection[str], path: object, of: str = "decoder"
+) -> None:
+    """Warns of weights without a feature and of features without a weight.
+
+    Args:
+        known: the features.
+        live: features that need a weight.
+        path: file or name of the weights, for the message.
+        of: owner of the features.
+    """
+    if unknown := unknown_weights(weights, known):
+        warning(f"{path}: weights that no feature of the {of} has: {unknown}")
+    if missing := missing_weights(weights, live):
+        warning(f"{path}: features of the {of} without a weight, which count nothing: {missing}")
+
+
+def _rare(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """The names without features that a decoder always knows and a text may never need."""
+    return [name for name in names if name not in BUILT_IN and name.removesuffix("_OOV") not in {*known} - {name}]
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:LISTED]) + (f" and {len(names) - LISTED} more" if len(names) > LISTED else "")
 
 
 def write_weights(path: str | PathLike[str], weights: Mapping[str, float]) -> None:

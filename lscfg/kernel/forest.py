@@ -235,7 +235,10 @@ class Grammar:
         code = function(self._pointer, *source, settings, forest, error)
         check(code, error)
         if code == lib.LSCFG_TOO_LARGE:
-            raise TooLargeError(f"more than {options.most:,} rule applications or spans")
+            raise TooLargeError(
+                f"more than {options.most:,} rule applications or spans: split the sentence, or lower the longest span "
+                "of a rule (scfg_max_span_limit)"
+            )
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 

@@ -25,6 +25,7 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->feature_rows.data);
   free(g->feature_ids.data);
   free(g->feature_values.data);
+  free(g->feature_last.data);
   free(g->by_source);
   free(g->groups.data);
   free(g->rule_group);
@@ -255,9 +256,17 @@ static int read_target(lscfg_grammar *g, slice field, int_array *tgt, lscfg_erro
   return LSCFG_OK;
 }
 
-static int add_feature(lscfg_grammar *g, const char *name, size_t length, double value, lscfg_error *error) {
-  int32_t id = lscfg_vocab_add(&g->feature_names, name, length);
-  if (id < 0 || ARRAY_RESERVE(g->feature_ids, 1) || ARRAY_RESERVE(g->feature_values, 1)) return out_of_memory(error);
+static int add_feature(lscfg_grammar *g, const char *name, size_t length, double value, int64_t line,
+                       lscfg_error *error) {
+  int32_t id = lscfg_vocab_add(&g->feature_names, name, length), rule = (int32_t)g->rules.size - 1;
+  if (id < 0 || ARRAY_RESERVE(g->feature_ids, 1) || ARRAY_RESERVE(g->feature_values, 1) ||
+      ARRAY_RESERVE(g->feature_last, id + 1 - g->feature_last.size))
+    return out_of_memory(error);
+  while (g->feature_last.size <= id) g->feature_last.data[g->feature_last.size++] = -1;
+  if (g->feature_last.data[id] == rule) /* cdec would keep the last value */
+    return lscfg_fail(error, LSCFG_EINPUT, line, "the rule names the feature '%.*s' twice; keep one of the two",
+                      (int)(length < 80 ? length : 80), name);
+  g->feature_last.data[id] = rule;
   g->feature_ids.data[g->feature_ids.size++] = id;
   g->feature_values.data[g->feature_values.size++] = value;
   g->feature_rows.data[g->feature_rows.size - 1] = g->feature_ids.size;
@@ -283,9 +292,9 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
     int code;
     if (equals == token.p) {
       int n = snprintf(name, sizeof name, "PhraseModel_%d", bare++);
-      code = add_feature(g, name, (size_t)n, value, error);
+      code = add_feature(g, name, (size_t)n, value, line, error);
     } else {
-      code = add_feature(g, token.p, (size_t)(equals - 1 - token.p), value, error);
+      code = add_feature(g, token.p, (size_t)(equals - 1 - token.p), value, line, error);
     }
     if (code) return code;
   }

@@ -31,6 +31,7 @@ struct lscfg_grammar {
   ARRAY(int64_t) feature_rows; /* rule -> first feature; one more than there are rules */
   ARRAY(int32_t) feature_ids;
   ARRAY(double) feature_values;
+  ARRAY(int32_t) feature_last; /* feature -> the last rule that names it, -1 for none */
   /* made by lscfg_grammar_finish */
   int finished;
   int cyclic;         /* unary rules lead from a category back to itself: 1 + the category */

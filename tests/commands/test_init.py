@@ -158,13 +158,14 @@ def test_the_configuration_decodes(tmp_path, capsys, kind, grammar, model, featu
         assert config.latent.options["features"] == ",".join(features)
         assert config.latent.options.get("unknown") == ("zero" if kind == "both" else None)
     weights = read_weights(tmp_path / "new" / "start.weights")
-    latent = {name for name in weights if name.startswith("Latent")}
-    assert latent == {*feature_names(features)} & {*LATENT_START} and "LanguageModel" in weights
+    latent = {name for name in weights if name.startswith(("Latent", "Context"))}
+    assert latent == {*feature_names(features)} and "LanguageModel" in weights
+    assert {name for name in latent if weights[name]} == latent & {*LATENT_START}
     capsys.readouterr()
     words = ["decode", "-c", str(tmp_path / "new" / "cdec.ini"), "-w", str(tmp_path / "new" / "start.weights"), "text"]
     assert main(words) == 0
     told = capsys.readouterr()
-    assert len(told.out.splitlines()) == 1 and told.out.strip() and "Latent" not in told.err
+    assert len(told.out.splitlines()) == 1 and told.out.strip() and "weight" not in told.err
 
 
 def test_the_configuration_of_cdec_itself(tmp_path, made):

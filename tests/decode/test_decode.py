@@ -253,4 +253,4 @@ def test_a_sentence_of_too_large_a_forest_is_passed_through(config: DecoderConfi
         lists = decoder.decode([SENTENCES[0], long, SENTENCES[0]], WEIGHTS)
     assert [h.text for h in lists[1]] == [long] and lists[0] == lists[2] != lists[1]
     told = capsys.readouterr().err
-    assert "sentence 2 of 6000 words has more than 33,554,432 rule applications or spans; its words are passed" in told
+    assert "sentence 2 of 6000 words has more than 33,554,432 rule applications or spans: split the sentence" in told

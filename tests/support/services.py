@@ -26,7 +26,9 @@ INI = (
     "feature_function=LSCFG model=spectral.lscfg features=paper floor=1e-4\nadd_pass_through_rules=true\n"
     "scfg_max_span_limit=100\nscfg_no_hiero_glue_grammar=true\n"
 )
-WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n"
+WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentMarginal 0.1\n" + "".join(
+    f"{name} 0\n" for name in ("CountEF", "SampleCountF", "Inverse", "LatentEgivenF", "LatentFgivenE")
+)
 
 
 def little_system(folder: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict
 
+from lscfg import log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import NamedGrammar
@@ -14,6 +15,7 @@ from lscfg.kernel.search import OracleOptions
 from lscfg.options import add_jobs, add_output, add_reference, add_source
 from lscfg.parser import CommandParser
 from lscfg.tuning.commands import check_names
+from lscfg.tuning.doubts import doubts
 from lscfg.tuning.oracle import find_oracle
 
 HELP = "find the best BLEU that grammars can reach"
@@ -85,5 +87,7 @@ def run(args: argparse.Namespace) -> None:
         row = [one.name, str(one.rules), f"{one.bleu:.2f}", f"{one.sentence_bleu:.2f}"]
         row += [*(f"{value:.1f}" for value in one.precisions), f"{one.length_ratio:.3f}"]
         print("\t".join([*row, str(one.exact), str(one.unparsed)]), flush=True)
+        for doubt in doubts(one.translations, references, one.bleu, one.length_ratio, one.bleu):
+            log.warning(f"{item.name}: {doubt}")
     if args.output:
         write_json(args.output, {"grammars": found, "pops": args.pops, "keep": args.keep})

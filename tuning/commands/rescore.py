@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import math
 
 from lscfg import log
 from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import format_hypothesis
-from lscfg.formats.weights import read_weights, unknown_weights, write_weights
+from lscfg.formats.weights import read_weights, warn_of_weights, write_weights
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
 from lscfg.io.read import read_lines
 from lscfg.io.write import put_lines
 from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
+from lscfg.tuning.mbr import check_scale
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.rescore import Lists, distinct, ranked, ranked_by_risk, read_lists, tune_lists
@@ -90,11 +90,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
-
     if args.kbest is not None and args.kbest < 1:
         raise InputError(f"--kbest must be 1 or more, not {args.kbest}")
-    if not math.isfinite(args.scale) or args.scale < 0:
-        raise InputError(f"--scale must be 0 or more, not {args.scale}")
+    check_scale(args.scale)
     if bool(args.tuned) != bool(args.reference):
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
     if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.tuned):
@@ -134,8 +132,8 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
     if weights is None:
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}
-    if unknown := unknown_weights(weights, names):
-        log.warning(f"{args.weights}: weights that no feature of the lists has: {unknown}")
+    if not args.tuned:
+        warn_of_weights(weights, names, sorted(names), args.weights, "lists")
     if args.tuned:
         settings = TuneSettings(kbest=max(map(len, lists)), optimiser=args.optimiser, seed=args.seed)
         result = tune_lists(lists, references, weights, settings)
@@ -144,6 +142,4 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         write_weights(args.tuned, result.weights)
         log.info(f"wrote {args.tuned}")
         return lists, result.weights
-    for name in sorted(columns.keys() - weights.keys()):
-        log.warning(f"{args.weights}: no weight of {name}, which counts nothing; --tuned finds one")
     return lists, weights

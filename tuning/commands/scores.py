@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
+from lscfg import log
 from lscfg.corpus.parallel import check_length
 from lscfg.errors import InputError, quote
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
@@ -14,7 +15,9 @@ from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_reference, add_seed, add_source
 from lscfg.parser import CommandParser
+from lscfg.tuning.bleu import corpus_bleu, corpus_stats, length_ratio
 from lscfg.tuning.commands import check_names
+from lscfg.tuning.doubts import doubts
 from lscfg.tuning.evaluate import Evaluation, MetricScore, evaluate
 from lscfg.tuning.metrics.comet import CometSettings
 from lscfg.tuning.metrics.metric import METRICS, PRIMARY
@@ -118,10 +121,22 @@ def run(args: argparse.Namespace) -> None:
         seed=args.seed,
     )
     print(format_scores(found))
+    _warn_of_outputs(systems, references)
     if args.output:
         write_json(args.output, asdict(found))
     if args.differences or args.sentence_table:
         _show_differences(args, systems, references, source)
+
+
+def _warn_of_outputs(systems: dict[str, list[list[str]]], references: list[list[str]]) -> None:
+    """Warns of runs given twice, and of outputs that cannot be translations of the references' text."""
+    for name, runs in systems.items():
+        if len({tuple(lines) for lines in runs}) < len(runs):
+            log.warning(f"{name}: runs have equal output; the tests count them as independent tunings: name each once")
+        for lines in runs:
+            total = corpus_stats(lines, references).sum(axis=0)
+            for doubt in doubts(lines, references, corpus_bleu(total), length_ratio(total)):
+                log.warning(f"{name}: {doubt}")
 
 
 def _show_differences(

@@ -12,10 +12,12 @@ from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
 from lscfg.decode.host import DECODER_HOSTS, decoder_identity
 from lscfg.errors import InputError
-from lscfg.formats.weights import read_weights, write_weights
+from lscfg.formats.ini import read_ini
+from lscfg.formats.weights import missing_weights, read_weights, write_weights
 from lscfg.io.arguments import output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
+from lscfg.kernel import LatentOptions
 from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
 from lscfg.parallel.choose import on_cluster
 from lscfg.parser import CommandParser
@@ -70,6 +72,8 @@ def run(args: argparse.Namespace) -> None:
     for path, lines in zip(args.reference, references, strict=True):
         check_length(len(lines), path, len(sources), args.source)
     start = read_weights(args.weights)
+    if missing := missing_weights(start, _latent_features(args.config)):
+        log.warning(f"{args.weights}: latent features without a start weight, which begin at 0: {missing}")
     learn = None
     if settings.optimiser in HOSTS:
         learn = host_optimiser(settings.optimiser, args.config, sources, references, settings.kbest)
@@ -99,6 +103,15 @@ def run(args: argparse.Namespace) -> None:
     best = result.history[result.best_iteration - 1]
     log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
     log.info(f"wrote {path}")
+
+
+def _latent_features(config: str) -> tuple[str, ...]:
+    """Latent features of a configuration; none if only another decoder can read the configuration."""
+    try:
+        latent = read_ini(config).latent
+    except InputError:
+        return ()
+    return () if latent is None else LatentOptions.of(latent.options.items(), others=True).features.names
 
 
 def _settings(args: argparse.Namespace) -> TuneSettings:

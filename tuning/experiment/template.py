@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lscfg.decode.parsing import live_features
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
-from lscfg.kernel import DEFAULT_FEATURES, LATENT_FEATURES, FeatureOptions, TreeOptions, feature_names
+from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, TreeOptions, feature_names
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import schema
@@ -138,8 +139,12 @@ def decoder_files(
         unknown = {key: made.latent.options[key] for key in ("unknown",) if key in made.latent.options}
         short = {"model": made.latent.options["model"], "features": ",".join(families), **unknown}
         made = replace(made, latent=LatentFeature(short, str(library.resolve()) if library else None))
-    absent = {*LATENT_FEATURES} - ({*feature_names(families)} if model else set())
-    return made, {name: value for name, value in START_WEIGHTS.items() if name not in absent}
+    latent = feature_names(families) if model else ()
+    read = Grammar()
+    read.read(rules)
+    others = ("LanguageModel", "LanguageModel_OOV", "WordPenalty", "PassThrough")
+    names = [*live_features(read), *latent, *others]
+    return made, {name: START_WEIGHTS.get(name, 0.0) for name in names}
 
 
 def _decoding(name: str) -> Decoding:

@@ -131,6 +131,9 @@ class MarginLearner:
             if held_out and record["held-out BLEU"] <= best:
                 break
             chosen, best = average, record.get("held-out BLEU", best)
+        if held_out and best == before:
+            cause = "no translation shares an n-gram with its reference" if not best else "no pass improved it"
+            log.warning(f"all learned weights are 0: held-out BLEU is {best:.2f}, and {cause}")
         return chosen
 
     # ---- translation of a pair ----

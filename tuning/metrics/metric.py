@@ -79,7 +79,7 @@ class Metric(Kind[SettingsT]):
             raise InputError(f"{self.TITLE} compares a translation with more than a reference")
         sign = -1.0 if self.ERROR else 1.0
         columns = [self.statistics(texts, [[one] * len(texts)], (), self.Settings()) for one in texts]
-        return sign * np.stack([self.score(column) for column in columns], axis=1)
+        return sign * np.stack([self.score(column) for column in columns], axis=1) + 0.0  # no minus zero
 
 
 class SacrebleuMetric(Metric[Declared]):

@@ -18,7 +18,8 @@ CHARACTERS, BETA = 6, 2
 def bleu_utility(texts: Sequence[str]) -> Floats:
     """Sentence BLEU of each text against each other one, [texts, texts], 0 to 100; row: hypothesis, column: reference.
 
-    sacrebleu's: smoothed ("exp"), without orders longer than the hypothesis, of words separated by white space.
+    sacrebleu's: smoothed ("exp"), without orders longer than the hypothesis, of words separated by white space. Only
+    the BLEU of an empty text against an empty text is 100, as of all equal texts, where sacrebleu gives 0.
     """
     words = [text.split() for text in texts]
     length = np.array([len(one) for one in words], np.float64)
@@ -34,11 +35,12 @@ def bleu_utility(texts: Sequence[str]) -> Floats:
         logs += np.log(np.where(there, share, 1.0))
         any_match |= matches > 0
     brevity = np.minimum(0.0, 1 - length[None, :] / np.maximum(length, 1)[:, None])
-    return np.where(any_match, 100 * np.exp(brevity + logs / np.maximum(orders, 1)[:, None]), 0.0)
+    found = np.where(any_match, 100 * np.exp(brevity + logs / np.maximum(orders, 1)[:, None]), 0.0)
+    return _with_empty(found, length == 0)
 
 
 def chrf_utility(texts: Sequence[str]) -> Floats:
-    """chrF2 of each text against each other one, in the shape of ``bleu_utility``; sacrebleu's sentence chrF."""
+    """chrF2 of each text against each other one, as in ``bleu_utility``: sacrebleu's, but 100 for two empty texts."""
     letters = ["".join(text.split()) for text in texts]
     precision, recall, orders = (np.zeros((len(texts), len(texts))) for _ in range(3))
     for n in range(1, CHARACTERS + 1):
@@ -49,7 +51,14 @@ def chrf_utility(texts: Sequence[str]) -> Floats:
         orders += both
     precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
     weighted = BETA**2 * precision + recall
-    return np.where(weighted > 0, 100 * (1 + BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1), 0.0)
+    found = np.where(weighted > 0, 100 * (1 + BETA**2) * precision * recall / np.where(weighted > 0, weighted, 1), 0.0)
+    return _with_empty(found, np.array([not one for one in letters], bool))
+
+
+def _with_empty(utilities: Floats, empty: NDArray[np.bool_]) -> Floats:
+    """Utilities, in which empty texts equal each other."""
+    utilities[np.ix_(empty, empty)] = 100.0
+    return utilities
 
 
 def _matches(grams: Sequence[Iterable[object]]) -> tuple[Floats, Floats]:

@@ -1,0 +1,66 @@
+"""Signs that a tuning or a test set cannot have worked, each with its likely cause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lscfg.tuning.bleu import corpus_bleu, corpus_stats
+
+SHORTEST, LONGEST = 0.9, 1.15
+"""Usual lengths of translations, relative to the references."""
+
+NEAR = 1.5
+"""Translations of the same text are closer to their own references than this factor times those of other lines."""
+
+LEAST_LINES = 5
+"""Lines that are enough to compare own references with those of other lines."""
+
+
+def doubts(
+    texts: Sequence[str],
+    references: Sequence[Sequence[str]],
+    bleu: float,
+    length_ratio: float,
+    oracle_bleu: float | None = None,
+) -> list[str]:
+    """Reasons to doubt a score, empty if none was found.
+
+    Args:
+        texts: the translations.
+        references: one document per reference set, each with a line per translation.
+        bleu: BLEU (0 to 100) of the translations.
+        length_ratio: length of the translations over that of the references.
+        oracle_bleu: the best BLEU that was possible; None: unknown.
+    """
+    found = []
+    if not any(line.strip() for document in references for line in document):
+        found.append("all references are empty")
+    elif oracle_bleu == 0 or bleu == 0:
+        which = "no list has a translation that shares" if oracle_bleu == 0 else "no translation shares"
+        found.append(
+            f"BLEU is 0: {which} an n-gram with its reference; are source and reference the same text, with the same "
+            "tokenisation and casing?"
+        )
+    elif (other := _of_other_lines(texts, references)) is not None and other[0] <= NEAR * other[1]:
+        found.append(
+            f"the translations are no closer to their references (BLEU {other[0]:.2f}) than to references of other "
+            f"lines ({other[1]:.2f}); are source and reference the same text, line by line?"
+        )
+    if bleu and not SHORTEST <= length_ratio <= LONGEST:
+        cause = "lines too long for the decoder, or a wrong start weight of WordPenalty"
+        found.append(f"the translations are {length_ratio:.2f} times as long as their references; look for {cause}")
+    return found
+
+
+def _of_other_lines(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float] | None:
+    """BLEU against the own references and against those of the next line, without equal neighbours; None if too few."""
+    after = [[*document[1:], *document[:1]] for document in references]
+    kept = [n for n, line in enumerate(references[0]) if line != after[0][n]]
+    if len(kept) < LEAST_LINES:
+        return None
+    lines = [texts[n] for n in kept]
+    own, other = (
+        corpus_bleu(corpus_stats(lines, [[document[n] for n in kept] for document in documents]).sum(axis=0))
+        for documents in (references, after)
+    )
+    return own, other
