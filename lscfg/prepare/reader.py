@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.io.compression import plain_name
 from lscfg.kinds import Kind, Registry, SettingsT
+from lscfg.prepare.languages import Language, language_of
 from lscfg.settings import Declared
 
 TEXT = "text"
@@ -62,7 +65,47 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     return found
 
 
-def language_matches(tag: str, wanted: str) -> bool:
-    """True if a language tag is the wanted one or a regional form of it: ``en`` matches ``en-US`` and ``EN_gb``."""
-    parts, first = (text.lower().replace("_", "-").split("-") for text in (tag, wanted))
-    return parts[: len(first)] == first
+_CHINESE = dict.fromkeys(("cn", "sg", "my"), "hans") | dict.fromkeys(("tw", "hk", "mo"), "hant")
+
+
+def _script(language: Language) -> str:
+    return language.script or (_CHINESE.get(language.region, "") if language.base == "zh" else "")
+
+
+def language_fit(tag: str, wanted: str) -> int:
+    """Grades a language tag: 2 for the wanted language or a regional form of it, 1 for another form, 0 for another one.
+
+    ``en-US`` fits ``en`` by 2, ``en`` and ``en-GB`` fit ``en-US`` by 1. Another script does not fit.
+    """
+    own, asked = language_of(tag), language_of(wanted)
+    scripts = _script(own), _script(asked)
+    if own.base != asked.base or not own.base or ("" not in scripts and scripts[0] != scripts[1]):
+        return 0
+    return 2 if scripts[1] in ("", scripts[0]) and asked.region in ("", own.region) else 1
+
+
+@lru_cache(4096)
+def sides_of(tags: tuple[str, ...], wanted: tuple[str, str]) -> tuple[int | None, int | None]:
+    """Numbers of the tags for source and target: the first of those that fit best, none twice.
+
+    A tag that fits one side by 1 and the other by 2 belongs to the other side.
+    """
+    found: list[int | None] = []
+    for side, language in enumerate(wanted):
+        fits = [language_fit(tag, language) for tag in tags]
+        fits = [
+            0 if fit == 1 and language_fit(tag, wanted[1 - side]) == 2 else fit
+            for fit, tag in zip(fits, tags, strict=True)
+        ]
+        if found and found[0] is not None:
+            fits[found[0]] = 0
+        best = max(fits, default=0)
+        found.append(fits.index(best) if best else None)
+    return found[0], found[1]
+
+
+def list_languages(tags: Iterable[str]) -> str:
+    """Languages for a message, the most frequent ones first, with their counts if known."""
+    counted = isinstance(tags, Counter)
+    rows = Counter(tags).most_common(12)
+    return cut(", ".join(f"{tag or 'no code'} ({count})" if counted else tag for tag, count in rows)) or "none"

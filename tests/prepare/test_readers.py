@@ -8,8 +8,8 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.prepare import tmx
-from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS, language_matches, reader_of
-from lscfg.prepare.tsv import FEW_COLUMNS
+from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS, language_fit, reader_of, sides_of
+from lscfg.prepare.tsv import FEW_COLUMNS, MANY_COLUMNS
 from lscfg.settings import SettingError
 
 TMX = """<?xml version="1.0" encoding="ENCODING"?>
@@ -58,17 +58,41 @@ def test_the_kind_is_that_of_the_names_ending():
 @pytest.mark.parametrize(
     ("tag", "wanted", "answer"),
     [
-        ("en", "en", True),
-        ("en-US", "en", True),
-        ("EN_us", "en", True),
-        ("end", "en", False),
-        ("en", "en-US", False),
-        ("pt-BR", "pt-br", True),
-        ("", "en", False),
+        ("en", "en", 2),
+        ("en-US", "en", 2),
+        ("EN_us", "en", 2),
+        ("eng", "en", 2),
+        ("end", "en", 0),
+        ("en", "en-US", 1),
+        ("en-GB", "en-US", 1),
+        ("de", "ger-DE", 1),
+        ("pt-BR", "pt-br", 2),
+        ("zh-Hant", "zh-Hans", 0),
+        ("zh-TW", "zh-Hans", 0),
+        ("zh-CN", "zh-Hans", 2),
+        ("zh", "zh-Hans", 1),
+        ("", "en", 0),
+        ("", "", 0),
     ],
 )
-def test_languages_match_by_their_first_parts(tag, wanted, answer):
-    assert language_matches(tag, wanted) is answer
+def test_languages_fit_by_their_base(tag, wanted, answer):
+    assert language_fit(tag, wanted) == answer
+
+
+@pytest.mark.parametrize(
+    ("tags", "wanted", "sides"),
+    [
+        (("de", "en"), ("de-DE", "en-US"), (0, 1)),
+        (("en-GB", "en-US", "de"), ("de", "en-US"), (2, 1)),
+        (("en", "en-US"), ("en-US", "en-GB"), (1, 0)),
+        (("en",), ("en-US", "en-GB"), (0, None)),
+        (("zh-TW", "zh-CN"), ("zh-Hans", "zh-Hant"), (1, 0)),
+        (("de-CH", "fr"), ("fr", "de"), (1, 0)),
+        ((), ("de", "en"), (None, None)),
+    ],
+)
+def test_each_side_gets_the_tag_that_fits_best(tags, wanted, sides):
+    assert sides_of(tags, wanted) == sides
 
 
 # ---- plain text ----
@@ -108,6 +132,68 @@ def test_tables(tmp_path):
     found = read("tsv", table, source_column=3, target_column=2, header=True)
     assert found == [(2, "eins", "one", ""), (3, "", "", FEW_COLUMNS), (4, "", "two", "")]
     assert read("tsv", table, table)[0] == (1, "id", "english", "") and len(read("tsv", table, table)) == 8
+
+
+def test_lines_of_another_number_of_columns_are_faults(tmp_path):
+    """A tabulator within a side moves the target's beginning into the source."""
+    table = written(tmp_path / "a.tsv", "Der Hund.\tThe dog.\nWeit weg,\tich bin da.\tFar away, I am here.\n")
+    assert read("tsv", table) == [(1, "Der Hund.", "The dog.", ""), (2, "", "", MANY_COLUMNS)]
+    lines = ["a\tb\tc"] + ["d\te"] * 3 + ["f"]
+    written(table, "\n".join(lines))
+    faults = [fault for *_, fault in read("tsv", table)]
+    assert faults == [MANY_COLUMNS, "", "", "", FEW_COLUMNS]
+    written(table, "de\ten\tnote\na\tb\nc\td\t\n")
+    assert [fault for *_, fault in read("tsv", table, header=True)] == [FEW_COLUMNS, ""]
+    written(table, "de\ten\nid\ta\tb\n")
+    assert refused("tsv", table, header=True) == f"{table}: no line has 2 columns separated by tabulators"
+    written(table, "".join(f"{n}\tde {n}\ten {n}\n" for n in range(2000)) + "2001\tde\ten\tmore\n")
+    assert [fault for *_, fault in read("tsv", table, source_column=2, target_column=3)] == [""] * 2000 + [MANY_COLUMNS]
+
+
+def test_a_table_of_any_ends_of_lines(tmp_path):
+    table = written(tmp_path / "a.tsv", b"\xef\xbb\xbfa\tb\r\nc\td\ne\tf\r\r\ng\th\r")
+    assert [pair[1:3] for pair in read("tsv", table)] == [("a", "b"), ("c", "d"), ("e", "f"), ("g", "h")]
+    written(table, b"a\tb\rc\td\r")
+    assert "lines end in a carriage return alone" in refused("tsv", table)
+    written(table, b"a\tb\n" * 3 + b"c\td\re\tf\n")
+    assert [fault for *_, fault in read("tsv", table)] == ["", "", "", MANY_COLUMNS]
+
+
+SENTENCES = [("Der Hund schläft heute im Garten.", "The dog sleeps in the garden today.")] * 9
+
+
+@pytest.mark.parametrize(
+    ("first", "seems"),
+    [
+        (("Deutsch", "Englisch"), True),
+        (("de", "en"), True),
+        (("deu", "eng"), True),
+        (("source", "target"), True),
+        (("translation_de", "translation_en"), True),
+        (("Satz", "Übersetzung"), True),
+        (("Das ist ein Haus.", "This is a house."), False),
+        (("Nein!", "No!"), False),
+        (("Englisch ist eine Sprache der Welt", "english"), False),
+    ],
+)
+def test_a_line_that_names_the_columns_is_warned_of(tmp_path, caplog, first, seems):
+    table = written(tmp_path / "a.tsv", "".join(f"{f}\t{e}\n" for f, e in [first, *SENTENCES]))
+    assert len(read("tsv", table)) == 10
+    assert [f"{table}:1: " in record.getMessage() for record in caplog.records] == [True] * seems
+    caplog.clear()
+    assert len(read("tsv", table, header=True)) == 9 and not caplog.records
+
+
+def test_short_pairs_are_no_names_of_columns(tmp_path, caplog):
+    written(table := tmp_path / "a.tsv", "".join(f"wort{n}\tword{n}\n" for n in range(9)))
+    assert len(read("tsv", table)) == 9 and not caplog.records
+
+
+def test_quotes_of_a_spreadsheet_are_warned_of(tmp_path, caplog):
+    written(table := tmp_path / "a.tsv", 'a\tb\n"Er sagt ""ja"""\tb\n"so"\t"so"\n')
+    assert read("tsv", table)[1:] == [(2, '"Er sagt ""ja"""', "b", ""), (3, '"so"', '"so"', "")]
+    [warned] = [record.getMessage() for record in caplog.records]
+    assert warned.startswith(f"{table}:2: 1 lines have fields in quotes with doubled quotes inside")
 
 
 def test_bad_tables(tmp_path):
@@ -150,6 +236,75 @@ def test_a_memory_of_any_size_is_read_unit_by_unit(tmp_path, monkeypatch):
     assert sum(1 for _ in pairs) == 20000 and largest < 1000
 
 
+def memory(*units):
+    """Translation units of (language, segment) in a file."""
+    made = "".join(
+        "<tu>" + "".join(f'<tuv xml:lang="{tag}"><seg>{text}</seg></tuv>' for tag, text in unit) + "</tu>"
+        for unit in units
+    )
+    return f'<tmx version="1.4"><header/><body>{made}</body></tmx>'
+
+
+def test_a_memory_is_read_by_base_language(tmp_path, caplog):
+    path = written(tmp_path / "a.tmx", memory([("de", "Der Hund."), ("en", "The dog.")]))
+    assert read("tmx", path, languages=("de-DE", "eng_US")) == [(1, "Der Hund.", "The dog.", "")]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: no segment is of de-DE; segments of de are used",
+        f"{path}: no segment is of eng_US; segments of en are used",
+    ]
+    written(
+        path, memory([("en-GB", "colour"), ("en-US", "color"), ("de", "Farbe")], [("en-GB", "lift"), ("de", "Lift")])
+    )
+    assert [pair[1:3] for pair in read("tmx", path, languages=("de", "en-US"))] == [
+        ("Farbe", "color"),
+        ("Lift", "lift"),
+    ]
+    assert [pair[2] for pair in read("tmx", path)] == ["colour", "lift"]
+
+
+def test_languages_of_a_memory_are_listed_if_none_fits(tmp_path):
+    path = written(tmp_path / "a.tmx", memory([("de", "a"), ("en", "b")], [("de", "c"), ("", "d")]))
+    assert refused("tmx", path, languages=("fr", "en")) == (
+        f"{path}: no unit has a segment of both fr and en; languages: de (2), en (1), no code (1)"
+    )
+    written(path, '<tmx><tu><tuv xml:lang="de">a</tuv></tu></tmx>')
+    assert refused("tmx", path).endswith("no unit has a segment of both de and en; languages: none")
+
+
+@pytest.mark.parametrize(
+    ("segment", "text"),
+    [
+        ('eins<ph x="1">&lt;br/&gt;</ph>zwei', "eins zwei"),
+        ("eins<ph>\\n</ph>zwei", "eins zwei"),
+        ("eins<it>&lt;/w:p&gt;</it>zwei", "eins zwei"),
+        ("eins<ut>&lt;w:tab/&gt;</ut>zwei", "eins zwei"),
+        ('eins<ph type="lb"/>zwei', "eins zwei"),
+        ('eins<x type="x-tab"/>zwei', "eins zwei"),
+        ("eins<ph>\n</ph>zwei", "eins zwei"),
+        ("eins<hi><ph>&lt;BR&gt;</ph></hi>zwei", "eins zwei"),
+        ("ein<bpt>&lt;br/&gt;</bpt>s<ept>&lt;/b&gt;</ept>", "eins"),
+        ("ein<ph>&lt;b&gt;</ph>s", "eins"),
+        ('ein<ph type="fnote"><sub>Fuß</sub></ph>s', "eins"),
+        ('eins<ph type="lb">x</ph>zw<ph>x</ph>ei', "eins zwei"),
+        ("ein<ph/>s", "eins"),
+        ("ein<ph>&lt;brand/&gt;</ph>s", "eins"),
+    ],
+)
+def test_a_code_that_means_white_space_becomes_a_blank(tmp_path, segment, text):
+    path = written(tmp_path / "a.tmx", memory([("de", segment), ("en", segment)]))
+    assert read("tmx", path) == [(1, text, text, "")]
+
+
+def test_the_depth_of_a_memory_is_limited(tmp_path):
+    for depth, good in ((90, True), (200, False), (100_000, False)):
+        segment = "<hi>" * depth + "a" + "</hi>" * depth
+        path = written(tmp_path / "a.tmx", memory([("de", segment), ("en", "b")]))
+        if good:
+            assert read("tmx", path) == [(1, "a", "b", "")]
+        else:
+            assert refused("tmx", path) == f"{path}:1: elements are nested more than 100 deep, which no TMX needs"
+
+
 BOMB = """<?xml version="1.0"?><!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;">]>
 <tmx><tu><tuv xml:lang="de"><seg>&b;</seg></tuv></tu></tmx>"""
 
@@ -166,6 +321,10 @@ BOMB = """<?xml version="1.0"?><!DOCTYPE tmx [<!ENTITY a "ha"><!ENTITY b "&a;&a;
         (TMX.replace("ENCODING", "no-such"), ":1: cannot read this encoding: unknown encoding: no-such"),
         (TMX.replace("ENCODING", "shift_jis"), ":1: cannot read this encoding: multi-byte encodings"),
         (TMX.replace("ENCODING", "UTF-8").encode("latin-1"), "not well-formed XML, or cut off: not well-formed"),
+        (memory([("de", "lost <ph><seg>in</seg></ph> text")]), ":1: <seg> within <seg>"),
+        ("<tmx><seg>a</seg></tmx>", ":1: <seg> outside <tuv>"),
+        ("<tmx><tuv><seg>a</seg></tuv></tmx>", ":1: <tuv> outside <tu>"),
+        ("<tmx><tu><tu/></tu></tmx>", ":1: <tu> within <tu>"),
         ("<html></html>", ":1: not TMX: the root is 'html', not 'tmx'"),
         ("", "not well-formed XML, or cut off: no element found"),
         (b"\x89PNG\r\n\x1a\n\0\0", "not well-formed XML"),
@@ -212,9 +371,64 @@ def test_parquet_of_columns(table):
     assert read("parquet", path, target_field="english")[0] == (1, "eins", "1", "")
 
 
+def test_every_type_of_text_in_parquet(table):
+    import pyarrow
+
+    texts = pyarrow.array(["eins", None, "drei", "eins"])
+    kinds = [pyarrow.string(), pyarrow.large_string(), pyarrow.dictionary(pyarrow.int32(), pyarrow.large_string())]
+    kinds += [pyarrow.string_view()] if hasattr(pyarrow, "string_view") else []
+    for kind in kinds:
+        try:
+            column = texts.cast(kind)
+        except pyarrow.ArrowNotImplementedError:
+            column = pyarrow.array(texts.to_pylist(), kind)
+        found = read("parquet", table(de=column, en=["one", "two", "three", "one"]))
+        assert [pair[1] for pair in found] == ["eins", "", "drei", "eins"], kind
+        assert [pair[3] for pair in found] == ["", NO_TRANSLATION, "", ""]
+        rows = pyarrow.StructArray.from_arrays([column, texts], ["de", "en"])
+        assert [pair[1] for pair in read("parquet", table(translation=rows))] == ["eins", "", "drei", "eins"], kind
+
+
+def test_categories_of_pandas(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"de": ["eins", "zwei"], "en": ["one", "two"]}).astype("category")
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert read("parquet", tmp_path / "a.parquet") == [(1, "eins", "one", ""), (2, "zwei", "two", "")]
+
+
+@pytest.mark.parametrize("layout", ["structs", "lists", "words"])
+def test_parquet_that_lists_languages(table, layout):
+    rows = [[("de", "eins"), ("en", "one"), ("fr", "un")], [("en", "two"), ("de_DE", "zwei")], [("en", "three")], None]
+    names = ("lang", "text") if layout == "words" else ("language", "translation" if layout == "lists" else "text")
+    if layout == "lists":
+        made = [row and {name: [pair[k] for pair in row] for k, name in enumerate(names)} for row in rows]
+    else:
+        made = [row and [dict(zip(names, pair, strict=True)) for pair in row] for row in rows]
+    path = table(id=[1, 2, 3, 4], **{"translations" if layout == "words" else "translation": made})
+    assert read("parquet", path) == [
+        (1, "eins", "one", ""),
+        (2, "zwei", "two", ""),
+        (3, "", "three", NO_TRANSLATION),
+        (4, "", "", NO_TRANSLATION),
+    ]
+    assert refused("parquet", path, languages=("it", "en")) == (
+        f"{path}: no row has texts of both it and en; languages: en (3), de (1), fr (1), de_DE (1)"
+    )
+
+
+def test_columns_of_parquet_by_base_language(table, caplog):
+    path = table(de=["eins"], en_GB=["one"])
+    assert read("parquet", path, languages=("ger-AT", "en")) == [(1, "eins", "one", "")]
+    assert [record.getMessage() for record in caplog.records] == [
+        f"{path}: no column is of ger-AT; column 'de' is used"
+    ]
+
+
 def test_bad_parquet(table, tmp_path):
     other = table(text=["a"], number=[1])
-    assert refused("parquet", other) == f"{other}: no column of text 'de'; columns of text: text"
+    assert refused("parquet", other) == (
+        f"{other}: no column of text 'de'; columns of text: text; others: number (int64)"
+    )
     assert "no column of text 'number'" in refused("parquet", other, source_field="number")
     assert "are the same column" in refused("parquet", other, source_field="text", target_field="text")
     assert "columns of text: none" in refused("parquet", table(number=[1]))
