@@ -6,6 +6,7 @@ Returned arrays are read-only views of kernel memory and keep their owner alive.
 from lscfg.kernel.base import (
     LineError,
     Vocab,
+    refused_characters,
     words_fault,
 )
 from lscfg.kernel.estimate import (
@@ -126,5 +127,6 @@ __all__ = [
     "add_moments",
     "feature_names",
     "option_pairs",
+    "refused_characters",
     "words_fault",
 ]

@@ -117,3 +117,13 @@ def words_fault(line: str) -> str | None:
     code = lib.lscfg_check_words(data, len(data), error)
     check(code, error)
     return ffi.string(error.message).decode("utf-8", "replace") if code else None
+
+
+def refused_characters() -> list[str]:
+    """Returns all characters that no word may contain, except the blank: controls, spaces, invisible characters."""
+    found = []
+    code = lib.lscfg_refused_character(0)
+    while code >= 0:
+        found.append(chr(code))
+        code = lib.lscfg_refused_character(code + 1)
+    return found

@@ -9,10 +9,13 @@ import re
 import unicodedata
 from typing import Literal, cast
 
+from lscfg.kernel import refused_characters
+
 UNICODE_FORMS = ("nfc", "nfkc", "none")
 
-_BLANKS = "\t-\r\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-_INVISIBLE = "\0-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_REFUSED = refused_characters()
+_BLANKS = "".join(character for character in _REFUSED if character.isspace())
+_INVISIBLE = "".join(character for character in _REFUSED if not character.isspace())
 _PIECE_MARK = "\u2581"  # stands for the blank in the pieces of SentencePiece
 
 _BLANK, _NOTHING = re.compile(f"[{_BLANKS}]"), re.compile(f"[{_INVISIBLE}]")
@@ -22,9 +25,8 @@ _ODD = re.compile(f"[{_BLANKS}{_INVISIBLE}]|  ")
 def clean(line: str, form: str = "nfc") -> str:
     """The line in a Unicode form, its words separated by single blanks.
 
-    Tabulators, line separators and all spaces become blanks. Other control characters, zero-width spaces, soft hyphens
-    and marks of direction are left out; the joiners U+200C and U+200D are letters of some scripts and stay. U+2581
-    becomes ``_``.
+    Tabulators, line separators and all spaces become blanks. Other characters that no word may contain are left out:
+    control characters, zero-width spaces, soft hyphens, marks of direction and annotation. U+2581 becomes ``_``.
 
     Args:
         form: one of ``UNICODE_FORMS``.

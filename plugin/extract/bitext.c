@@ -30,8 +30,10 @@ static inline int next_word(const char **at, const char *end, token *word, lscfg
   for (; p < end && *p != ' '; p++) {
     int32_t code = (signed char)*p > 0x20 && *p != 0x7f ? 0 : unwelcome(p, end);
     if (code) {
-      lscfg_fail(error, LSCFG_EINPUT, 0, "%s character U+%04lX; separate words by single blanks",
-                 code < 0xa0 ? "control" : "space", code < 0 ? 0L : (long)code);
+      int control = code < 0xa0;
+      lscfg_fail(error, LSCFG_EINPUT, 0, "%s character U+%04lX; %s",
+                 control ? "control" : is_space(code) ? "space" : "invisible", code < 0 ? 0L : (long)code,
+                 control || is_space(code) ? "separate words by single blanks" : "remove it, as lscfg prepare does");
       return LSCFG_PAIR_CONTROL;
     }
   }
@@ -41,6 +43,12 @@ static inline int next_word(const char **at, const char *end, token *word, lscfg
   lscfg_fail(error, LSCFG_EINPUT, 0, "the word '%.*s' is reserved in grammars; replace it in the text",
              word->length > 60 ? 60 : (int)word->length, word->begin);
   return LSCFG_PAIR_RESERVED;
+}
+
+int32_t lscfg_refused_character(int32_t from) {
+  for (int32_t code = from; code < 0x10000; code++)
+    if (is_refused(code)) return code;
+  return -1;
 }
 
 int lscfg_check_words(const char *line, size_t length, lscfg_error *error) {

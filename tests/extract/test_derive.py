@@ -20,7 +20,7 @@ from lscfg.extract.derive import Derivations, derive, derive_files
 from lscfg.extract.examples import Examples
 from lscfg.io import tensors
 from lscfg.io.write import write_lines
-from lscfg.kernel import BRACKETINGS, DeriveOptions, words_fault
+from lscfg.kernel import BRACKETINGS, DeriveOptions, refused_characters, words_fault
 from lscfg.study.inspect import show_tree
 
 
@@ -304,7 +304,7 @@ BAD_LINES = [
     ("f", "a\tb", r"control character U\+0009", "control or space character"),
     ("e", "a\rb", r"control character U\+000D", "control or space character"),
     ("f", "a \0", r"control character U\+0000", "control or space character"),
-    ("f", "a\u200bb", r"space character U\+200B", "control or space character"),
+    ("f", "a\u200bb", r"invisible character U\+200B", "control or space character"),
     ("e", "a ||| b", r"'\|\|\|' is reserved", "reserved word"),
     ("f", "[X,1] b", r"'\[X,1\]' is reserved", "reserved word"),
     ("a", "0-0 1:1", "'1:1' is not an alignment link", "malformed link"),
@@ -400,9 +400,14 @@ def test_kernel_and_corpus_reader_refuse_the_same_words(words):
 def test_only_the_blank_is_a_space():
     """Of all characters those at which one program or another would end a word or a line."""
     refused = [code for code in [*range(0xD800), *range(0xE000, 0x10000)] if words_fault(f"a{chr(code)}b")]
-    spaces = [0x00A0, 0x1680, 0x180E, *range(0x2000, 0x200C), 0x2028, 0x2029, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF]
-    assert refused == [*range(0x20), *range(0x7F, 0xA0), *spaces]
+    spaces = [0x00A0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000]
+    invisible = [0x00AD, 0x061C, 0x180E, 0x200B, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF]
+    invisible += range(0xFFF9, 0xFFFC)
+    assert refused == sorted([*range(0x20), *range(0x7F, 0xA0), *spaces, *invisible])
+    assert [*map(ord, refused_characters())] == refused
     assert words_fault("".join(map(chr, range(0x10000, 0x110000)))) is None
+    assert words_fault("a\u202bb") == "invisible character U+202B; remove it, as lscfg prepare does"
+    assert words_fault("a\u3000b") == "space character U+3000; separate words by single blanks"
     assert words_fault("a\0") == "control character U+0000; separate words by single blanks"
     assert words_fault("a [b]") == "the word '[b]' is reserved in grammars; replace it in the text"
     assert words_fault("") is words_fault("  ") is words_fault("[ ] [] || x]") is None

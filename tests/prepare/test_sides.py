@@ -71,6 +71,13 @@ def test_no_character_is_left_that_is_refused(form):
             assert words_fault(line) is None and line == " ".join(line.split()), hex(code)
 
 
+def test_no_character_is_lost_that_words_may_have():
+    for code in range(0x21, sys.maxunicode + 1):
+        word = f"a{chr(code)}b"
+        if not 0xD800 <= code < 0xE000 and code != 0x2581:
+            assert (clean(word, "none") == word) is (words_fault(word) is None), hex(code)
+
+
 @pytest.mark.parametrize(
     ("raw", "cleaned"),
     [

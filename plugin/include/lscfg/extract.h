@@ -19,7 +19,7 @@ enum { LSCFG_SRC = 0, LSCFG_TGT = 1, LSCFG_LINKS = 2 };
 enum {
   LSCFG_PAIR_GOOD = 0,
   LSCFG_PAIR_EMPTY = 1,       /* no word on a side */
-  LSCFG_PAIR_CONTROL = 2,     /* a control character or a space other than the blank */
+  LSCFG_PAIR_CONTROL = 2,     /* a control or invisible character, or a space other than the blank */
   LSCFG_PAIR_RESERVED = 3,    /* a word like ||| or [X] */
   LSCFG_PAIR_TOO_LONG = 4,    /* more words than max_words */
   LSCFG_PAIR_BAD_LINK = 5,    /* a link that is not i-j */
@@ -30,6 +30,9 @@ enum {
 /* The reason to refuse a line for one of its words, which blanks separate: LSCFG_PAIR_CONTROL, LSCFG_PAIR_RESERVED, or
  * LSCFG_PAIR_GOOD, also for an empty line; the error explains it. */
 int lscfg_check_words(const char *line, size_t length, lscfg_error *);
+
+/* The first code point, beginning with from, that no word may contain, except the blank; -1 if there is none. */
+int32_t lscfg_refused_character(int32_t from);
 
 /* Number of links between two words; -1: no word, that is, the other word is unaligned. */
 typedef struct {
