@@ -15,8 +15,8 @@ from lscfg.io.folders import replaced_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.write import atomic_write
 from lscfg.parallel.choose import on_cluster
-from lscfg.prepare.corpus import DROPPED
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.record import RECORD
+from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.checks import check_corpus, check_folder
 from lscfg.tuning.experiment.config import Overrides, read_experiment
@@ -126,9 +126,8 @@ def _publish(folder: Path, run: Run, name: str) -> None:
 
 
 def _publish_preparation(folder: Path, made: Path) -> None:
-    """Copies the record of the preparation with its models, which new text needs, and the list of dropped pairs."""
-    record = Record.read(made)
-    models = [model.path.name for side in record.sides for model in (side.case_model, side.word_model) if model]
+    """Copies the words of all sets, the list of dropped pairs, and the record with the models that new text needs."""
     with replaced_folder(folder, RECORD) as place:
-        for name in (RECORD, DROPPED, *models):
-            shutil.copyfile(made / name, place / name)
+        for file in made.iterdir():
+            if file.name != STAGE_RECORD:
+                shutil.copyfile(file, place / file.name)

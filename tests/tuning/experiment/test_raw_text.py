@@ -1,6 +1,7 @@
 """Experiments on raw text: what their files may say, what is in the keys, and whole runs to restored text."""
 
 import json
+import os
 import shutil
 
 import pytest
@@ -187,6 +188,10 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
     words = (out / "systems" / "MIN" / "test.output").read_text()
     back = run_lscfg("prepare", "restore", out / "prepare", input=words, encoding="utf-8")
     assert back.stdout == (out / "systems" / "MIN" / "test.restored").read_text()
+    assert read_lines(out / "prepare" / "test.ref.en") == reference
+    assert (
+        {"train.es", "dev.en", "dropped.tsv"} < {*os.listdir(out / "prepare")} == {*os.listdir(made)} - {"stage.json"}
+    )
     dropped = [line.split("\t")[1:] for line in read_lines(out / "prepare" / "dropped.tsv")]
     assert ["501", "train", "dropped", "empty"] in dropped and ["502", "train", "dropped", "duplicate"] in dropped
 
