@@ -128,6 +128,47 @@ def test_a_swing_of_period_two_ends():
         assert np.bincount([0, 0, 1, 1], found.probability) == pytest.approx([1, 1])
 
 
+def test_a_swing_for_ever_ends_in_its_middle():
+    """Two phrases that have only each other exchange their distributions in each step; from the third step on the
+    solver goes half the way.
+    """
+    walk = sparse.csr_matrix(np.array([[0, 0, 0], [0, 0, 1.0], [0, 1.0, 0]]))
+    lists = sparse.csr_matrix(np.array([[0.5, 0.5], [0.9, 0.1], [0.2, 0.8]]))
+    labelled = np.array([True, False, False])
+    system = make_step(walk, lists, labelled, sparse.identity(2, format="csr"), "list")
+    start = np.array([0.9, 0.1, 0.2, 0.8])
+    swung = system.operator @ start + system.constant
+    assert swung == pytest.approx([0.2, 0.8, 0.9, 0.1]) and system.operator @ swung == pytest.approx(start)
+    found = solve(system, start, "sweeps", 50)
+    assert found.probability == pytest.approx([0.55, 0.45, 0.55, 0.45])
+    assert found.residuals == pytest.approx([1.4, 1.4, 0.7, 0], abs=1e-9) and not len(found.unsettled)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_sweeps_are_those_of_loops(seed):
+    """Each distribution steps, is normalised, and goes half the way after its step has turned round twice."""
+    walk, lists, labelled, similar = random_problem(seed)
+    before = [lists[f].data.copy() for f in range(len(labelled))]
+    turns, moves = [0] * len(labelled), [np.zeros(len(row)) for row in before]
+    for sweep in range(1, 31):
+        after, wanted = iter(by_loops(walk, lists, labelled, similar, "list", before)), []
+        for f, row in enumerate(before):
+            new = row if labelled[f] else np.array([next(after) for _ in row])
+            new = new / new.sum() if new.sum() > 0 else row
+            move = new - row
+            turns[f] += float(move @ moves[f]) < 0
+            moves[f] = move / 2 if turns[f] > 1 else move
+            wanted.append(row + moves[f])
+        before = wanted
+        if sweep in (1, 2, 5, 30):
+            system = make_step(walk, lists, labelled, similar, "list")
+            start = np.concatenate([np.zeros(0), *(lists[f].data for f in np.flatnonzero(~labelled))])
+            found = solve(system, start, "sweeps", sweep)
+            if len(found.residuals) == sweep:  # not at rest before
+                expected = np.concatenate([np.zeros(0), *(before[f] for f in np.flatnonzero(~labelled))])
+                assert found.probability == pytest.approx(expected, abs=1e-9)
+
+
 def test_a_copy_of_a_labelled_phrase_gets_its_labels():
     walk = sparse.csr_matrix(np.array([[0, 0], [1.0, 0]]))
     lists = sparse.csr_matrix(np.array([[0.7, 0.3], [0.5, 0.5]]))

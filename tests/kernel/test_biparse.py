@@ -329,6 +329,39 @@ def test_rules_are_counted_with_weights_or_without() -> None:
         counts.add(visits, model)
 
 
+def test_counts_are_those_of_all_derivations() -> None:
+    """Expected counts of rules and of linked words, and the pairs that have a rule, by enumeration. Rules with several
+    kinds of links, or at two places, are in a pair once.
+    """
+    pairs = [("a b", "x y"), ("a a", "x x"), ("a b a", "x x"), ("a b", "x y"), ("b", "y")]
+    lexicon = {(f, e): (0.3 + 0.1 * (f == "a"), 0.4 - 0.1 * (e == "x")) for f in "ab" for e in "xy"}
+    lexicon |= {(f, None): (0.2, 0.2) for f in "ab"} | {(None, e): (0.1, 0.1) for e in "xy"}
+    text = text_of(*pairs, lexicon=lexicon)
+    model = BiparseModel(text, Beams(**EXACT))
+    counts = ExpectedRules(text)
+    counts.add(model.visit(Visits(), np.arange(len(pairs)), NEIGHBOURS))
+    weights, expected, seen = Weights(lexicon, tuple(model.arrays()["dense"])), {}, {}
+    for src, tgt in pairs:
+        edges = edges_of(src.split(), tgt.split())
+        _, found = expectations(
+            lambda s=src, t=tgt, e=edges: pair_derivations(s.split(), t.split(), e, weights), weights
+        )
+        for feature, value in found.items():
+            if feature[0] == "rule":
+                expected[feature[1:]] = expected.get(feature[1:], 0) + value
+                seen[feature[1:]] = seen.get(feature[1:], 0) + 1
+    arrays, words, found = counts.arrays(), words_of(text), {}
+    offsets, lengths = arrays["rules.offsets"], arrays["rules.src_length"].tolist()
+    for rule, length in enumerate(lengths):
+        symbols = arrays["rules.symbols"][offsets[rule] : offsets[rule + 1]].tolist()
+        named = tuple(symbol if symbol < 0 else words[symbol] for symbol in symbols)
+        found[named[:length], named[length:]] = (arrays["expected"][rule], arrays["pairs"][rule])
+    assert found.keys() == expected.keys() and len(found) > 30
+    for key, (value, n) in found.items():
+        assert value == pytest.approx(expected[key], rel=1e-6, abs=1e-9) and n == seen[key], key
+    assert seen[("a",), ("x",)] == 4
+
+
 def test_rules_of_one_pair_have_no_weight_for_it() -> None:
     partners = {"a": "x", "b": "y", "c": "z"}
     lexicon = {(f, e): (0.9, 0.9) if partners[f] == e else (0.01, 0.01) for f in "abc" for e in "xyz"}

@@ -7,13 +7,16 @@ Work in a copy of the checkout with an editable install, since every mutant edit
     mutants.py again mutants.json                         apply the killed ones to newer code, the killing tests first
 
 A mutation is described by function and source text, not by line number, so that ``again`` finds it after code moved.
-``run`` and ``again`` continue where an earlier call stopped.
+``run`` and ``again`` continue where an earlier call stopped; ``run --retry survived --timeout 120 --files 20`` tries
+the survivors with more tests. Only quick tests run.
 """
 
 import argparse
 import ast
 import bisect
 import collections
+import contextlib
+import importlib
 import io
 import json
 import os
@@ -27,6 +30,8 @@ import time
 import tokenize
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 OPERATORS = {
     "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"], "==": ["!="], "!=": ["=="],
@@ -238,18 +243,26 @@ class Kernel:
             log.write_text(done.stdout, encoding="utf-8")
         commands = [line.split() for line in log.read_text(encoding="utf-8").splitlines() if re.match(r"\S+ -", line)]
         self._compile = {command[command.index("-c") + 1]: command for command in commands if "-c" in command}
+        self._kept: dict[Path, bytes] = {}
         self._link = next(command for command in commands if "-shared" in command)
 
     def make(self, path: Path) -> bool:
         """Compiles one file and links; False if the compiler refuses."""
         command = self._compile[path.relative_to(ROOT).as_posix()]
+        built = ROOT / self._link[self._link.index("-o") + 1]
+        used = ROOT / "lscfg" / built.name  # setuptools links in build/ and copies
+        files = {ROOT / command[command.index("-o") + 1], built, used}
+        self._kept = {file: file.read_bytes() for file in files}
         if subprocess.run(command, cwd=ROOT, capture_output=True, check=False).returncode:
             return False
         subprocess.run(self._link, cwd=ROOT, capture_output=True, check=True)
-        built = self._link[self._link.index("-o") + 1]
-        if not built.startswith("lscfg/"):  # setuptools links in build/ and copies
-            (ROOT / "lscfg" / Path(built).name).write_bytes((ROOT / built).read_bytes())
+        used.write_bytes(built.read_bytes())
         return True
+
+    def restore(self) -> None:
+        """Puts the files back that ``make`` has replaced."""
+        for path, data in self._kept.items():
+            path.write_bytes(data)
 
 
 # ---- tests
@@ -258,7 +271,8 @@ class Kernel:
 def candidates(mutation: dict, path: Path, most: int) -> list[str]:
     """Test files for a mutant, the likeliest to kill it first: those that name the function, the module, the folder."""
     if path.suffix == ".c":
-        return [name for pattern in OF_C[path.parent.name] for name in found(pattern)][: most + 1]
+        names = dict.fromkeys(name for pattern in OF_C[path.parent.name] for name in found(pattern))
+        return sorted(names, key=lambda name: path.stem.rstrip("s") not in name)[: most + 2]
     parts = path.relative_to(ROOT).with_suffix("").parts
     names = {part.lstrip("_") for part in mutation["function"].split(".")}
     functions = re.compile(rf"\b_?({'|'.join(re.escape(name) for name in names if len(name) > 4) or '$^'})\b")
@@ -289,41 +303,92 @@ def mirrored(parts: tuple[str, ...]) -> str:
     return "tests"
 
 
+class Record:
+    """A plug-in of pytest that notes the first failure and stops after some seconds of CPU."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds, self.failed, self.passed = seconds, "", 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> None:
+        if sum(os.times()[:4]) > self.seconds:
+            item.session.shouldstop = "no time left"
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.failed = self.failed or (report.nodeid if report.failed else "")
+        self.passed += report.passed and report.when == "call"
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self.failed = self.failed or (report.nodeid if report.failed else "")
+
+
+def preload() -> None:
+    """Imports what most tests need and no mutant changes, so that each process of tests begins with it."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    for name in ("hypothesis", "numpy", "scipy.optimize", "scipy.sparse.linalg", "sacrebleu", "tqdm", "_cffi_backend"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+
+
 def run_tests(tests: list[str], timeout: float) -> tuple[str, str]:
-    """Result of a mutant: killed (and by which test), survived, untested or timeout (in seconds of CPU)."""
+    """Result of a mutant: killed (and by which test), survived, untested or timeout (some test does not end).
 
-    def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (int(timeout), int(timeout) + 5))
-        os.setsid()
+    The tests run in a fork of this process, until one fails or ``timeout`` seconds of CPU are over.
+    """
+    result = ROOT / "build" / "mutant.json"
+    result.parent.mkdir(exist_ok=True)
+    result.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        try:
+            _test(tests, timeout, result)
+        finally:
+            os._exit(70)
+    status, end = None, time.monotonic() + 40 * timeout  # a machine with other work
+    while status is None:
+        found, code = os.waitpid(child, os.WNOHANG)
+        if found:
+            status = code
+        elif time.monotonic() > end:
+            os.kill(child, signal.SIGKILL)
+            status = os.waitpid(child, 0)[1]
+        time.sleep(0.05)
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)  # processes that a test has left
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return ("timeout", "") if number in (signal.SIGXCPU, signal.SIGKILL) else ("killed", f"signal {number}")
+    if not result.exists():
+        return "killed", f"exit {os.waitstatus_to_exitcode(status)}"
+    known = json.loads(result.read_text(encoding="utf-8"))
+    if known["failed"]:
+        return "killed", known["failed"]
+    return ("survived" if known["passed"] else "untested"), ""
 
-    arguments = ROOT / "build" / "mutant_tests.txt"
-    arguments.parent.mkdir(exist_ok=True)
-    arguments.write_text("\n".join(tests), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-    process = subprocess.Popen(
-        [*command, f"@{arguments}"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-        errors="replace", preexec_fn=limit,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"},
-    )  # fmt: skip
-    try:
-        output = process.communicate(timeout=timeout * 8)[0]  # a machine with other work
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
-        return "timeout", ""
-    if process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return "timeout", ""
-    if process.returncode == 5:
-        return "untested", ""
-    if process.returncode:
-        found = re.search(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.MULTILINE)
-        return "killed", found.group(1) if found else f"exit {process.returncode}: {output[-300:]}"
-    return "survived", ""
+
+def _test(tests: list[str], timeout: float, result: Path) -> None:
+    os.setsid()
+    os.chdir(ROOT)
+    limit = int(3 * timeout + 20)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    sys.dont_write_bytecode = True  # compiled code of a mutant would outlive it
+    sys.path[0] = ""
+    silent = os.open(os.devnull, os.O_RDWR)
+    for number in range(3):
+        os.dup2(silent, number)
+    record = Record(timeout)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-m", "not slow"]
+    for warning in ("PytestAssertRewriteWarning", "PytestUnraisableExceptionWarning"):  # of modules loaded before
+        options += ["-W", f"ignore::pytest.{warning}"]
+    pytest.main([*options, *tests], [record])
+    result.write_text(json.dumps({"failed": record.failed, "passed": record.passed}), encoding="utf-8")
+    os._exit(0)
 
 
 def try_mutant(mutation: dict, where: tuple[Path, int], tests: list[str], timeout: float, kernel: list[Kernel]) -> dict:
     path, number = where
     text = path.read_text(encoding="utf-8")
+    times = path.stat()
     lines = text.splitlines(keepends=True)
     line = lines[number - 1]
     indent = line[: len(line) - len(line.lstrip())]
@@ -344,8 +409,9 @@ def try_mutant(mutation: dict, where: tuple[Path, int], tests: list[str], timeou
         return {"result": result, "by": by, "tests": len(tests), "seconds": round(time.monotonic() - begun, 1)}
     finally:
         path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # compiled code stays valid
         if path.suffix == ".c":
-            kernel[0].make(path)
+            kernel[0].restore()
 
 
 def moved(test: str) -> list[str]:
@@ -367,10 +433,11 @@ def run(arguments: argparse.Namespace) -> None:
     """Applies the mutations of a file one by one and writes what became of each into that file."""
     mutants = json.loads(arguments.mutants.read_text(encoding="utf-8"))
     again = arguments.command == "again"
+    preload()
     kernel: list[Kernel] = []
     for mutation in mutants:
         known = mutation.get("outcome", {}).get("result")
-        if ("again" in mutation or known != "killed") if again else known:
+        if ("again" in mutation or known != "killed") if again else known not in (None, *arguments.retry):
             continue
         where = place(mutation)
         if where is None:
@@ -400,7 +467,8 @@ def main() -> None:
     for name in ("run", "again"):
         runs = commands.add_parser(name, help="apply the mutations and run tests")
         runs.add_argument("mutants", type=Path)
-        runs.add_argument("--timeout", type=float, default=120, help="CPU seconds for a mutant")
+        runs.add_argument("--timeout", type=float, default=15, help="CPU seconds of tests for a mutant")
+        runs.add_argument("--retry", nargs="*", default=[], help="results to find again, as in survived timeout")
         runs.add_argument("--files", type=int, default=5, help="test files for a mutant, at most")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the code is restored
