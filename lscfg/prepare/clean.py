@@ -51,14 +51,17 @@ def plain_spaces(line: str) -> str:
 _NAMES = {"&": "amp", "|": "vert", "[": "lbrack", "(": "lpar", "<": "lt"}
 _CHARACTERS = {name: character for character, name in _NAMES.items()}
 _NAMED = re.compile(f"&({'|'.join(_CHARACTERS)});")
-_RESERVED = re.compile(r"(?<!\S)(?:\|\|\|(?!\S)|\[(?=\S+\](?!\S)))|^(?:\(\(\(|<seg)", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"(?<!\S)(?:\|\|\|(?!\S)|\[(?=\S+\](?!\S))|<(?=(?:/?s|unk|null)>(?!\S)))|<(?=/seg>)|^(?:\(\(\(|<seg)", re.IGNORECASE
+)
 
 
 def protect_words(line: str) -> str:
     """Replaces the first character of each token that has a special meaning by the character's name.
 
-    Such tokens are ``|||`` and words like ``[X]``, which grammars use themselves, and, at the start of a line, cdec's
-    lattices and segments. The names are those of HTML, but none that Moses needs. ``restore_words`` is the inverse.
+    Such tokens are ``|||`` and words like ``[X]``, which grammars use themselves, ``<s>``, ``</s>`` and ``<unk>`` of
+    language models, ``<NULL>`` of lexicons, cdec's ``</seg>``, and, at the start of a line, cdec's lattices and
+    segments. The names are those of HTML, but none that Moses needs. ``restore_words`` is the inverse.
     """
     if "&" in line:
         line = _NAMED.sub(r"&amp;\1;", line)

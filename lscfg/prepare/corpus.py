@@ -18,10 +18,12 @@ from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import count_forms, open_caser, write_forms
 from lscfg.prepare.clean import clean
+from lscfg.prepare.near import near_form
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.suspects import Suspects
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
 
@@ -32,6 +34,7 @@ BLOCK = 2000
 """Lines that a worker gets at once."""
 
 COPY, DUPLICATE, EMPTY, HELD_OUT, LONG, RATIO = "copy", "duplicate", "empty", "held out", "long", "ratio"
+NEAR_DUPLICATE = "near duplicate"
 
 
 def set_file(name: str, language: str, number: int = 1) -> str:
@@ -85,6 +88,10 @@ class TextSet:
         """The numbers of the texts of the source (0) or target side (1)."""
         return range(1) if side == 0 else range(1, len(self.texts))
 
+    def text(self, number: int) -> tuple[str, ...]:
+        """A pair: its clean source and translations."""
+        return tuple(text[number] for text in self.texts)
+
     def remark(self, number: int, done: str, reason: str) -> Remark:
         """A remark on a pair."""
         return Remark(*self.places[number], self.name, done, reason)
@@ -113,16 +120,21 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         if given and getattr(settings, name):
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
     recipes = [_recipe(language, settings) for language in languages]
-    sets = [_read_set(name, given, settings) for name, given in zip(HELD_OUT_SETS, files[1:], strict=True) if given]
-    train, remarks = _read_corpus(files.corpus, languages, settings, _pairs_of(sets))
+    suspects = Suspects()
+    given = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
+    sets = [_read_set(name, paths, settings, suspects) for name, paths in given.items()]
+    train, remarks = _read_corpus(files.corpus, languages, settings, _near_pairs(sets), suspects)
+    for message in suspects.warnings():
+        log.warning(message)
     read = len(train.places) + len(remarks)
     for side in range(2):
         train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0])
     made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
     train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
+    train = _distinct(train, [*sets, *drawn], settings, remarks)
     if not train.places:
-        raise InputError(f"no pair of {read} is left to train on", files.corpus[0])
+        raise InputError(f"no pair of {read} is left to train on{_reasons(remarks)}", files.corpus[0])
     for held in sets:
         remarks += _kept(held, settings)
     sets += drawn
@@ -139,7 +151,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
 # ---- reading ----
 
 
-def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings) -> TextSet:
+def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspects: Suspects) -> TextSet:
     """A set that has files, every line of it.
 
     Raises:
@@ -147,21 +159,30 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings) -> Te
     """
     if len(files) < 2:
         raise InputError(f"the {name} set needs a source and a reference at least")
-    texts = tuple([clean(line, settings.unicode) for line in stream_lines(path)] for path in files)
-    for path, text in zip(files, texts, strict=True):
-        if len(text) != len(texts[0]):
-            raise InputError(f"{len(text)} lines, but {files[0]} has {len(texts[0])}; line n belongs to line n", path)
-    if not texts[0]:
+    raw = [list(stream_lines(path)) for path in files]
+    for path, text in zip(files, raw, strict=True):
+        if len(text) != len(raw[0]):
+            raise InputError(f"{len(text)} lines, but {files[0]} has {len(raw[0])}; line n belongs to line n", path)
+    if not raw[0]:
         raise InputError(f"the {name} set is empty", files[0])
+    for number, pair in enumerate(zip(raw[0], raw[1], strict=True), 1):
+        suspects.add(str(files[0]), number, pair)
+    texts = tuple([clean(line, settings.unicode) for line in text] for text in raw)
     return TextSet(name, [(str(files[0]), number) for number in range(1, len(texts[0]) + 1)], texts)
 
 
-def _pairs_of(sets: Sequence[TextSet]) -> set[tuple[str, str]]:
-    return {pair for held in sets for text in held.texts[1:] for pair in zip(held.texts[0], text, strict=True)}
+def _near_pairs(sets: Sequence[TextSet]) -> set[tuple[str, ...]]:
+    """The near forms of the pairs of sets that are held out, with each reference."""
+    pairs = (pair for held in sets for text in held.texts[1:] for pair in zip(held.texts[0], text, strict=True))
+    return {near_form(pair) for pair in pairs if all(pair)}
 
 
 def _read_corpus(
-    files: Sequence[Path], languages: tuple[str, str], settings: PrepareSettings, held: set[tuple[str, str]]
+    files: Sequence[Path],
+    languages: tuple[str, str],
+    settings: PrepareSettings,
+    held: set[tuple[str, ...]],
+    suspects: Suspects,
 ) -> tuple[TextSet, list[Remark]]:
     """The pairs that text alone says are good, and remarks on the others."""
     name = reader_of(files, settings.format)
@@ -171,6 +192,8 @@ def _read_corpus(
     remarks, seen = [], set[tuple[str, str]]()
     for pair in progress(reader.read_pairs(files, languages, reading), "reading"):
         text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
+        if not pair.fault:
+            suspects.add(pair.path, pair.line, (pair.source, pair.target))
         if reason := pair.fault or _fault(text, settings, seen, held):
             remarks.append(Remark(pair.path, pair.line, train.name, "dropped", reason))
             continue
@@ -183,14 +206,14 @@ def _read_corpus(
 
 
 def _fault(
-    text: tuple[str, str], settings: PrepareSettings, seen: set[tuple[str, str]], held: set[tuple[str, str]]
+    text: tuple[str, str], settings: PrepareSettings, seen: set[tuple[str, str]], held: set[tuple[str, ...]]
 ) -> str:
     """The reason to leave the clean pair out of training; empty if none."""
     if not all(text):
         return EMPTY
     if settings.drop_copies and text[0] == text[1]:
         return COPY
-    if text in held:
+    if held and near_form(text) in held:
         return HELD_OUT
     return DUPLICATE if not settings.keep_duplicates and text in seen else ""
 
@@ -203,7 +226,8 @@ def _set_off(
 ) -> tuple[TextSet, list[TextSet]]:
     """The training text without the pairs that are drawn for other sets, and these, in the order of the corpus.
 
-    Pairs beyond the limits are not drawn. The words of subword tokenisers are not known yet, so their limits apply to
+    Pairs that differ from a drawn one only in case, punctuation and blanks leave the training text, too. Pairs beyond
+    the limits are not drawn. The words of subword tokenisers are not known yet, so their limits apply to
     blank-separated words here, and to subwords after the drawing.
 
     Args:
@@ -213,7 +237,7 @@ def _set_off(
         InputError: there are too few different pairs.
     """
     wanted = {name: getattr(settings, name) for name in HELD_OUT_SETS if getattr(settings, name)}
-    pairs = list(zip(*train.texts, strict=True))
+    pairs = list(map(near_form, zip(*train.texts, strict=True))) if wanted else []
     faults = [_beyond(words, settings) for words in zip(*train.words.values(), strict=True)] if wanted else []
     first = {pairs[number]: number for number in reversed(range(len(faults))) if not faults[number]}
     count = sum(wanted.values())
@@ -231,7 +255,7 @@ def _set_off(
         sets.append(train.part(name, sorted(drawn[begin : begin + size])))
         begin += size
     off = {pairs[number] for number in drawn}
-    left = [number for number, pair in enumerate(pairs) if pair not in off]
+    left = [number for number, pair in enumerate(pairs) if pair not in off] if wanted else range(len(train.places))
     gone = set(drawn)
     remarks += [
         train.remark(number, "dropped", HELD_OUT)
@@ -250,6 +274,40 @@ def _filtered(part: TextSet, settings: PrepareSettings, remarks: list[Remark]) -
         else:
             left.append(number)
     return part.part(part.name, left)
+
+
+def _distinct(train: TextSet, held: Sequence[TextSet], settings: PrepareSettings, remarks: list[Remark]) -> TextSet:
+    """The training text without pairs whose words are those of an earlier pair or of a set that is held out.
+
+    Pairs that differ from an earlier one only in case, punctuation and blanks stay, with a remark.
+    """
+    off = {
+        pair for part in held for text in part.of_side(1) for pair in zip(part.words[0], part.words[text], strict=True)
+    }
+    seen, near, left = set[tuple[str, ...]](), set[tuple[str, ...]](), []
+    for number, words in enumerate(zip(*train.words.values(), strict=True)):
+        reason = HELD_OUT if words in off else "" if settings.keep_duplicates or words not in seen else DUPLICATE
+        if reason:
+            remarks.append(train.remark(number, "dropped", reason))
+            continue
+        left.append(number)
+        if not settings.keep_duplicates:
+            seen.add(words)
+            if (form := near_form(train.text(number))) in near:
+                remarks.append(train.remark(number, "kept", NEAR_DUPLICATE))
+            near.add(form)
+    return train.part(train.name, left)
+
+
+def _reasons(remarks: Sequence[Remark]) -> str:
+    """The reasons for dropping pairs, with their counts and first places, for a message."""
+    dropped = [row for row in remarks if row.done == "dropped"]
+    counts = Counter(row.reason for row in dropped)
+    first = {row.reason: f"{Path(row.path).name}:{row.line}" for row in reversed(dropped)}
+    return "".join(
+        f"{',' if k else ':'} {reason} {counts[reason]} (first {first[reason]})"
+        for k, reason in enumerate(sorted(counts))
+    )
 
 
 def _beyond(pair: tuple[str, ...], settings: PrepareSettings) -> str:

@@ -15,6 +15,7 @@ from lscfg.io.read import read_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare import corpus
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.near import near_form
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
@@ -152,7 +153,7 @@ def test_long_lines_of_a_given_set_are_warned_of(tmp_path, raw, caplog):
     dev = [write(tmp_path, f"dev.{side}", ["a b", "a " * 120, "c"]) for side in ("de", "en")]
     prepared(tmp_path / "out", raw, plain(), dev)
     assert len(pairs(tmp_path / "out", "dev")) == 3
-    [warned] = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    warned = caplog.records[-1].getMessage()
     assert f"{dev[0]}: line 2 of 120 words" in warned
     assert "split or remove" in warned
 
@@ -190,6 +191,85 @@ def test_new_text_goes_the_way_of_the_corpus(tmp_path, raw):
         assert target.decode(words) == text
 
 
+@pytest.mark.parametrize("tokeniser", ["none", "moses"])
+def test_held_out_pairs_are_found_after_the_words_are_made(tmp_path, tokeniser):
+    files = write(tmp_path, "l.de", ["Der Hund.", "Die Katze."]), write(tmp_path, "l.en", ["The dog.", "The cat."])
+    held = write(tmp_path, "h.de", ["Der Hund ."]), write(tmp_path, "h.en", ["the dog"])
+    record = prepared(tmp_path / "out", files, plain(tokeniser=tokeniser), test=held)
+    assert len(pairs(tmp_path / "out", "train")) == 1 and record.counts["dropped"] == {"held out": 1}
+    assert remarks(tmp_path / "out") == [(1, "train", "dropped", "held out")]
+
+
+def test_duplicates_are_found_after_the_words_are_made(tmp_path):
+    pytest.importorskip("sacremoses")
+    source = ["Der Hund.", "Der Hund .", "der Hund.", "Der Hund!", "Der Kater."]
+    files = write(tmp_path, "l.de", source), write(tmp_path, "l.en", ["The dog."] * 5)
+    record = prepared(tmp_path / "out", files, plain(tokeniser="moses", casing="lower"))
+    assert [pair[0] for pair in pairs(tmp_path / "out", "train")] == ["der hund .", "der hund !", "der kater ."]
+    assert remarks(tmp_path / "out") == [
+        (2, "train", "dropped", "duplicate"),
+        (3, "train", "dropped", "duplicate"),
+        (4, "train", "kept", "near duplicate"),
+    ]
+    assert record.counts == {"dropped": {"duplicate": 2}, "kept": {"near duplicate": 1}}
+    record = prepared(tmp_path / "all", files, plain(tokeniser="moses", casing="lower", keep_duplicates=True))
+    assert len(pairs(tmp_path / "all", "train")) == 5 and record.counts == {"dropped": {}, "kept": {}}
+
+
+def test_no_near_form_of_a_drawn_pair_is_trained_on(tmp_path):
+    lines = [f"Satz {n:03} {end}" for end in (".", "!", "") for n in range(40)]
+    files = write(tmp_path, "l.de", lines), write(tmp_path, "l.en", [line.upper() for line in lines])
+    prepared(tmp_path / "out", files, plain(dev=10, test=10))
+    forms = {name: [near_form(pair) for pair in pairs(tmp_path / "out", name)] for name in ("train", "dev", "test")}
+    assert len(forms["train"]) == 60 and len(set(forms["dev"])) == len(set(forms["test"])) == 10
+    assert not {*forms["train"]} & {*forms["dev"], *forms["test"]} and not {*forms["dev"]} & {*forms["test"]}
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [
+        ("Der Hund .", "der hund", True),
+        ("„Ja“, sagte er", '"Ja", sagte er.', True),
+        ("ｆｕｌｌ", "full", True),
+        ("می\u200cروم", "میروم", True),
+        ("3 €", "3 $", False),
+        ("हिंदी", "हदी", False),
+        ("!!!", "???", False),
+        ("a b", "a c", False),
+    ],
+)
+def test_near_forms(one, other, near):
+    assert (near_form([one]) == near_form([other])) is near
+
+
+def test_suspicious_text_is_counted_with_an_example(tmp_path, raw, caplog):
+    odd = [
+        ("Er sagt &quot;ja&quot;", "He says &quot;yes&quot;"),
+        ("<b>gut</b>", "good"),
+        ("MÃ¤dchen", "girl"),
+        ("Привет A couple kissing", "kissing"),
+        ("verloren \ufffd", "lost"),
+        ("gleich", "gleich"),
+        ("a\rb", "c"),
+        ("Brückenstraße – „Ähre“ à la carte, ÄÖÜ", "bridge & <3, AT&T; a < b > c BMW α"),
+    ]
+    for path, side in zip(raw, zip(*odd, strict=True), strict=True):
+        with path.open("a", newline="\n") as file:
+            file.writelines(f"{line}\n" for line in side)
+    prepared(tmp_path / "out", raw, plain())
+    place = f"first {raw[0]}:30"
+    assert [record.getMessage() for record in caplog.records] == [
+        f"1 pair has HTML entities: replace them by their characters; {place}1: 'Er sagt &quot;ja&quot;'",
+        f"1 pair has U+FFFD: characters were lost in a conversion; convert the text again; {place}5: 'verloren \ufffd'",
+        f"1 pair has carriage returns: they become blanks; if they end lines, convert them; {place}7: 'a\\rb'",
+        f"1 pair has equal sides: set drop_copies to drop them; {place}6: 'gleich'",
+        f"1 pair has markup: remove the tags; {place}2: '<b>gut</b>'",
+        f"1 pair has mojibake: UTF-8 was read as another encoding; convert the text again; {place}3: 'MÃ¤dchen'",
+        "1 pair has Cyrillic letters on the source side: they may be text of another language; "
+        f"{place}4: 'Привет A couple kissing'",
+    ]
+
+
 def test_several_references(tmp_path, raw):
     held = [write(tmp_path, name, lines) for name, lines in (("d.de", ["Ja."]), ("r1", ["Yes!"]), ("r2", [" Oh  yes"]))]
     prepared(tmp_path / "out", raw, plain(casing="lower"), dev=held)
@@ -213,7 +293,9 @@ def test_bad_input(tmp_path, raw):
     assert "too few for test = 300 and a training text; lower test ([prepare], or --test)" in refused(
         raw, plain(test=300)
     )
-    assert refused(raw, plain(max_length=1)) == f"{raw[0]}: no pair of 300 is left to train on"
+    assert refused(raw, plain(max_length=1)) == (
+        f"{raw[0]}: no pair of 300 is left to train on: long 300 (first raw.de:1)"
+    )
     one = write(tmp_path, "one", ["a"])
     assert "the dev set needs a source and a reference" in refused(raw, plain(), dev=[one])
     assert f"300 lines, but {one} has 1" in refused(raw, plain(), test=[one, raw[0]])
