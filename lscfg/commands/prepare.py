@@ -10,6 +10,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.cli import add_action
 from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import replaced_folder
 from lscfg.io.read import stream_lines
@@ -17,6 +18,7 @@ from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
@@ -97,5 +99,8 @@ def _convert(args: argparse.Namespace) -> None:
     recipe = source if args.action == "apply" and args.side == "source" else target
     side = recipe.side()
     work = side.encode if args.action == "apply" else side.decode
-    for line in stream_lines(args.text or "/dev/stdin"):
+    path = args.text or "/dev/stdin"
+    for number, line in enumerate(stream_lines(path), 1):
+        if fault := length_fault(line):
+            raise InputError(f"{fault}; split the line", path, number)
         sys.stdout.write(work(line) + "\n")

@@ -3,28 +3,91 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
+from lscfg.prepare.characters import JOINERS, marks
+from lscfg.prepare.languages import base_language, has_dotted_i
+from lscfg.prepare.spacing import MARKS
 
 # Casing works on text, not on tokens: a pattern finds the words. So it serves tokenised lines as well as lines that
 # SentencePiece splits later. Moses' rules look at capitals, so they come first.
 
 CASINGS = ("true", "lower", "none")
 
-_LETTERS = r"\w+(?:['’-]\w+)*"
-_WORD = re.compile(_LETTERS)
-_FIRST = {
-    True: re.compile(rf"(?:^|(?<=\s)[.?!…]+\s)\W*(?P<word>{_LETTERS})"),
-    False: re.compile(rf"(?:^|[.?!…][^\w\s]*\s|[。！？])\W*(?P<word>{_LETTERS})"),
-}
-"""The first word of each sentence of a line, where words are tokenised and where not. In tokenised text the full stop
-of an abbreviation belongs to its word."""
+_ENDS = frozenset(".?!…։؟۔।॥።፧။។᙮‼⁇⁈⁉．｡。！？")
+"""Full stops, question and exclamation marks of all scripts."""
+_WIDE_ENDS = frozenset("。！？｡")
+"""Ends of sentences that no blank follows."""
+_APOSTROPHES = "'’"
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    letter = rf"\w[\w{marks()}{JOINERS}]*"
+    return re.compile(rf"{letter}(?:['’-]{letter})*")
+
+
+class Letters:
+    """Small and capital letters as a language pairs them; all results keep the normal form NFC.
+
+    Unicode's SpecialCasing.txt is the source for Turkish, Azeri and Lithuanian; Python knows the rest of that file,
+    such as the final sigma.
+
+    Args:
+        language: any code; an unknown one means the rules that languages share.
+    """
+
+    def __init__(self, language: str = ""):
+        base = base_language(language)
+        self._dotted, self._lithuanian, self._dutch = has_dotted_i(language), base == "lt", base == "nl"
+        self.ends = _ENDS | {";"} if base == "el" else _ENDS  # the Greek question mark
+        self.small_starts = frozenset("nstkmdr") if base in ("nl", "af") else frozenset()
+        """Letters that stay small after an apostrophe: Dutch ``'s Avonds`` and Afrikaans ``'n Man`` begin sentences."""
+
+    def lower(self, text: str) -> str:
+        """The text in small letters; Cherokee, which is written in capitals, stays."""
+        low = text
+        if self._dotted:
+            low = low.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
+        elif self._lithuanian:  # i, j and į keep their dots below accents
+            low = re.sub("[ÌÍĨ]", lambda found: "i\u0307" + unicodedata.normalize("NFD", found[0])[1:], low)
+            low = re.sub("([IJĮ])(?=[\u0300\u0301\u0303])", lambda found: found[0].lower() + "\u0307", low)
+        low = _CHEROKEE.sub(lambda found: found[0].lower(), low) if _CHEROKEE_LETTER.search(low) else low.lower()
+        return _composed(low, text)
+
+    def title(self, word: str) -> str:
+        """The word with a capital first letter; signs such as the Hawaiian ʻokina may precede the letter."""
+        at = 0
+        while at < len(word) - 1 and unicodedata.category(word[at]) == "Lm" and word[at].title() == word[at]:
+            at += 1
+        before, first, rest = word[:at], word[at], word[at + 1 :]
+        if self._dotted and first == "i":
+            first = "İ"
+        elif self._dutch and (pair := re.match("ij|íj\u0301", word)):
+            first, rest = pair[0].upper(), word[pair.end() :]
+        else:
+            if self._lithuanian and first in "ijį":
+                rest = rest.removeprefix("\u0307")
+            first = first.title()
+        return _composed(before + first + rest, word)
+
+
+_CHEROKEE_LETTER, _CHEROKEE = re.compile("[Ꭰ-Ᏽ]"), re.compile("[^Ꭰ-Ᏽ]+")
+
+
+def _composed(new: str, old: str) -> str:
+    """The new text, composed if the old one was: small letters compose with marks that capitals do not compose with."""
+    if new.isascii() or not unicodedata.is_normalized("NFC", old):
+        return new
+    return unicodedata.normalize("NFC", new)
 
 
 class Caser(Protocol):
@@ -52,16 +115,16 @@ class AsIs:
 class Lower:
     """All letters small; back, a sentence begins with a capital letter, and names stay as they are."""
 
-    def __init__(self, tokenised: bool):
-        self.tokenised = tokenised
+    def __init__(self, tokenised: bool, language: str = ""):
+        self.tokenised, self.letters = tokenised, Letters(language)
 
     def encode(self, line: str) -> str:
         """The line in small letters."""
-        return line.lower()
+        return self.letters.lower(line)
 
     def decode(self, line: str) -> str:
         """The line with a capital letter where a sentence begins, unless the word has one."""
-        return raise_starts(line, self.tokenised)
+        return raise_starts(line, self.tokenised, self.letters)
 
 
 class Truecaser:
@@ -71,60 +134,93 @@ class Truecaser:
         forms: how often each form of a word stands within sentences.
     """
 
-    def __init__(self, forms: dict[str, int], tokenised: bool):
-        self.tokenised = tokenised
+    def __init__(self, forms: dict[str, int], tokenised: bool, language: str = ""):
+        self.tokenised, self.letters = tokenised, Letters(language)
         self.forms = forms
         self.best: dict[str, str] = {}
         for form, count in forms.items():
-            other = self.best.setdefault(form.lower(), form)
+            low = self.letters.lower(form)
+            other = self.best.setdefault(low, form)
             if (-count, form) < (-forms[other], other):
-                self.best[form.lower()] = form
+                self.best[low] = form
 
     def encode(self, line: str) -> str:
         """The first word of a sentence in its most frequent form, and so any word whose form is new.
 
         A word that is not known in any form stays.
         """
-        if not self.forms.keys() >= set(_WORD.findall(line)):
-            line = _WORD.sub(lambda found: found[0] if found[0] in self.forms else self._best(found[0]), line)
-        return _with_first(line, self.tokenised, self._best)
+        if not self.forms.keys() >= set(_words().findall(line)):
+            line = _words().sub(lambda found: found[0] if found[0] in self.forms else self._best(found[0]), line)
+        return _with_first(line, self.tokenised, self.letters, self._best)
 
     def _best(self, word: str) -> str:
-        return self.best.get(word.lower(), word)
+        return self.best.get(self.letters.lower(word), word)
 
     def decode(self, line: str) -> str:
         """See ``Lower.decode``."""
-        return raise_starts(line, self.tokenised)
+        return raise_starts(line, self.tokenised, self.letters)
 
 
-def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool) -> Caser:
+def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool, language: str) -> Caser:
     """The caser of one of ``CASINGS``; the forms are for ``true``, and without them it leaves words as they are."""
     if casing == "lower":
-        return Lower(tokenised)
-    return Truecaser(forms, tokenised) if casing == "true" and forms is not None else AsIs()
+        return Lower(tokenised, language)
+    return Truecaser(forms, tokenised, language) if casing == "true" and forms is not None else AsIs()
 
 
-def _with_first(line: str, tokenised: bool, change: Callable[[str], str]) -> str:
+# ---- beginnings of sentences ----
+
+
+def _first_words(line: str, tokenised: bool, letters: Letters) -> Iterator[re.Match[str]]:
+    """The first word of each sentence of a line, in time linear in the line.
+
+    In tokenised text the full stop of an abbreviation belongs to its word, so a stop alone ends a sentence. Elsewhere a
+    blank must follow the stop, with no letter between them.
+    """
+    end, begins = 0, True
+    for word in _words().finditer(line):
+        gap = line[end : word.start()]
+        begins = begins or _ends_sentence(gap, tokenised, letters.ends)
+        end = word.end()
+        if begins and not (word[0] in letters.small_starts and gap.rstrip(" " + MARKS).endswith(tuple(_APOSTROPHES))):
+            begins = False
+            yield word
+
+
+def _ends_sentence(gap: str, tokenised: bool, ends: frozenset[str]) -> bool:
+    """True if a sentence ends between two words."""
+    pieces = gap.split(" ")
+    if tokenised:  # the first and the last piece belong to the words
+        return any((piece := token.strip(MARKS)) and ends.issuperset(piece) for token in pieces[1:-1])
+    return not _WIDE_ENDS.isdisjoint(gap) or any(not ends.isdisjoint(piece) for piece in pieces[:-1])
+
+
+def _with_first(line: str, tokenised: bool, letters: Letters, change: Callable[[str], str]) -> str:
     """The line with the first word of each sentence changed."""
+    parts, end = [], 0
+    for word in _first_words(line, tokenised, letters):
+        parts += [line[end : word.start()], change(word[0])]
+        end = word.end()
+    return "".join(parts) + line[end:]
 
-    def changed(found: re.Match[str]) -> str:
-        before = found.start("word") - found.start()
-        return found[0][:before] + change(found["word"])
 
-    return _FIRST[tokenised].sub(changed, line)
-
-
-def raise_starts(line: str, tokenised: bool) -> str:
+def raise_starts(line: str, tokenised: bool, letters: Letters | None = None) -> str:
     """The line whose sentences begin with a capital letter; a word that has one anywhere stays."""
-    return _with_first(line, tokenised, lambda word: word[0].title() + word[1:] if word.islower() else word)
+    letters = letters or Letters()
+    return _with_first(line, tokenised, letters, lambda word: letters.title(word) if word.islower() else word)
 
 
-def count_forms(lines: Iterable[str], tokenised: bool) -> dict[str, int]:
+# ---- forms of words ----
+
+
+def count_forms(lines: Iterable[str], tokenised: bool, language: str = "") -> dict[str, int]:
     """Counts each form of a word within sentences; at the start of a sentence only lower-case forms count."""
     counts: Counter[str] = Counter()
+    letters = Letters(language)
     for line in lines:
-        counts.update(_WORD.findall(line))
-        counts.subtract(word for word in _FIRST[tokenised].findall(line) if word != word.lower())
+        counts.update(_words().findall(line))
+        firsts = (word[0] for word in _first_words(line, tokenised, letters))
+        counts.subtract(word for word in firsts if word != letters.lower(word))
     return dict(+counts)
 
 

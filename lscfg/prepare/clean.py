@@ -10,6 +10,7 @@ import unicodedata
 from typing import Literal, cast
 
 from lscfg.kernel import refused_characters
+from lscfg.prepare.characters import stream_safe
 
 UNICODE_FORMS = ("nfc", "nfkc", "none")
 
@@ -34,7 +35,8 @@ def clean(line: str, form: str = "nfc") -> str:
     line = plain_spaces(line).replace(_PIECE_MARK, "_")
     if form != "none" and not line.isascii():
         # spaces first: what they keep apart might be composed; then again, since nfkc makes blanks
-        line = plain_spaces(unicodedata.normalize(cast("Literal['NFC', 'NFKC']", form.upper()), line))
+        made = unicodedata.normalize(cast("Literal['NFC', 'NFKC']", form.upper()), stream_safe(line))
+        line = plain_spaces(stream_safe(made))
     return line
 
 

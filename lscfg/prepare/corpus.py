@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import count_forms, open_caser, write_forms
 from lscfg.prepare.clean import clean
+from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
@@ -159,7 +160,7 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspe
     """
     if len(files) < 2:
         raise InputError(f"the {name} set needs a source and a reference at least")
-    raw = [list(stream_lines(path)) for path in files]
+    raw = [list(_short_lines(path)) for path in files]
     for path, text in zip(files, raw, strict=True):
         if len(text) != len(raw[0]):
             raise InputError(f"{len(text)} lines, but {files[0]} has {len(raw[0])}; line n belongs to line n", path)
@@ -169,6 +170,18 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspe
         suspects.add(str(files[0]), number, pair)
     texts = tuple([clean(line, settings.unicode) for line in text] for text in raw)
     return TextSet(name, [(str(files[0]), number) for number in range(1, len(texts[0]) + 1)], texts)
+
+
+def _short_lines(path: Path) -> Iterator[str]:
+    """The lines of a file.
+
+    Raises:
+        InputError: a line is too long to be prepared.
+    """
+    for number, line in enumerate(stream_lines(path), 1):
+        if fault := length_fault(line):
+            raise InputError(f"{fault}; split or remove the line", path, number)
+        yield line
 
 
 def _near_pairs(sets: Sequence[TextSet]) -> set[tuple[str, ...]]:
@@ -191,10 +204,14 @@ def _read_corpus(
     train, sources, targets = TextSet("train"), [], []
     remarks, seen = [], set[tuple[str, str]]()
     for pair in progress(reader.read_pairs(files, languages, reading), "reading"):
-        text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
-        if not pair.fault:
+        reason, text = pair.fault, ("", "")
+        if not reason and (length_fault(pair.source) or length_fault(pair.target)):
+            reason = LONG
+        if not reason:
             suspects.add(pair.path, pair.line, (pair.source, pair.target))
-        if reason := pair.fault or _fault(text, settings, seen, held):
+            text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
+            reason = _fault(text, settings, seen, held)
+        if reason:
             remarks.append(Remark(pair.path, pair.line, train.name, "dropped", reason))
             continue
         seen.add(text)
@@ -354,6 +371,8 @@ def _recipe(language: str, settings: PrepareSettings) -> SideRecipe:
     recipe = SideRecipe(language, settings.unicode, settings.casing, settings.tokeniser, settings.tokenisation)
     if not recipe.subwords:
         recipe.side()
+    if remark := TOKENISERS[settings.tokeniser].remark(language):
+        log.warning(remark)
     return recipe
 
 
@@ -367,10 +386,10 @@ def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path
     training, tokenised = texts[0, side], not recipe.subwords
     forms = None
     if recipe.casing == "true":
-        forms, path = count_forms(training, tokenised), folder / f"truecase.{recipe.language}"
+        forms, path = count_forms(training, tokenised, recipe.language), folder / f"truecase.{recipe.language}"
         write_forms(path, forms)
         recipe = replace(recipe, case_model=ModelFile.of(path))
-    caser = open_caser(recipe.casing, forms, tokenised)
+    caser = open_caser(recipe.casing, forms, tokenised, recipe.language)
     cased = (caser.encode(line) for line in training)
     model = TOKENISERS[recipe.tokeniser].train_model(cased, SIDES[side], recipe.settings)
     if model is not None:

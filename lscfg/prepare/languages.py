@@ -44,6 +44,7 @@ _RELATED = {
     **dict.fromkeys(("azb",), "az"),
     **dict.fromkeys(("uzs",), "uz"),
     "prs": "fa",
+    "tet": "tdt",
     "ckb": "ku",
     "bar": "de",
     "gsw": "de",
@@ -66,6 +67,31 @@ _UNSPACED = frozenset((
 _UNSPACED_SCRIPTS = frozenset(
     ("hans", "hant", "hani", "jpan", "hira", "kana", "hrkt", "thai", "laoo", "khmr", "mymr", "tibt", "lana", "talu")
 )
+ELISIONS = frozenset(
+    (
+        "fr",
+        "it",
+        "ga",
+        "ca",
+        "oc",
+        "co",
+        "sc",
+        "scn",
+        "fur",
+        "lij",
+        "pms",
+        "vec",
+        "lmo",
+        "nap",
+        "wa",
+        "frp",
+        "ht",
+        "lb",
+        "eo",
+    )
+)
+"""Languages whose words lose a vowel before an apostrophe and stay words: French ``l'eau`` is ``l'`` and ``eau``."""
+
 _DOTTED = frozenset(("tr", "az", "crh", "gag"))
 _DOTTED_LATIN = frozenset(("kk", "tt", "ba"))
 

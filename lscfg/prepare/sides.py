@@ -10,6 +10,7 @@ from lscfg.io.read import file_hash
 from lscfg.parallel.worker import keep
 from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
+from lscfg.prepare.limits import length_fault
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared
 
@@ -75,7 +76,7 @@ class Side:
         model = recipe.word_model.checked() if recipe.word_model else None
         self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
         forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
-        self._caser = open_caser(recipe.casing, forms, not self.subwords)
+        self._caser = open_caser(recipe.casing, forms, not self.subwords, recipe.language)
 
     def clean(self, line: str) -> str:
         """The raw line without what no word may have."""
@@ -93,12 +94,27 @@ class Side:
         return protect_words(plain_spaces(text))
 
     def encode(self, line: str) -> str:
-        """The words of a raw line, separated by single blanks; none of an empty one."""
+        """The words of a raw line, separated by single blanks; none of an empty one.
+
+        Raises:
+            InputError: the line is too long, see ``lscfg.prepare.limits``.
+        """
+        _check_length(line)
         return self.finish(self.split(self.clean(line)))
 
     def decode(self, line: str) -> str:
-        """The text of a line of words, as a person would write it."""
+        """The text of a line of words, as a person would write it.
+
+        Raises:
+            InputError: the line is too long, see ``lscfg.prepare.limits``.
+        """
+        _check_length(line)
         words = restore_words(line).split()
         if self.subwords:
             return plain_spaces(self._caser.decode(self._tokeniser.decode(words)))
         return plain_spaces(self._tokeniser.decode(self._caser.decode(" ".join(words)).split()))
+
+
+def _check_length(line: str) -> None:
+    if fault := length_fault(line):
+        raise InputError(f"a line {fault}; split the line")

@@ -13,6 +13,7 @@ from lscfg.errors import LscfgError
 from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
+from lscfg.prepare.limits import length_fault
 
 
 class BadSentenceError(LscfgError, ValueError):
@@ -78,16 +79,23 @@ class Translator:
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
             raise BadSentenceError("contains a NUL character")
+        if fault := length_fault(text):
+            raise LongSentenceError(fault)
+        _check_words(text, options)
         if options.raw and self._sides is not None:
             text = self._sides[0].encode(text)
+            _check_words(text, options)
         if fault := plain_fault(text) or words_fault(text):
             raise BadSentenceError(fault)
-        if (count := len(text.split())) > options.max_words:
-            raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
         return text
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
+
+
+def _check_words(text: str, options: TranslationOptions) -> None:
+    if (count := len(text.split())) > options.max_words:
+        raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
 
 
 def _warnings(found: Translated) -> list[str]:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from lscfg.corpus.parallel import check_plain, check_sentence
 from lscfg.errors import InputError
 from lscfg.kernel import words_fault
-from lscfg.prepare.casing import Lower, Truecaser, count_forms, raise_starts, read_forms, write_forms
+from lscfg.prepare.casing import Letters, Lower, Truecaser, count_forms, raise_starts, read_forms, write_forms
 from lscfg.prepare.clean import UNICODE_FORMS, clean, protect_words, restore_words
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.spacing import MARKS
 from lscfg.prepare.tokeniser import TOKENISERS
 
 TEXT = [
@@ -164,6 +165,199 @@ def test_forms_in_a_file(tmp_path):
         (tmp_path / "forms").write_text(f"a\t1\n{bad}\n")
         with pytest.raises(InputError, match="forms:2: not a word and its count"):
             read_forms(tmp_path / "forms")
+
+
+# ---- capital letters of languages ----
+
+
+@pytest.mark.parametrize(
+    ("language", "raw", "low", "back"),
+    [
+        ("tr", "İyi Irak iyi.", "iyi ırak iyi.", "İyi ırak iyi."),
+        ("tur_Latn", "Irak güzel. İyi.", "ırak güzel. iyi.", "Irak güzel. İyi."),
+        ("az", "İI\u0307Iı.", "iiıı.", "İiıı."),
+        ("aze-Cyrl", "Ии II.", "ии ii.", "Ии ii."),
+        ("en", "İstanbul.", "i\u0307stanbul.", "İstanbul."),
+        ("nl", "IJsland. IJs, Ijzer.", "ijsland. ijs, ijzer.", "IJsland. IJs, ijzer."),
+        ("nld", "'s Avonds is 't laat.", "'s avonds is 't laat.", "'s Avonds is 't laat."),
+        ("af", "’n Man kom. ’n Vrou.", "’n man kom. ’n vrou.", "’n Man kom. ’n Vrou."),
+        ("en", "'S is.", "'s is.", "'S is."),
+        ("lt", "Ìšėjo Į\u0301.", "i\u0307\u0300šėjo į\u0307\u0301.", "Ìšėjo į\u0307\u0301."),
+        ("el", "ΟΔΥΣΣΕΥΣ; Άνθρωπος.", "οδυσσευς; άνθρωπος.", "Οδυσσευς; Άνθρωπος."),
+        ("de", "Straße GROẞ.", "straße groß.", "Straße groß."),
+        ("hr", "ǅep. Ǆ.", "ǆep. ǆ.", "ǅep. ǅ."),
+        ("haw", "ʻĀina. ʻOno.", "ʻāina. ʻono.", "ʻĀina. ʻOno."),
+        ("chr", "ᏣᎳᎩ Ꭶ.", "ᏣᎳᎩ Ꭶ.", "ᏣᎳᎩ Ꭶ."),
+        ("yo", "Ọ̀rẹ́. Ẹ̀.", "ọ̀rẹ́. ẹ̀.", "Ọ̀rẹ́. Ẹ̀."),
+        ("hy", "Ա բ։ Գ դ։", "ա բ։ գ դ։", "Ա բ։ Գ դ։"),
+        ("", "H̱ay. T̈. ʼN.", "ẖay. ẗ. ʼn.", "H̱ay. T̈. ʼN."),
+    ],
+)
+def test_letters_of_languages(language, raw, low, back):
+    raw, low, back = (unicodedata.normalize("NFC", text) for text in (raw, low, back))
+    for tokenised, spread in ((False, str), (True, lambda text: re.sub(r"([.;։])", r" \1", text))):
+        caser = Lower(tokenised, language)
+        assert caser.encode(spread(raw)) == spread(low)
+        assert caser.decode(spread(low)) == spread(back)
+
+
+@pytest.mark.parametrize("language", ["tr", "az", "nl", "lt", "el", "de", "en", "chr", "zz"])
+def test_casing_keeps_the_normal_form_of_every_letter(language):
+    letters = Letters(language)
+    for code in range(0x20000):
+        character = chr(code)
+        if character.isalpha() and unicodedata.is_normalized("NFC", character):
+            for after in ("", "\u0301", "\u0323", "\u0307"):
+                word = unicodedata.normalize("NFC", character + after)
+                low = letters.lower(word)
+                assert unicodedata.is_normalized("NFC", low) and letters.lower(low) == low, ascii(word)
+                assert unicodedata.is_normalized("NFC", letters.title(low)), ascii(word)
+
+
+def test_truecasing_by_the_letters_of_a_language():
+    lines = ["Bu Irak ve İyi .", "Bu iyi Irak .", "Iyi o ."]
+    caser = Truecaser(count_forms(lines, True, "tr"), True, "tr")
+    assert caser.encode("IRAK iyi") == "Irak iyi" and caser.encode("İYİ IRAK") == "iyi Irak"
+    assert caser.decode("iyi Irak . ısı") == "İyi Irak . Isı"
+
+
+def test_marked_stops_end_sentences():
+    assert raise_starts("a ￭. b ▁! ▁ c", True) == "A ￭. B ▁! ▁ C"
+
+
+# ---- words of scripts and languages ----
+
+REAL = {
+    "fa": ["می\u200cروم به خانه؛ آیا «تو» می\u200cآیی؟", "کتاب‌ها، قلم‌ها."],
+    "ar": ["ذَهَبَ الوَلَدُ إِلَى المَدْرَسَةِ، ثُمَّ عادَ؟", "بلغت ٣٫٥٪ (تقريبًا)."],
+    "hi": ["नमस्ते दुनिया। क्या हाल है? ठीक॥", "क्\u200dष और क्\u200cष अलग हैं।"],
+    "ml": ['അവന്‍ പറഞ്ഞു: "വരൂ".'],
+    "ta": ["வணக்கம், உலகம்!"],
+    "he": ['צה״ל וצה"ל, בית־ספר (ג׳ירפה).', "הוּא אָמַר: „שָׁלוֹם”."],
+    "hy": ["Ինչո՞ւ, այո՛։ «Լավ»։"],
+    "am": ["ሰላም፡ለዓለም። እንዴት፣ ነህ፤"],
+    "ka": ["„გამარჯობა“, თქვა მან — კარგი."],
+    "ko": ["안녕하세요, “세계”! 서울(서울시)에서는 3.5%가…"],
+    "el": ["Τι κάνεις; Καλά· ευχαριστώ («πολύ»)."],
+    "ru": ["Он сказал: «Привет!» — и ушёл. Стра́нно."],
+    "uk": ["П'ять об’єктів і 'лапки'; з'їзд."],
+    "fr": ["L'eau d'ici : « Oui ! » Non? Aujourd’hui l’été."],
+    "it": ["L'acqua dell'isola; un po' di più: perch'è così."],
+    "ca": ["L'home de l'illa, il·lusió: agafa'l · d'aigua."],
+    "ga": ["D'ól sé b'fhéidir; an tAthair 'sea'."],
+    "mt": ["Ta' Malta, x'inhu u l-iskola; sa' llum."],
+    "fi": ["EU:n ja USA:ssa 20:een: näin klo 10:30."],
+    "sv": ["S:t Erik, EU:s: ”ja” sade ’hon’."],
+    "de": ["„Gut“, sagte er; »So« geht's nicht – ok (1990–2000)/x."],
+    "tr": ["Ankara'nın İzmir'de '4'ün katı'."],
+    "yo": ["Ọ̀rẹ́ mi, ẹ kú àárọ̀."],
+    "vi": ["Xin chào, “thế giới”!"],
+    "en": [
+        "Family 👨‍👩‍👧‍👦 here 🇩🇪🇫🇷, 👍🏽 1️⃣ ❤️!",
+        'It\'s 10:30: "and/or" a_b, R&D -- user@example.com, http://a.b/c?d=e&f=g#h.',
+        "The boys' toys; don’t ‘quote’ “this”… 50 % of $5 or 5€, ￭ and ￭￭ x￭y.",
+        "<b>x</b> 3 < 4, DOTMULTI DOTDOTMULTI. ... .. a...b ( c ) [d ] ' e '",
+        "日本語 です。 中文，和English混合。",
+    ],
+    "quc": ["K'o jun ri k'aslemal, ri'."],
+}
+
+
+@pytest.mark.parametrize("language", REAL)
+def test_text_of_every_script_comes_back(language):
+    pytest.importorskip("sacremoses")
+    tokeniser = TOKENISERS["moses"]
+    splitter = tokeniser.open(language, tokeniser.Settings(), None)
+    for line in map(clean, REAL[language]):
+        words = splitter.encode(line)
+        accepted(protect_words(" ".join(words)))
+        assert splitter.decode(words) == line
+        assert not any(unicodedata.category((word.strip(MARKS) or word)[0])[0] == "M" for word in words), words
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "words"),
+    [
+        ("fa", "می\u200cروم به خانه.", "می\u200cروم به خانه ."),
+        ("en", "Family 👨‍👩‍👧 here.", "Family 👨‍👩‍👧 here ."),
+        ("en", "Flags 🇩🇪🇫🇷!", "Flags 🇩🇪 ￭🇫🇷 !"),
+        ("fra_Latn", "L'amitié d'esprit.", "L' amitié d' esprit ."),
+        ("fi", "EU:n: näin", "EU:n : näin"),
+        ("ca", "L'home, il·lusió", "L' home , il·lusió"),
+        ("gle", "D'ól sé", "D' ól sé"),
+        ("uk", "П'ять 'так'", "П'ять ' так '"),
+        ("mt", "x'inhu", "x' inhu"),
+        ("tr", "Ankara'nın", "Ankara ' nın"),
+        ("en", "and/or at 10:30", "and / or at 10 : 30"),
+        ("en", "x ,y", "x ▁,￭ y"),
+        ("he", "צה״ל", "צה״ל"),
+        ("hi", "है।", "है ।"),
+    ],
+)
+def test_words_and_marks(language, line, words):
+    pytest.importorskip("sacremoses")
+    tokeniser = TOKENISERS["moses"]
+    splitter = tokeniser.open(language, tokeniser.Settings(), None)
+    assert " ".join(splitter.encode(line)) == words and splitter.decode(words.split()) == line
+
+
+LANGUAGES = [
+    "en",
+    "fr",
+    "it",
+    "ga",
+    "ca",
+    "mt",
+    "fi",
+    "sv",
+    "de",
+    "uk",
+    "tr",
+    "he",
+    "fa",
+    "hi",
+    "ko",
+    "vi",
+    "cs",
+    "quc",
+    "nl",
+    "zz",
+]
+
+
+@given(HOSTILE.map(clean), st.sampled_from(LANGUAGES))
+def test_any_line_comes_back_from_moses_rules(line, language):
+    pytest.importorskip("sacremoses")
+    tokeniser = TOKENISERS["moses"]
+    splitter = tokeniser.open(language, tokeniser.Settings(), None)
+    assert splitter.decode(splitter.encode(line)) == line
+
+
+def test_languages_with_the_rules_of_others_are_told():
+    pytest.importorskip("sacremoses")
+    remark = TOKENISERS["moses"].remark
+    assert remark("fra_Latn") == remark("deu") == "" == TOKENISERS["none"].remark("xyz")
+    assert remark("tr") == (
+        "Moses knows no abbreviations of the language tr; English ones and general rules for punctuation are used"
+    )
+    assert "those of the related language de are used" in remark("gsw")
+
+
+# ---- limits ----
+
+
+def test_a_line_beyond_the_limit_is_refused_before_work():
+    made = SideRecipe("en", "nfc", "lower", "none", TOKENISERS["none"].Settings())
+    side = made.side()
+    assert side.encode("a " * 50_000) and side.decode("a" * 100_000)
+    for work in (side.encode, side.decode):
+        with pytest.raises(InputError, match="a line has 100,001 characters; at most 100,000 of a line are prepared"):
+            work("a" * 100_001)
+
+
+def test_marks_in_a_row_are_broken_up():
+    line = clean("a" + "\u0323\u0301" * 50)
+    assert max(len(run) for run in line.split("\u034f")) <= 31 and clean(line) == line
 
 
 # ---- there and back ----
