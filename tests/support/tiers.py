@@ -21,6 +21,7 @@ MARKS = {
         "tuning/experiment/test_latent_starts.py::*",
         "corpus/test_saved_aligners.py::*",
     ),
+    "neural": ("experiments/test_neural.py::test_two_epochs*",),
     "attack": ("test_attack.py::*", "parallel/test_orphans.py::*"),
 }
 """Patterns of test ids, from the folder tests/ on."""
