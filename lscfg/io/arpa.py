@@ -12,13 +12,22 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.io.encoding import text_beginning
 from lscfg.io.read import open_bytes
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 
 _BINARY = b"mmap lm http"
+
+LARGEST = 3.4e38
+"""Largest absolute value of a number in single precision, in which KenLM computes."""
+
+TINY = 7e-46
+"""Largest number that is 0 in single precision."""
+
+CURE = "a decoder needs a finite number of at most 0: write -99 for a probability of 0"
+"""End of messages about a probability that no decoder can use."""
 
 Lines = Iterator[tuple[int, bytes]]
 
@@ -64,7 +73,7 @@ def is_binary(path: str | os.PathLike[str]) -> bool:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 
 
-def _lines(path: str | os.PathLike[str]) -> Lines:
+def arpa_lines(path: str | os.PathLike[str]) -> Lines:
     """Numbered lines, stripped; a damaged file raises an InputError."""
     with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
@@ -127,13 +136,25 @@ def check_arpa(path: str | os.PathLike[str], order: int | None = None) -> int:
         InputError: the file cannot be read; the header is damaged or cut off; the number of n-grams of a section
             differs from the header; ``\\end\\`` is missing; or the order differs from the expected one.
     """
-    lines = _lines(path)
+    lines = arpa_lines(path)
     counts = _header(lines, path)
     if order is not None and order != len(counts):
         raise InputError(f"ARPA file of order {len(counts)}, expected {order}", path)
-    for _ in _entries(lines, counts, path):
-        pass
+    for length, number, line in _entries(lines, counts, path):
+        _check_probability(line, length, path, number)
     return len(counts)
+
+
+def _check_probability(line: bytes, length: int, path: str | os.PathLike[str], number: int) -> None:
+    """Refuses what no decoder can multiply by a weight; <s> may have any probability, since nothing predicts <s>."""
+    text, _, words = line.replace(b"\t", b" ").partition(b" ")
+    try:
+        value = float(text)
+    except ValueError:
+        return  # KenLM decides about all else
+    if not -LARGEST <= value <= TINY and words.split(b" ")[:1] != [b"<s>"]:
+        gram = " ".join(words.decode("utf-8", "replace").split()[:length])
+        raise InputError(f"the log10 probability of {quote(gram)} is {value:g}; {CURE}", path, number)
 
 
 def read_arpa(path: str | os.PathLike[str]) -> Arpa:
@@ -143,7 +164,7 @@ def read_arpa(path: str | os.PathLike[str]) -> Arpa:
         InputError: see ``check_arpa``; or a line is not UTF-8, has the wrong number of words or a bad number, or
             repeats an n-gram.
     """
-    lines = _lines(path)
+    lines = arpa_lines(path)
     counts = _header(lines, path)
     log_probs: dict[tuple[str, ...], float] = {}
     log_backoffs: dict[tuple[str, ...], float] = {}

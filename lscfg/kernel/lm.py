@@ -6,28 +6,32 @@ once for each new (state, word) and remembers the answer.
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
+import re
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import kenlm
 import numpy as np
 
 from lscfg._kernel import ffi, lib
-from lscfg.errors import InputError, KernelError
-from lscfg.io.arpa import check_arpa, is_binary
+from lscfg.errors import InputError, KernelError, quote
+from lscfg.io.arpa import CURE, arpa_lines, check_arpa, is_binary
 from lscfg.io.compression import is_compressed
 from lscfg.io.encoding import MARK
 from lscfg.io.read import open_bytes, read_bytes
 from lscfg.kernel.base import Vocab, check
-from lscfg.log import warning
 
-BEGIN, END = "<s>", "</s>"
+BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+_REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*)\)$", re.DOTALL)
+"""The end of KenLM's messages, after places in KenLM's source."""
+
 MOST_EXTENSIONS = 2_000_000
 """Limit of n-grams above unigrams: reading more costs more time than the smaller search states save."""
 
@@ -55,7 +59,7 @@ class LanguageModel:
             model = _load(path)
             self.order = int(model.order)
             step = lib.lscfg_python_lm_step
-            self._context = ffi.new_handle(_stepper(self, model, _extended(path), vocab))
+            self._context = ffi.new_handle(_stepper(self, model, path, vocab))
         pointer = lib.lscfg_lm_new(self.order, vocab.add(END), step, self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")
@@ -102,7 +106,8 @@ def _load(path: str | os.PathLike[str]) -> Any:
             return kenlm.Model(plain, config)
     except (OSError, UnicodeDecodeError) as error:  # its message may hold any bytes of the file
         said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
-        raise InputError(f"not a language model that KenLM can read: {said}", path) from error
+        reason = _REASON.search(said)
+        raise InputError(f"not a language model that KenLM can read: {reason[1] if reason else said}", path) from error
 
 
 @contextmanager
@@ -120,10 +125,10 @@ def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
 
 
 def _stepper(
-    owner: LanguageModel, model: Any, extended: frozenset[str] | None, vocab: Vocab
+    owner: LanguageModel, model: Any, path: str | os.PathLike[str], vocab: Vocab
 ) -> Callable[[int, int, Any, Any, Any], int]:
     """Returns the transition function as a closure, which keeps the states and the words' strings."""
-    order = owner.order
+    order, extended = owner.order, _extended(path)
     null, begin = kenlm.State(), kenlm.State()
     model.NullContextWrite(null)
     model.BeginSentenceWrite(begin)
@@ -141,7 +146,9 @@ def _stepper(
                 words.extend(vocab.word(i) for i in range(len(words), len(vocab)))
             out = kenlm.State()
             score = full_score(states[state], words[word], out)
-            gram = (*latest[state], words[word])
+            if not math.isfinite(score.log_prob):
+                raise InputError(f"the log10 probability of {quote(words[word])} is {score.log_prob}; {CURE}", path)
+            gram = (*latest[state], UNKNOWN if score.oov else words[word])
             number = numbers.setdefault(out, len(states))
             if number == len(states):
                 states.append(out)
@@ -149,10 +156,10 @@ def _stepper(
             log10p[0] = score.log_prob
             successor[0] = number
             if score.oov:
-                reach[0] = -1
+                reach[0] = lib.LSCFG_LM_UNKNOWN_EXTENDS if extended.unknown else lib.LSCFG_LM_UNKNOWN
             else:
                 length = score.ngram_length
-                known = extended is None or length == order or " ".join(gram[-length:]) in extended
+                known = extended.grams is None or length == order or " ".join(gram[-length:]) in extended.grams
                 reach[0] = length if known else length - 1
             return 0
         except BaseException as error:  # of any kind: the caller of the search gets it, not the kernel
@@ -162,41 +169,58 @@ def _stepper(
     return step
 
 
-def _extended(path: str | os.PathLike[str]) -> frozenset[str] | None:
-    """Returns n-grams that are the end of a longer one; None if finding them takes long or is impossible.
+class _Extended(NamedTuple):
+    """N-grams of a model that a word before them can extend."""
 
-    The search works without them, with more states than necessary.
-    """
-    name = os.fspath(path)
-    grams: list[str] = []
+    grams: frozenset[str] | None
+    """Ends of longer n-grams; None if finding them takes long or is impossible. The search works without them, with
+    more states than necessary."""
+    unknown: bool
+    """False if a word before an unknown word can never change its probability."""
+
+
+def _extended(path: str | os.PathLike[str]) -> _Extended:
+    """Finds the ends of n-grams, split as KenLM splits them."""
+    grams: set[str] = set()
+    order, unknown, anything = 0, False, _Extended(None, True)
     try:
         if is_binary(path):
-            return None
-        with open_bytes(path) as file:
-            order, has_unknown = 0, False
-            for raw in file:
-                line = raw.rstrip(b"\r\n")
-                if line.startswith(b"\\"):
-                    order = int(line[1 : line.index(b"-")]) if line.endswith(b"-grams:") else 0
-                elif order > 1 and (fields := line.decode("utf-8").split("\t")) and len(fields) > 1:
-                    words = fields[1].split(" ")
-                    has_unknown = has_unknown or "<unk>" in words
-                    grams.append(" ".join(words[1:]))
-                    if len(grams) > MOST_EXTENSIONS:
-                        return None
-    except (OSError, ValueError):  # what is wrong with the file KenLM has to say
-        return None
-    if has_unknown:
-        warning(
-            f"{name}: has n-grams with <unk> in them, which are not used; next to unknown words scores are not KenLM's"
-        )
-    return frozenset(grams)
+            return anything
+        for _, line in arpa_lines(path):
+            if line.startswith(b"\\"):
+                order = int(line[1 : line.index(b"-")]) if line.endswith(b"-grams:") else 0
+            elif order > 1 and line:
+                words = line.decode("utf-8", "replace").replace("\t", " ").replace("\r", " ").split(" ")
+                words = [UNKNOWN if word == "<UNK>" else word for word in words if word][1 : order + 1]
+                if len(words) < order or len(grams) > MOST_EXTENSIONS:
+                    return anything
+                unknown = unknown or UNKNOWN in words[1:]
+                # KenLM adds missing n-grams, so that each end of an n-gram is one.
+                grams.update(" ".join(words[k:]) for k in range(1, order))
+    except ValueError:  # KenLM reports faults of the file
+        return anything
+    return _Extended(frozenset(grams), unknown)
 
 
 @ffi.def_extern(error=1)  # type: ignore[untyped-decorator]
 def lscfg_python_lm_step(context: Any, state: int, word: int, log10p: Any, successor: Any, reach: Any) -> int:
     """Advances the automaton; called by the kernel with the handle of a model's closure."""
     return int(ffi.from_handle(context)(state, word, log10p, successor, reach))
+
+
+def check_language_model(path: str | os.PathLike[str], order: int | None = None) -> None:
+    """Opens a model as a decoder does.
+
+    Args:
+        path: an ARPA file or a binary of KenLM.
+        order: expected length of the longest n-grams; None: any.
+
+    Raises:
+        InputError: as in ``LanguageModel``, or the order differs.
+    """
+    found = LanguageModel(path, Vocab()).order
+    if order is not None and found != order:
+        raise InputError(f"language model of order {found}, expected {order}", path)
 
 
 class PhraseScorer:

@@ -32,7 +32,7 @@ static inline double add_word(search *s, candidate *c, int32_t *left, int32_t wo
   if (!c->full) {
     left[c->n_left++] = word;
     c->left_score += p;
-    if (*reach < c->n_left) {
+    if (*reach != LSCFG_LM_UNKNOWN_EXTENDS && *reach < c->n_left) {
       c->full = 1;
       c->n_key = (uint8_t)(c->n_left - 1);
     } else {

@@ -78,7 +78,7 @@ static const lm_slot *ask(lscfg_lm *lm, uint64_t key, int *code) {
     *code = LSCFG_ENOMEM;
     return NULL;
   }
-  if (failed || !isfinite(log10p) || next < 0 || next >= 1 << (32 - LM_REACH_BITS) || reach < -1 ||
+  if (failed || !isfinite(log10p) || next < 0 || next >= 1 << (32 - LM_REACH_BITS) || reach < -2 ||
       reach > lm->order) {
     *code = LSCFG_ECALLBACK;
     return NULL;
@@ -89,7 +89,7 @@ static const lm_slot *ask(lscfg_lm *lm, uint64_t key, int *code) {
     return NULL;
   }
   lm_slot *slot = free_slot(lm, key);
-  *slot = (lm_slot){key, log10p, (uint32_t)next << LM_REACH_BITS | (uint32_t)(reach + 1)};
+  *slot = (lm_slot){key, log10p, (uint32_t)next << LM_REACH_BITS | (uint32_t)(reach + 2)};
   lm->used++;
   return slot;
 }

@@ -9,7 +9,7 @@
 typedef struct {
   uint64_t key; /* state << 32 | word; LM_NO_KEY where empty */
   float log10p;
-  uint32_t next_reach; /* state that follows << LM_REACH_BITS | (reach + 1) */
+  uint32_t next_reach; /* state that follows << LM_REACH_BITS | (reach + 2) */
 } lm_slot;
 
 #define LM_NO_KEY UINT64_MAX /* no state reaches 2^32 - 1 */
@@ -17,7 +17,7 @@ typedef struct {
  * hash, so that they stay in the processor's second-level cache, unlike the table of all pairs. */
 enum { LM_RECENT_LOG2 = 13 };
 
-enum { LM_REACH_BITS = 4, LM_REACH_MASK = (1 << LM_REACH_BITS) - 1, LM_MAX_ORDER = LM_REACH_MASK - 1 };
+enum { LM_REACH_BITS = 4, LM_REACH_MASK = (1 << LM_REACH_BITS) - 1, LM_MAX_ORDER = LM_REACH_MASK - 2 };
 
 struct lscfg_lm {
   int32_t order, end_word;
@@ -46,6 +46,6 @@ static inline const lm_slot *lm_find(lscfg_lm *lm, int32_t state, int32_t word, 
 }
 
 static inline int32_t lm_next(const lm_slot *slot) { return (int32_t)(slot->next_reach >> LM_REACH_BITS); }
-static inline int32_t lm_reach(const lm_slot *slot) { return (int32_t)(slot->next_reach & LM_REACH_MASK) - 1; }
+static inline int32_t lm_reach(const lm_slot *slot) { return (int32_t)(slot->next_reach & LM_REACH_MASK) - 2; }
 
 #endif

@@ -7,6 +7,8 @@
 
 enum { ROOT = LSCFG_LM_NULL, BEGIN = LSCFG_LM_BEGIN, FIRST_NODE = 2, UNKNOWN = -1 };
 
+static const double LARGEST = 1e30; /* sums of so few numbers stay in single precision */
+
 static uint64_t child_key(int32_t node, int32_t unigram) {
   return (uint64_t)(uint32_t)node << 32 | (uint32_t)unigram;
 }
@@ -34,16 +36,21 @@ typedef struct {
   size_t length;
 } reader;
 
+/* The next line: 0 at the end of the text. */
+static int any_line(reader *r) {
+  if (r->at >= r->end) return 0;
+  const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
+  r->text = r->at;
+  r->at = newline ? newline + 1 : r->end;
+  r->length = (size_t)((newline ? newline : r->end) - r->text);
+  r->line++;
+  return 1;
+}
+
 /* The next line with something on it: 0 at the end of the text. */
 static int next_line(reader *r) {
-  while (r->at < r->end) {
-    const char *newline = memchr(r->at, '\n', (size_t)(r->end - r->at));
-    r->text = r->at;
-    r->at = newline ? newline + 1 : r->end;
-    r->length = (size_t)((newline ? newline : r->end) - r->text);
-    r->line++;
+  while (any_line(r))
     if (r->length) return 1;
-  }
   return 0;
 }
 
@@ -55,20 +62,32 @@ static int unusual(const reader *r, const char *what, lscfg_error *error) {
   return lscfg_fail(error, LSCFG_EINPUT, r->line, "%s", what);
 }
 
-static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
-  double room = (double)(r->end - r->at); /* no header may claim more n-grams than bytes */
-  if (!next_line(r) || !line_is(r, "\\data\\")) return unusual(r, "no \\data\\ line", error);
-  while (next_line(r) && r->text[0] != '\\') {
-    const char *equals = memchr(r->text, '=', r->length);
-    double order, count;
-    if (r->length < 9 || memcmp(r->text, "ngram ", 6) || !equals ||
-        lscfg_parse_double(r->text + 6, (size_t)(equals - r->text) - 6, &order) || order != m->order + 1 ||
-        order > LM_MAX_ORDER || lscfg_parse_double(equals + 1, r->length - (size_t)(equals + 1 - r->text), &count) ||
-        !(count >= 0 && (room -= count) >= 0) || count != floor(count))
-      return unusual(r, "expected ngram ORDER=COUNT", error);
-    m->counts[m->order++] = (int32_t)count;
+/* The number of up to nine digits, -1 for another text. */
+static int32_t digits(const char *text, size_t length) {
+  int32_t value = 0;
+  if (!length || length > 9) return -1;
+  for (size_t i = 0; i < length; i++) {
+    if (text[i] < '0' || text[i] > '9') return -1;
+    value = 10 * value + (text[i] - '0');
   }
-  return m->order > 1 ? LSCFG_OK : unusual(r, "no n-grams longer than words", error);
+  return value;
+}
+
+/* The counts end with an empty line, as KenLM demands. */
+static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
+  int64_t room = r->end - r->at; /* no header may claim more n-grams than bytes */
+  if (!next_line(r) || !line_is(r, "\\data\\")) return unusual(r, "no \\data\\ line", error);
+  while (any_line(r) && r->length) {
+    const char *equals = memchr(r->text, '=', r->length);
+    if (r->length < 9 || memcmp(r->text, "ngram ", 6) || !equals) return unusual(r, "expected ngram ORDER=COUNT", error);
+    int32_t order = digits(r->text + 6, (size_t)(equals - r->text) - 6);
+    int32_t count = digits(equals + 1, r->length - (size_t)(equals + 1 - r->text));
+    if (order != m->order + 1 || order > NGRAMS_MAX_ORDER || count < 0 || (room -= count) < 0)
+      return unusual(r, "expected ngram ORDER=COUNT", error);
+    m->counts[m->order++] = count;
+  }
+  if (m->order < 2) return unusual(r, "no n-grams longer than words", error);
+  return next_line(r) ? LSCFG_OK : unusual(r, "cut off", error);
 }
 
 static int make_room(lscfg_ngrams *m) {
@@ -93,6 +112,7 @@ static int add_unigram(lscfg_ngrams *m, const char *word, size_t length, int32_t
   if (length == 5 && !memcmp(word, "<UNK>", 5)) return LSCFG_EINPUT; /* KenLM's other name of <unk> */
   if (lscfg_vocab_add(&m->words, word, length) != id) return LSCFG_ENOMEM;
   int is_begin = length == 3 && !memcmp(word, "<s>", 3);
+  m->has_end |= length == 4 && !memcmp(word, "</s>", 4);
   *node = is_begin ? BEGIN : m->n_nodes++;
   if (length == 5 && !memcmp(word, "<unk>", 5)) m->unknown = *node;
   m->has_begin |= is_begin;
@@ -131,15 +151,15 @@ static int add_longer(lscfg_ngrams *m, const int32_t *unigrams, int32_t length, 
 static int add_ngram(lscfg_ngrams *m, const reader *r, int32_t length) {
   const char *end = r->text + r->length, *words = memchr(r->text, '\t', r->length);
   double log10p, backoff = 0;
-  int32_t node, unigrams[LM_MAX_ORDER];
+  int32_t node, unigrams[NGRAMS_MAX_ORDER];
   int code;
   if (!words++ || lscfg_parse_double(r->text, (size_t)(words - r->text) - 1, &log10p) || !(log10p <= 0) ||
-      !isfinite((float)log10p))
+      log10p < -LARGEST)
     return LSCFG_EINPUT;
   const char *tab = memchr(words, '\t', (size_t)(end - words));
   size_t size = (size_t)((tab ? tab : end) - words);
   if (tab && (length == m->order || lscfg_parse_double(tab + 1, (size_t)(end - tab) - 1, &backoff) ||
-              !isfinite((float)backoff)))
+              !(fabs(backoff) <= LARGEST)))
     return LSCFG_EINPUT;
   if (!size || memchr(words, '\r', size) || memchr(words, '\0', size)) return LSCFG_EINPUT;
   if (length == 1) {
@@ -181,7 +201,7 @@ static int read_model(lscfg_ngrams *m, reader *r, lscfg_error *error) {
   for (int32_t length = 1; length <= m->order; length++)
     if ((code = read_section(m, r, length, error))) return code;
   if (!line_is(r, "\\end\\") || next_line(r)) return unusual(r, "expected \\end\\", error);
-  if (!m->has_begin || m->unknown == UNKNOWN) return unusual(r, "no <s> or no <unk>", error);
+  if (!m->has_begin || !m->has_end || m->unknown == UNKNOWN) return unusual(r, "no <s>, </s> or <unk>", error);
   m->nodes[BEGIN].length = 1;
   for (int32_t n = 0; n < m->n_nodes; n++) { /* a suffix comes before what it is a suffix of */
     ngram_node *node = m->nodes + n;
@@ -238,7 +258,7 @@ static int learn_words(lscfg_ngrams *m) {
 
 int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach) {
   lscfg_ngrams *m = ngrams;
-  float backoff[LM_MAX_ORDER];
+  float backoff[NGRAMS_MAX_ORDER];
   int32_t waived = 0;
   if (state < 0 || state >= m->n_nodes || word < 0) return 1;
   if (word >= m->known.size && learn_words(m)) return LSCFG_ENOMEM;
@@ -257,6 +277,6 @@ int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, 
   while (waived) p += backoff[--waived];
   *log10p = p;
   *next = node->state;
-  *reach = unigram == m->unknown ? -1 : node->length - !(node->extended || node->length == m->order);
+  *reach = unigram == m->unknown ? LSCFG_LM_UNKNOWN : node->length - !(node->extended || node->length == m->order);
   return 0;
 }

@@ -4,6 +4,9 @@
 #include "base/vocab.h"
 #include "search/lm.h"
 
+/* KenLM reads longer n-grams only if it was built for them; it decides about such models. */
+enum { NGRAMS_MAX_ORDER = 6 };
+
 /* An n-gram of the model. The first node is the empty n-gram, the second <s>. */
 typedef struct {
   float log10p, backoff;
@@ -21,7 +24,7 @@ typedef struct {
 
 struct lscfg_ngrams {
   const lscfg_vocab *vocab; /* of the search */
-  int32_t order, counts[LM_MAX_ORDER];
+  int32_t order, counts[NGRAMS_MAX_ORDER];
   ngram_node *nodes;
   int32_t n_nodes;
   ngram_slot *slots;
@@ -29,7 +32,7 @@ struct lscfg_ngrams {
   lscfg_vocab words;    /* the model's */
   int32_t *unigrams;    /* nodes by number in words */
   int32_t unknown;      /* node of <unk> */
-  int has_begin;
+  int has_begin, has_end;
   ARRAY(int32_t) known; /* unigrams by number in vocab, unknown for words that are not the model's */
 };
 

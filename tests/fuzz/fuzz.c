@@ -237,7 +237,7 @@ static int lm_step(void *context, int32_t state, int32_t word, float *log10p, in
   (void)context;
   *log10p = -0.25f * (float)((state * 3 + word) & 7);
   *next = 2 + (word & 3);
-  *reach = word & 2 ? -1 : 1;
+  *reach = word & 2 ? word & 1 ? LSCFG_LM_UNKNOWN_EXTENDS : LSCFG_LM_UNKNOWN : 1;
   return word == 4 && state == 3;
 }
 

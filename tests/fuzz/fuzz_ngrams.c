@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (ngrams) {
     int32_t words[LONGEST], order = lscfg_ngrams_order(ngrams), state = LSCFG_LM_BEGIN;
     int64_t n = nul ? lscfg_vocab_line(vocab, nul + 1, size - length - 1, words, LONGEST) : 0;
-    CHECK(order >= 2 && order <= 14);
+    CHECK(order >= 2 && order <= 6);
     for (int64_t i = 0; i < n; i++) {
       float log10p;
       int32_t reach;

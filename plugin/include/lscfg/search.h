@@ -15,25 +15,27 @@ extern "C" {
 typedef struct lscfg_lm lscfg_lm;
 
 enum { LSCFG_LM_NULL = 0, LSCFG_LM_BEGIN = 1 }; /* states: no context; after <s> */
+enum { LSCFG_LM_UNKNOWN = -1, LSCFG_LM_UNKNOWN_EXTENDS = -2 }; /* reach of words outside the model */
 
 /* Called once for each new (state, word): gives log10 p(word | state), the next state (LSCFG_LM_NULL, LSCFG_LM_BEGIN or
  * a number of the caller's choice below 2^28; equal states behave equally) and the word's reach: the number of words,
  * itself included, of the longest n-gram of the model that ends in it and that a word before could still extend; 0 if
- * there is none, -1 if the model does not contain the word. Too large a reach, such as the n-gram found whether or not
- * a longer one ends in it, only keeps states apart that could have been one. Non-zero stops the search; LSCFG_ENOMEM:
- * memory is out. */
+ * there is none. For a word that the model does not contain: LSCFG_LM_UNKNOWN, or LSCFG_LM_UNKNOWN_EXTENDS if the model
+ * has n-grams that end in an unknown word. Too large a reach, such as the n-gram found whether or not a longer one ends
+ * in it, only keeps states apart that could have been one. Non-zero stops the search; LSCFG_ENOMEM: memory is out. */
 typedef int (*lscfg_lm_step)(void *context, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
-/* order: the n of the n-gram model, 1 to 14; end_word: the vocabulary id of </s>. */
+/* order: the n of the n-gram model, 1 to 13; end_word: the vocabulary id of </s>. */
 lscfg_lm *lscfg_lm_new(int32_t order, int32_t end_word, lscfg_lm_step, void *context);
 void lscfg_lm_free(lscfg_lm *);
 
 /* An n-gram model in memory whose automaton gives KenLM's scores. */
 typedef struct lscfg_ngrams lscfg_ngrams;
 
-/* Reads an ARPA text as lmplz writes it: each n-gram comes with its parts, <unk> is present and in no longer n-gram,
- * and no probability is above 1. LSCFG_EINPUT for any other; error (may be NULL) locates the fault. The vocabulary
- * consists of the words of all queries, and must outlive the model; it may grow. */
+/* Reads an ARPA text as lmplz writes it: each n-gram comes with its parts, <s>, </s> and <unk> are present, <unk> is in
+ * no longer n-gram, and no probability is 0 or above 1. KenLM accepts every such text, and decides about all others:
+ * LSCFG_EINPUT; error (may be NULL) locates the fault. The vocabulary consists of the words of all queries, and must
+ * outlive the model; it may grow. */
 int lscfg_ngrams_read(const lscfg_vocab *, const char *text, size_t length, lscfg_ngrams **, lscfg_error *);
 void lscfg_ngrams_free(lscfg_ngrams *);
 int32_t lscfg_ngrams_order(const lscfg_ngrams *);

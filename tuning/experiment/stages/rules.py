@@ -23,6 +23,7 @@ from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines, stream_lines
 from lscfg.io.write import copy_text, write_lines
 from lscfg.kernel import DeriveOptions, TreeOptions
+from lscfg.kernel.lm import check_language_model
 from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.lm.lmplz import build_lm
 from lscfg.tuning.experiment.schema import Alignment, Chosen, LanguageModelSettings
@@ -256,6 +257,7 @@ def language_model(folder: Path, settings: LanguageModelSettings, inputs: Langua
     """Copies the n-gram model of the target side, or estimates it from parallel and monolingual text."""
     if settings.file:
         check_arpa(settings.file, settings.order)
+        check_language_model(settings.file)
         copy_text(settings.file, folder / LM)
         return
     assert inputs.text is not None
