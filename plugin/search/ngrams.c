@@ -79,7 +79,8 @@ static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
   if (!next_line(r) || !line_is(r, "\\data\\")) return unusual(r, "no \\data\\ line", error);
   while (any_line(r) && r->length) {
     const char *equals = memchr(r->text, '=', r->length);
-    if (r->length < 9 || memcmp(r->text, "ngram ", 6) || !equals) return unusual(r, "expected ngram ORDER=COUNT", error);
+    if (r->length < 9 || memcmp(r->text, "ngram ", 6) || !equals)
+      return unusual(r, "expected ngram ORDER=COUNT", error);
     int32_t order = digits(r->text + 6, (size_t)(equals - r->text) - 6);
     int32_t count = digits(equals + 1, r->length - (size_t)(equals + 1 - r->text));
     if (order != m->order + 1 || order > NGRAMS_MAX_ORDER || count < 0 || (room -= count) < 0)
