@@ -24,6 +24,7 @@ from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
+from lscfg.prepare.spacing import without_marks
 from lscfg.prepare.suspects import Suspects
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
@@ -120,7 +121,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     for name, given in zip(HELD_OUT_SETS, files[1:], strict=True):
         if given and getattr(settings, name):
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
-    recipes = [_recipe(language, settings) for language in languages]
+    recipes = [_recipe(language, settings, marked=side == 1) for side, language in enumerate(languages)]
     suspects = Suspects()
     given = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
     sets = [_read_set(name, paths, settings, suspects) for name, paths in given.items()]
@@ -298,11 +299,16 @@ def _distinct(train: TextSet, held: Sequence[TextSet], settings: PrepareSettings
 
     Pairs that differ from an earlier one only in case, punctuation and blanks stay, with a remark.
     """
+    plain = without_marks if TOKENISERS[settings.tokeniser].MARKED else str
     off = {
-        pair for part in held for text in part.of_side(1) for pair in zip(part.words[0], part.words[text], strict=True)
+        (source, plain(target))
+        for part in held
+        for text in part.of_side(1)
+        for source, target in zip(part.words[0], part.words[text], strict=True)
     }
     seen, near, left = set[tuple[str, ...]](), set[tuple[str, ...]](), []
-    for number, words in enumerate(zip(*train.words.values(), strict=True)):
+    for number, (source, target) in enumerate(zip(*train.words.values(), strict=True)):
+        words = source, plain(target)
         reason = HELD_OUT if words in off else "" if settings.keep_duplicates or words not in seen else DUPLICATE
         if reason:
             remarks.append(train.remark(number, "dropped", reason))
@@ -361,14 +367,16 @@ def _length(words: str) -> int:
 # ---- words ----
 
 
-def _recipe(language: str, settings: PrepareSettings) -> SideRecipe:
+def _recipe(language: str, settings: PrepareSettings, marked: bool) -> SideRecipe:
     """The side without its models.
 
     Raises:
         InputError: its tokeniser cannot be had.
     """
     assert settings.tokenisation is not None
-    recipe = SideRecipe(language, settings.unicode, settings.casing, settings.tokeniser, settings.tokenisation)
+    recipe = SideRecipe(
+        language, settings.unicode, settings.casing, settings.tokeniser, settings.tokenisation, marked=marked
+    )
     if not recipe.subwords:
         recipe.side()
     if remark := TOKENISERS[settings.tokeniser].remark(language):

@@ -137,6 +137,7 @@ class MosesTokeniser(Tokeniser[Declared]):
 
     HELP = "Moses' rules for words and punctuation (sacremoses)"
     VERSION = 2
+    MARKED = True
     Settings = Declared
 
     def remark(self, language: str) -> str:

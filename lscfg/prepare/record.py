@@ -38,6 +38,10 @@ class Record:
     sizes: Mapping[str, int]
     counts: Mapping[str, Mapping[str, int]]
 
+    def __post_init__(self) -> None:
+        source, target = self.sides
+        object.__setattr__(self, "sides", (replace(source, marked=False), target))
+
     def write(self, folder: Path) -> None:
         """Writes the file; the models are in the folder already."""
         sides = {}

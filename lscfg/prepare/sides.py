@@ -11,6 +11,7 @@ from lscfg.parallel.worker import keep
 from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
 from lscfg.prepare.limits import length_fault
+from lscfg.prepare.spacing import without_marks
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared
 
@@ -49,6 +50,8 @@ class SideRecipe:
     settings: Declared
     case_model: ModelFile | None = None
     word_model: ModelFile | None = None
+    marked: bool = True
+    """Words carry the marks that restoring needs; never those of a source, where a mark would make a word unknown."""
 
     def side(self) -> Side:
         """The side, made once in each worker.
@@ -74,6 +77,7 @@ class Side:
     def __init__(self, recipe: SideRecipe):
         self.recipe, self.subwords = recipe, recipe.subwords
         model = recipe.word_model.checked() if recipe.word_model else None
+        self._marks = TOKENISERS[recipe.tokeniser].MARKED
         self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
         forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
         self._caser = open_caser(recipe.casing, forms, not self.subwords, recipe.language)
@@ -84,7 +88,10 @@ class Side:
 
     def split(self, line: str) -> str:
         """The text that capital letters are dealt with in: the words of a clean line, or the line for sub-words."""
-        return line if self.subwords else " ".join(self._tokeniser.encode(line))
+        if self.subwords:
+            return line
+        words = " ".join(self._tokeniser.encode(line))
+        return words if self.recipe.marked or not self._marks else without_marks(words)
 
     def finish(self, text: str) -> str:
         """The words of what ``split`` made."""

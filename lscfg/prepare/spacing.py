@@ -45,6 +45,15 @@ def _category(character: str) -> str:
     return unicodedata.category(character)
 
 
+def without_marks(words: str) -> str:
+    """A line of words without the marks of their blanks."""
+    if JOINER not in words and SPACER not in words:
+        return words
+    return " ".join(
+        found[2].replace(_LITERAL, JOINER) if (found := _MARKED.fullmatch(word)) else word for word in words.split()
+    )
+
+
 class Spacing:
     """Blanks between the words of a language. All work is linear in the length of a line."""
 

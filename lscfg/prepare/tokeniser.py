@@ -26,6 +26,9 @@ class Tokeniser(Kind[SettingsT]):
     SUBWORDS: bool = False
     """Words are pieces of words, so casing comes before, not after tokenisation."""
 
+    MARKED: bool = False
+    """Words may carry marks of the blanks next to them (``lscfg.prepare.spacing``)."""
+
     def train_model(self, lines: Iterable[str], side: str, settings: SettingsT) -> bytes | None:
         """Trains a model of the ``"source"`` or ``"target"`` side, as bytes of a file; None: there is no model.
 

@@ -216,6 +216,34 @@ def test_duplicates_are_found_after_the_words_are_made(tmp_path):
     assert len(pairs(tmp_path / "all", "train")) == 5 and record.counts == {"dropped": {}, "kept": {}}
 
 
+def test_target_words_alone_carry_marks(tmp_path):
+    pytest.importorskip("sacremoses")
+    files = write(tmp_path, "l.de", ["Hund ,da und/oder", "x"]), write(tmp_path, "l.en", ["dog ,there and / or", "y"])
+    prepared(tmp_path / "out", files, plain(tokeniser="moses"))
+    assert pairs(tmp_path / "out", "train")[0] == ("Hund , da und / oder", "dog ▁,￭ there and ▁/▁ or")
+    source, target = (recipe.side() for recipe in Record.read(tmp_path / "out").sides)
+    assert source.encode("a ,b") == "a , b" and target.encode("a ,b") == "a ▁,￭ b"
+    assert target.decode("dog ▁,￭ there and ▁/▁ or") == "dog ,there and / or"
+
+
+def test_rules_of_another_language_are_warned_of(tmp_path, caplog):
+    pytest.importorskip("sacremoses")
+    files = write(tmp_path, "l.swh", ["a", "x"]), write(tmp_path, "l.fra_Latn", ["L'eau", "y"])
+    prepared(tmp_path / "out", files, plain(tokeniser="moses"))
+    assert read_lines(tmp_path / "out" / "train.fra_Latn")[0] == "L' eau"
+    assert [row.message for row in caplog.records if "Moses" in row.message] == [
+        "Moses knows no abbreviations of the language swh; English ones and general rules for punctuation are used"
+    ]
+
+
+def test_lines_beyond_the_limit(tmp_path):
+    files = write(tmp_path, "l.de", ["a" * 100_001, "x"]), write(tmp_path, "l.en", ["b", "y"])
+    record = prepared(tmp_path / "out", files, plain(max_length=3))
+    assert record.counts["dropped"] == {"long": 1} and pairs(tmp_path / "out", "train") == [("x", "y")]
+    with pytest.raises(InputError, match=r"l.de:1: has 100,001 characters; at most 100,000 of a line are prepared"):
+        prepared(tmp_path / "other", files, plain(), test=files)
+
+
 def test_no_near_form_of_a_drawn_pair_is_trained_on(tmp_path):
     lines = [f"Satz {n:03} {end}" for end in (".", "!", "") for n in range(40)]
     files = write(tmp_path, "l.de", lines), write(tmp_path, "l.en", [line.upper() for line in lines])
