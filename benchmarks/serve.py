@@ -161,7 +161,7 @@ def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[
             "lscfg decode", ["all s", "without loading s", "ratio of lscfg serve to lscfg decode without loading"]
         )
         run.row(reference, reference - empty, seconds / (reference - empty))
-        statuses = Counter(service.raw(data)[0] for data in malformed(sentences[0], args.malformed))
+        statuses = Counter(service.raw(data, end=True)[0] for data in malformed(sentences[0], args.malformed))
         assert all(status in (0, 200) or 400 <= status < 500 for status in statuses), statuses
         health = service.request("GET", "/health")
         assert health[0] == 200 and health[1]["ready"]

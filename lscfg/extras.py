@@ -13,7 +13,7 @@ EXTRAS = {
     "graph": ("faiss",),
     "parquet": ("pyarrow",),
     "completion": ("shtab",),
-    "serve": ("h11",),
+    "serve": ("starlette", "uvicorn", "h11"),
     "cluster": ("distributed", "cryptography"),
 }
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TypeVar
@@ -72,15 +72,21 @@ class Display:
 
 
 class Terminal(logging.Handler):
-    """Writes messages to stderr, above the progress bars."""
+    """Writes messages to stderr, above the progress bars; what stderr does not take is lost, and the work goes on."""
 
     def __init__(self, display: Display):
         super().__init__(logging.WARNING if display.quiet else logging.INFO)
         self.display = display
 
     def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr is not None:
+            with suppress(OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
+                tqdm.write(self.line(record), file=sys.stderr)
+
+    def line(self, record: logging.LogRecord) -> str:
+        """The message as it is shown."""
         kind = "warning: " if record.levelno >= logging.WARNING else ""
-        tqdm.write(f"[lscfg] {self.display.label}{kind}{record.getMessage()}", file=sys.stderr)
+        return f"[lscfg] {self.display.label}{kind}{record.getMessage()}"
 
 
 def _terminal() -> Terminal | None:
@@ -96,10 +102,13 @@ def current_display(label: str = "") -> Display | None:
 
 def show(display: Display | None) -> None:
     """Shows messages on stderr from now on, in this way only; None shows nothing."""
+    _show(None if display is None else Terminal(display))
+
+
+def _show(terminal: Terminal | None) -> None:
     if (before := _terminal()) is not None:
         logger.removeHandler(before)
-    if display is not None:
-        terminal = Terminal(display)
+    if terminal is not None:
         logger.addHandler(terminal)
         logger.setLevel(terminal.level)
     elif before is not None:
@@ -115,6 +124,17 @@ def shown(display: Display | None) -> Iterator[None]:
         yield
     finally:
         show(before)
+
+
+@contextmanager
+def shown_by(terminal: Terminal) -> Iterator[None]:
+    """Shows messages by this handler only, until the end of the block."""
+    before = _terminal()
+    _show(terminal)
+    try:
+        yield
+    finally:
+        _show(before)
 
 
 _hidden: ContextVar[bool] = ContextVar("hidden", default=False)

@@ -177,7 +177,7 @@ def test_a_decoder_needs_few_packages(installed):
         ("estimate --help", "lscfg estimate: this needs scipy: pip install 'lscfg[train]'"),
         ("run {file} -o {folder}", "lscfg run: this needs sacrebleu: pip install 'lscfg[train]'"),
         ("demo -o {folder}", "lscfg demo: this needs sacrebleu: pip install 'lscfg[train]'"),
-        ("serve {folder}", "lscfg serve: this needs h11: pip install 'lscfg[serve]'"),
+        ("serve {folder}", "lscfg serve: this needs starlette: pip install 'lscfg[serve]'"),
     ],
 )
 def test_a_command_without_its_extra_names_it(installed, tmp_path, arguments, line):

@@ -10,8 +10,10 @@ from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFolder
 from lscfg.options import add_config, add_jobs, add_weights
+from lscfg.parallel.log_thread import log_in_thread
 from lscfg.parser import CommandParser
 from lscfg.serve.application import Application
+from lscfg.serve.guard import Hosts
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.server import Server, listen
 from lscfg.serve.settings import ServeSettings
@@ -34,6 +36,20 @@ def add_arguments(parser: CommandParser) -> None:
         help="address to listen on (default: %(default)s, reachable from this machine only)",
     )
     parser.add_argument("--port", type=int, default=8080, metavar="N", help="port, 0 for any (default: %(default)s)")
+    parser.add_argument(
+        "--public-name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="name under which clients address the service, besides localhost and IP addresses; may be repeated",
+    )
+    parser.add_argument(
+        "--cors",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="origin whose pages may call the service, or *; may be repeated",
+    )
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (ServeSettings,)))
 
@@ -48,6 +64,7 @@ def run(args: argparse.Namespace) -> None:
     place = one_system(args.system, args.config)
     if not 0 <= args.port < 1 << 16:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
-    with listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
-        application = Application(open_system(place, args.weights), pool, settings)
-        asyncio.run(Server(application, listening).run())
+    hosts = Hosts(args.address, args.public_name, args.cors)
+    with log_in_thread(), listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
+        application = Application(open_system(place, args.weights), pool, settings, hosts, args.cors)
+        asyncio.run(Server(application, listening).run_until_told())

@@ -151,6 +151,15 @@ class Grammar:
         result: list[int] = ffi.unpack(symbols, length[0])
         return result
 
+    def source_words(self) -> frozenset[int]:
+        """Returns the words of the source sides of all rules, by their ids in the vocabulary."""
+        found: set[int] = set()
+        length = ffi.new("int32_t *")
+        for rule in range(len(self)):
+            symbols = lib.lscfg_grammar_src(self._pointer, rule, length)
+            found.update(ffi.unpack(symbols, length[0]))
+        return frozenset(symbol for symbol in found if symbol >= 0)
+
     def tgt(self, rule: int) -> list[int]:
         """Returns the rule's target side; words >= 0, the k-th source nonterminal is -1-k."""
         self._check(rule)

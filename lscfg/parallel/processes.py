@@ -180,7 +180,11 @@ class _Call(OrderedCall):
 def how_it_died(process: Any) -> str:
     """The way in which a worker process ended, for messages."""
     process.join(5)
-    code = process.exitcode
+    return ended_how(process.exitcode)
+
+
+def ended_how(code: int | None) -> str:
+    """The death of a worker process with this exit code, for messages; a negative code is a signal."""
     how = f"signal {signal.Signals(-code).name}" if code is not None and code < 0 else f"exit status {code}"
     return f"a worker process died ({how})"
 
@@ -222,6 +226,16 @@ def _no_main() -> Iterator[None]:
 # ---- in a worker ----
 
 
+class Messages(Protocol):
+    """A connection to the parent, such as ``multiprocessing.connection.Connection``."""
+
+    def send_bytes(self, message: bytes, /) -> None:
+        """Sends a message."""
+
+    def recv_bytes(self) -> bytes:
+        """Waits for a message."""
+
+
 class Closable(Protocol):
     """An object that a worker must not hold open."""
 
@@ -230,7 +244,7 @@ class Closable(Protocol):
 
 
 def serve_blocks(
-    connection: Connection,
+    connection: Messages,
     inherited: Sequence[Closable],
     parent: int,
     environment: Mapping[str, str],
@@ -265,7 +279,7 @@ def serve_blocks(
             return
 
 
-def _listen(connection: Connection, messages: queue.SimpleQueue[bytes]) -> None:
+def _listen(connection: Messages, messages: queue.SimpleQueue[bytes]) -> None:
     """Takes blocks while others are worked on: a parent that waits to send a block could not take results."""
     while True:
         try:

@@ -1,20 +1,30 @@
-"""Answers to requests: translations, and the health of the service."""
+"""Answers to requests: translations, and the state of the service."""
 
 from __future__ import annotations
 
 import asyncio
 import pickle
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 from uuid import uuid4
 
+from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
+from starlette.middleware.exceptions import ExceptionMiddleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp
+
+from lscfg import log
 from lscfg.bundle.system import TranslationSystem
-from lscfg.errors import WorkerError, cut, did_you_mean, quote
-from lscfg.io.json_files import parse_json
-from lscfg.serve.http import Head, RefusalError, Response
+from lscfg.errors import KernelError, LscfgError, WorkerError, cut, quote
+from lscfg.serve.description import describe, metrics
+from lscfg.serve.guard import Guard, Hosts, while_connected
 from lscfg.serve.pool import WorkerPool
+from lscfg.serve.query import Query, check_content, read_query
+from lscfg.serve.refusal import JsonLine, RefusalError, refusal_response
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import (
     BadSentenceError,
@@ -26,97 +36,111 @@ from lscfg.serve.translator import (
 )
 from lscfg.version import __version__
 
-ROUTES = {"/translate": "POST", "/health": "GET"}
-KEYS = ("source", "kbest", "derivations", "raw")
-
-
-@dataclass(frozen=True)
-class Query:
-    """The texts and options of a request for translation."""
-
-    texts: list[str]
-    options: TranslationOptions
+ROUTES = {"/translate": "POST", "/health": "GET", "/metrics": "GET", "/openapi.json": "GET"}
 
 
 class Application:
     """Answers requests for one system, which it opens in this thread; workers are forked from this thread.
 
+    Args:
+        hosts: names of the service and of its guests.
+        origins: origins whose pages may read answers; ``*`` for all.
+
     Attributes:
+        asgi: the application for a server of ASGI.
         draining: True when the service is about to end and begins no new work.
 
     Raises:
         InputError: the system cannot be opened.
     """
 
-    def __init__(self, system: TranslationSystem, pool: WorkerPool, settings: ServeSettings):
+    def __init__(
+        self,
+        system: TranslationSystem,
+        pool: WorkerPool,
+        settings: ServeSettings,
+        hosts: Hosts,
+        origins: Iterable[str] = (),
+    ):
         self.system, self.settings, self.draining = system, settings, False
         self._pool = pool
         self._described = uuid4().hex, pickle.dumps(system)
-        open_translator(*self._described)
-        self._at_work = 0
+        open_translator(*self._described).warm()
+        self.at_work = 0
         self._counts = Counter[str]()
-        self._statuses = Counter[int]()
+        self.asgi = Guard(self._layers([*origins]), hosts, settings.max_request)
 
-    def route(self, head: Head) -> None:
-        """Refuses a request before its body is read.
+    def _layers(self, origins: list[str]) -> ASGIApp:
+        endpoints = (self._translate, self._health, self._metrics, self._openapi)
+        routes = [
+            Route(path, endpoint, methods=[method])
+            for (path, method), endpoint in zip(ROUTES.items(), endpoints, strict=True)
+        ]
+        app: ASGIApp = Router(routes, redirect_slashes=False)
+        app = ExceptionMiddleware(app, {HTTPException: _unrouted, RefusalError: _refused})
+        if not origins:
+            return app
+        headers = ["content-type", "x-request-id"]
+        return CORSMiddleware(app, origins, ["GET", "POST"], headers, expose_headers=["x-request-id"])
 
-        Raises:
-            RefusalError: the path, the method or the type of the content is wrong.
-        """
-        if head.path not in ROUTES:
-            raise RefusalError(404, f"no path {quote(head.path)}; paths are {', '.join(ROUTES)}")
-        allowed = ROUTES[head.path]
-        if head.method != allowed:
-            raise RefusalError(405, f"{head.path} takes {allowed}, not {cut(head.method)}", {"allow": allowed})
-        if allowed == "POST":
-            _check_content(head.headers)
+    def stop(self) -> None:
+        """Kills the workers without waiting for their ends."""
+        self._pool.kill()
 
-    async def answer(self, head: Head, body: bytes) -> Response:
-        """The response to a request that ``route`` accepts.
+    # ---- the state ----
 
-        Raises:
-            RefusalError: the request cannot be answered.
-        """
-        return await self._translate(body) if head.path == "/translate" else self._health()
-
-    def count(self, status: int) -> None:
-        """Counts a response."""
-        self._statuses[status] += 1
-
-    def _health(self) -> Response:
-        content = {
+    def state(self) -> dict[str, Any]:
+        """Facts and counts of the service."""
+        statuses = self.asgi.statuses
+        return {
             "ready": not self.draining,
             "system": self.system.name,
             "sha256": self.system.sha256,
             "raw": self.system.preparation is not None,
             "lscfg": __version__,
             "workers": self._pool.workers,
-            "at_work": self._at_work,
+            "at_work": self.at_work,
             "sentences": self._counts["sentences"],
+            "words": self._counts["words"],
+            "unknown": self._counts["unknown"],
             "unparsed": self._counts["unparsed"],
-            "responses": {str(status): self._statuses[status] for status in sorted(self._statuses)},
+            "worker_deaths": self._pool.deaths,
+            "clients_left": self.asgi.left,
+            "responses": {str(status): statuses[status] for status in sorted(statuses)},
         }
-        return Response(503 if self.draining else 200, content)
 
-    async def _translate(self, body: bytes) -> Response:
-        query = self._query(body)
-        if self._at_work >= self.settings.queue:
+    async def _health(self, request: Request) -> Response:
+        return JsonLine(self.state(), 503 if self.draining else 200)
+
+    async def _metrics(self, request: Request) -> Response:
+        return PlainTextResponse(metrics(self.state(), self.asgi.seconds), media_type="text/plain; version=0.0.4")
+
+    async def _openapi(self, request: Request) -> Response:
+        return JsonLine(describe(ROUTES, self.settings))
+
+    # ---- translations ----
+
+    async def _translate(self, request: Request) -> Response:
+        check_content(request.headers)
+        query = read_query(await request.body(), self.settings, self.system.preparation is not None)
+        if self.at_work >= self.settings.queue:
             raise RefusalError(
-                503, f"{self._at_work} requests are under way or wait; try again later", {"retry-after": "1"}
+                503, f"{self.at_work} requests are under way or wait; try again later", {"retry-after": "1"}
             )
-        self._at_work += 1
+        self.at_work += 1
         try:
             async with asyncio.timeout(self.settings.timeout):
-                translations = await self._each(query)
+                translations = await while_connected(request.receive, self._each(query))
         except TimeoutError:
             raise RefusalError(
                 503, f"not translated within {self.settings.timeout:g} s; send fewer sentences at a time"
             ) from None
         finally:
-            self._at_work -= 1
+            self.at_work -= 1
+        request.scope["lscfg.notes"]["done"] = f"{len(translations)} sentences"
         self._counts["sentences"] += len(translations)
         self._counts["unparsed"] += sum(not found["parsed"] for found in translations)
-        return Response(200, {"translations": translations})
+        return JsonLine({"translations": translations})
 
     async def _each(self, query: Query) -> list[dict[str, Any]]:
         """Translates sentence by sentence, at most one for each worker at a time, so that requests take turns."""
@@ -133,7 +157,12 @@ class Application:
                 if refused:  # sentences under way go on: to stop one would kill a worker
                     return
 
-        await asyncio.gather(*(take_turns() for _ in range(min(self._pool.workers, len(query.texts)))))
+        turns = [asyncio.ensure_future(take_turns()) for _ in range(min(self._pool.workers, len(query.texts)))]
+        try:
+            await asyncio.gather(*turns)
+        finally:  # a fault of one ends the others, as does the end of the request
+            for turn in turns:
+                turn.cancel()
         if refused:
             raise refused[min(refused)]
         return found
@@ -141,88 +170,44 @@ class Application:
     async def _one(self, number: int, text: str, options: TranslationOptions) -> dict[str, Any]:
         where = f"source[{number}]"
         try:
-            return await self._pool.call(
-                translate_sentence, SentenceWork(*self._described, text, options), len(text.encode())
-            )
+            work = SentenceWork(*self._described, text, options)
+            answer, words, unknown = await self._pool.call(translate_sentence, work, len(text.encode()))
         except BadSentenceError as error:
             raise RefusalError(413 if isinstance(error, LongSentenceError) else 400, f"{where}: {error}") from None
         except WorkerError as error:
             raise RefusalError(500, f"{where}: {error.reason}") from error
-
-    def _query(self, body: bytes) -> Query:
-        found = _json_object(body)
-        for key in found:
-            if key not in KEYS:
-                raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}")
-        if "source" not in found:
-            raise RefusalError(400, 'no key "source"; it holds a sentence, or a list of them')
-        source = found["source"]
-        texts = [source] if isinstance(source, str) else source
-        if not isinstance(texts, list):
-            raise RefusalError(400, "source must be a text or a list of texts")
-        if len(texts) > (most := self.settings.max_sentences):
-            raise RefusalError(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
-        for number, text in enumerate(texts):
-            _check_text(number, text)
-        prepares = self.system.preparation is not None
-        options = TranslationOptions(
-            self._kbest(found.get("kbest"), len(texts)),
-            _switch(found, "derivations", False),
-            _switch(found, "raw", prepares),
-            self.settings.max_words,
-        )
-        if options.raw and not prepares:
-            raise RefusalError(400, "raw: the system has no preparation of raw text; send words that blanks separate")
-        return Query(texts, options)
-
-    def _kbest(self, kbest: Any, sentences: int) -> int | None:
-        if kbest is None:
-            return None
-        if type(kbest) is not int or kbest < 1:
-            raise RefusalError(400, "kbest must be a whole number of at least 1")
-        if kbest * sentences > (most := self.settings.max_translations):
-            raise RefusalError(
-                413, f"{sentences} sentences with {cut(kbest)} translations each; at most {most} are listed"
-            )
-        return kbest
+        except (MemoryError, KernelError) as error:
+            if "memory" not in f"{type(error).__name__}: {error}".lower():
+                raise
+            log.warning(f"a worker failed: {type(error).__name__}: {error}")
+            raise RefusalError(503, f"{where}: out of memory; send a shorter sentence, or try again later") from error
+        except OSError as error:
+            log.warning(f"no worker can be started: {error}")
+            raise RefusalError(503, "no worker can be started; try again later", {"retry-after": "1"}) from error
+        except LscfgError as error:
+            raise RefusalError(500, f"{where}: {error}") from error
+        self._counts["words"] += words
+        self._counts["unknown"] += unknown
+        return answer
 
 
-def _check_content(headers: Mapping[str, str]) -> None:
-    kind, _, parameters = headers.get("content-type", "").lower().partition(";")
-    charset = parameters.partition("charset=")[2].strip(' "')
-    if kind.strip() != "application/json" or charset not in ("", "utf-8", "utf8"):
-        raise RefusalError(415, "the content must be JSON in UTF-8; send Content-Type: application/json")
-    if headers.get("content-encoding", "identity").lower() != "identity":
-        raise RefusalError(415, "the content must not be compressed")
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RefusalError)
+    request.scope["lscfg.notes"]["error"] = str(error)
+    return refusal_response(error)
 
 
-def _json_object(body: bytes) -> dict[str, Any]:
-    try:
-        found = parse_json(body.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise RefusalError(400, f"the content is not UTF-8, from byte {error.start + 1} on") from None
-    except ValueError as error:
-        raise RefusalError(400, f"the content is not JSON: {cut(error)}") from None
-    except RecursionError:
-        raise RefusalError(400, "the content is nested too deeply") from None
-    if not isinstance(found, dict):
-        raise RefusalError(400, 'the content must be an object such as {"source": ["a sentence"]}')
-    return found
-
-
-def _check_text(number: int, text: Any) -> None:
-    if not isinstance(text, str):
-        raise RefusalError(400, f"source[{number}] must be a text")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise RefusalError(
-            400, f"source[{number}] contains half of a surrogate pair, which is not a character"
-        ) from None
-
-
-def _switch(found: Mapping[str, Any], key: str, default: bool) -> bool:
-    value = found.get(key, default)
-    if not isinstance(value, bool):
-        raise RefusalError(400, f"{key} must be true or false")
-    return value
+async def _unrouted(request: Request, error: Exception) -> Response:
+    """The answer where no path and method fit; to OPTIONS the methods."""
+    assert isinstance(error, HTTPException)
+    path = request.scope["path"]
+    allowed = set(ROUTES.values()) if path == "*" else {ROUTES[path]} if path in ROUTES else set()
+    if request.method == "OPTIONS" and allowed:
+        heads = {"HEAD"} if "GET" in allowed else set()
+        return Response(None, 204, {"allow": ", ".join(sorted(allowed | heads | {"OPTIONS"}))})
+    if allowed:
+        wanted = ROUTES[path]
+        message = f"{path} takes {wanted}, not {cut(request.method)}"
+        return await _refused(request, RefusalError(405, message, {"allow": wanted}))
+    message = f"no path {quote(path)}; paths are {', '.join(ROUTES)}"
+    return await _refused(request, RefusalError(404, message))

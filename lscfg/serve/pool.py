@@ -1,12 +1,14 @@
-"""A pool of worker processes for an event loop. A call takes the next free worker; a cancelled call kills it."""
+"""A pool of worker processes for an event loop. A call takes the next free worker; a cancelled call frees it soon."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from lscfg.closing import Closing
+from lscfg.errors import KernelError
 from lscfg.parallel.single_worker import Worker
 
 Block = TypeVar("Block")
@@ -14,6 +16,10 @@ Result = TypeVar("Result")
 
 RETIREMENT = 1 << 20
 """Bytes of text after which a new worker replaces the old one, which remembers every word that it has met."""
+
+GRACE_SECONDS = 0.25
+"""Seconds that a worker may still need for a block that nobody waits for. Most sentences take less, and a worker that
+is done costs nothing, while a killed worker costs a fork."""
 
 
 class WorkerPool(Closing):
@@ -25,6 +31,7 @@ class WorkerPool(Closing):
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
             self._free.put_nowait(worker)
+        self.deaths = 0
 
     @property
     def workers(self) -> int:
@@ -39,7 +46,7 @@ class WorkerPool(Closing):
     async def call(self, function: Callable[[Block], Result], block: Block, size: int) -> Result:
         """Returns ``function(block)`` of a worker; the function is one of a module. Calls are served in their order.
 
-        A cancelled call kills its worker; another worker starts when it is needed.
+        A cancelled call leaves the queue at once, or loses its worker after ``GRACE_SECONDS``.
 
         Args:
             size: bytes of text in the block.
@@ -50,40 +57,32 @@ class WorkerPool(Closing):
             OSError: no process can be started.
         """
         worker = await self._free.get()
+        work = asyncio.ensure_future(worker.call(function, block))
+        work.add_done_callback(partial(self._release, worker, size))
         try:
-            worker.ask(function, block)
-            await _readable(worker.fileno())
-            self._read[worker] += size
-            result: Result = worker.answer()
-            return result
+            return await asyncio.shield(work)
         except asyncio.CancelledError:
-            self._end(worker)
+            asyncio.get_running_loop().call_later(GRACE_SECONDS, work.cancel)
             raise
-        finally:
-            if self._read[worker] > RETIREMENT:
-                self._end(worker)
-            self._free.put_nowait(worker)
 
-    def _end(self, worker: Worker) -> None:
-        worker.close()
-        self._read[worker] = 0
+    def _release(self, worker: Worker, size: int, work: asyncio.Future[Result]) -> None:
+        """Gives a worker back after its work, however the work ended."""
+        error = None if work.cancelled() else work.exception()  # looked at, though nobody may wait for it any more
+        self._read[worker] += size
+        if worker.pid is None and (work.cancelled() or error is not None):
+            self.deaths += 1
+        elif self._read[worker] > RETIREMENT or isinstance(error, (MemoryError, KernelError)):
+            worker.kill()
+        if worker.pid is None:
+            self._read[worker] = 0
+        self._free.put_nowait(worker)
+
+    def kill(self) -> None:
+        """Kills all workers without waiting for their ends."""
+        for worker in self._workers:
+            worker.kill()
 
     def close(self) -> None:
         """Ends the workers."""
         for worker in self._workers:
             worker.close()
-
-
-async def _readable(file: int) -> None:
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-    loop.add_reader(file, _done, ready)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(file)
-
-
-def _done(ready: asyncio.Future[None]) -> None:
-    if not ready.done():
-        ready.set_result(None)

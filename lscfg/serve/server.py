@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
+import logging
+import os
+import resource
 import signal
 import socket
 import time
-import traceback
+from collections.abc import Iterator
+from math import ceil
+from typing import Any
+
+import uvicorn
 
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.serve.application import Application
-from lscfg.serve.http import Channel, Head, RefusalError, Response
+from lscfg.serve.guard import LOOPBACK
+from lscfg.serve.protocol import ServiceConfig
 
 # One thread reads and writes all connections, so slow clients cost only memory. Sentences go to processes, which can
 # be killed, unlike threads: a sentence that takes too long costs only its request. Threads would also share one
@@ -21,7 +30,14 @@ from lscfg.serve.http import Channel, Head, RefusalError, Response
 CONNECTIONS = 128
 """Clients at the same time; further clients are refused."""
 
-LOOPBACK = ("127.", "::1")
+SPARED = 16
+"""File descriptors that are left for workers, files and connections that are about to be refused."""
+
+FOREIGN = ("uvicorn", "asyncio")
+"""Loggers of the libraries."""
+
+SILENT_SECONDS = 60.0
+"""Seconds in which a library's message is shown once."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -45,32 +61,65 @@ def listen(host: str, port: int) -> socket.socket:
     return made
 
 
-class Server:
+def most_connections() -> int:
+    """Connections for which the process has file descriptors, at most ``CONNECTIONS``."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return CONNECTIONS
+    return max(1, min(CONNECTIONS, (soft - len(os.listdir("/dev/fd")) - SPARED) // 2))
+
+
+class Server(uvicorn.Server):
     """Serves an application on a socket."""
 
     def __init__(self, application: Application, listening: socket.socket):
         self._application, self._socket = application, listening
-        self._clients: set[asyncio.Task[None]] = set()
-        self._idle: set[asyncio.Task[None]] = set()
+        guard, seconds = application.asgi, application.settings.timeout
+        config = ServiceConfig(guard, seconds, most_connections(), guard.note)
+        # to read a request, to answer it, to be read
+        config.timeout_graceful_shutdown = ceil(3 * seconds)
+        super().__init__(config)
 
-    async def run(self) -> None:
-        """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns."""
-        ended = asyncio.Event()
+    async def run_until_told(self) -> None:
+        """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns.
+
+        A second signal ends the service at once.
+        """
         loop = asyncio.get_running_loop()
+        loop.set_exception_handler(_asyncio_fault)
+        serving = asyncio.current_task()
+        assert serving is not None
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            loop.add_signal_handler(number, ended.set)
-        server = await asyncio.start_server(self._client, sock=self._socket)
-        log.info(f"{self._application.system.name} is served at {self._url()}; SIGTERM ends it")
-        await ended.wait()
-        self._application.draining = True
-        server.close()
-        for client in self._idle:
-            client.cancel()
-        if self._clients:
-            log.info(f"{len(self._clients)} clients get their answers first")
-            # to read a request, to answer it, to be read
-            await asyncio.wait(self._clients, timeout=3 * self._application.settings.timeout)
+            loop.add_signal_handler(number, self._end, serving)
+        with _few_foreign_messages():
+            try:
+                await self.serve([self._socket])
+            except asyncio.CancelledError:
+                if not self.force_exit:
+                    raise
+                log.warning(f"ended at once; {self._application.at_work} requests were not answered")
+            finally:
+                self._application.stop()
         log.info("ended")
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Leaves signals to ``run_until_told``: uvicorn would raise them again at the end."""
+        yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        log.info(f"{quote(self._application.system.name)[1:-1]} is served at {self._url()}; SIGTERM ends it")
+
+    def _end(self, serving: asyncio.Task[Any]) -> None:
+        """Ends the service: at the first signal after its answers, at the second at once."""
+        if self.should_exit:
+            self.force_exit = True
+            serving.cancel()
+            return
+        self.should_exit = self._application.draining = True
+        if at_work := self._application.at_work:
+            log.info(f"{at_work} requests get their answers first")
 
     def _url(self) -> str:
         host, port = self._socket.getsockname()[:2]
@@ -78,66 +127,60 @@ class Server:
             log.warning("the address is not loopback: whoever reaches it can use the service, and nothing is encrypted")
         return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
-    async def _client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._clients.add(task)
-        channel = Channel(reader, writer, self._application.settings.max_request)
-        try:
-            if len(self._clients) > CONNECTIONS:
-                full = RefusalError(503, f"{CONNECTIONS} clients are connected; try again later", {"retry-after": "1"})
-                await self._send(channel, full.response, None, time.monotonic())
-                return
-            while await self._next(channel, task) and await self._exchange(channel):
-                pass
-        except (ConnectionError, TimeoutError, asyncio.CancelledError):
-            pass  # the client has left, does not read, or was idle as the service ended
-        finally:
-            await channel.close()
-            self._clients.discard(task)
 
-    async def _next(self, channel: Channel, task: asyncio.Task[None]) -> bool:
-        """True if a request begins before the client has been idle for too long."""
-        if self._application.draining:
-            return False
-        self._idle.add(task)
-        try:
-            async with asyncio.timeout(self._application.settings.timeout):
-                return await channel.begun()
-        finally:
-            self._idle.discard(task)
+# ---- messages of the libraries ----
 
-    async def _exchange(self, channel: Channel) -> bool:
-        """Answers one request; returns True if another request may follow."""
-        began = time.monotonic()
-        head: Head | None = None
-        try:
-            async with asyncio.timeout(self._application.settings.timeout):
-                if (head := await channel.head()) is None:
-                    return False
-                self._application.route(head)
-                if (body := await channel.body(head)) is None:
-                    return False
-            response = await self._application.answer(head, body)
-        except RefusalError as refusal:
-            response = refusal.response
-        except TimeoutError:
-            response = RefusalError(408, "the request did not come in time").response
-        except ConnectionError:
-            raise
-        except Exception as error:  # affects this request only: the service goes on
-            log.warning("".join(traceback.format_exception(error)).rstrip())
-            response = RefusalError(500, f"fault in lscfg: {type(error).__name__}; see the log").response
-        return await self._send(channel, response, head, began)
 
-    async def _send(self, channel: Channel, response: Response, head: Head | None, began: float) -> bool:
-        """Sends a response and logs it; returns True if another request may follow."""
-        self._application.count(response.status)
-        asked = f"{quote(head.method)[1:-1]} {quote(head.path)[1:-1]}" if head else "-"
-        done = f": {response.content['error']}" if "error" in response.content else ""
-        if "translations" in response.content:
-            done = f": {len(response.content['translations'])} sentences"
-        with contextlib.suppress(OSError):  # the service goes on without a log
-            log.info(f"{channel.peer} {asked} {response.status} {time.monotonic() - began:.3f} s{done}")
-        async with asyncio.timeout(self._application.settings.timeout):
-            return await channel.send(response, last=self._application.draining)
+class _Foreign(logging.Handler):
+    """Hands messages of other libraries to the log, each at most once in ``SILENT_SECONDS``."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self._shown: dict[str, float] = {}
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if _is_new(self._shown, str(record.msg)):
+            reason = f": {record.exc_info[1]!r}" if record.exc_info else ""
+            log.warning(f"{record.name}: {record.getMessage()}{reason}")
+
+
+def _is_new(shown: dict[str, float], message: str) -> bool:
+    """True if the message was not shown in the last ``SILENT_SECONDS``."""
+    now = time.monotonic()
+    if now - shown.get(message, -SILENT_SECONDS) < SILENT_SECONDS:
+        return False
+    if len(shown) > 100:
+        shown.clear()
+    shown[message] = now
+    return True
+
+
+@contextlib.contextmanager
+def _few_foreign_messages() -> Iterator[None]:
+    handler = _Foreign()
+    loggers = [logging.getLogger(name) for name in FOREIGN]
+    before = [(logger.level, logger.propagate) for logger in loggers]
+    for logger in loggers:
+        logger.addHandler(handler)
+        logger.setLevel(logging.ERROR)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        for logger, (level, propagate) in zip(loggers, before, strict=True):
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+            logger.propagate = propagate
+
+
+_seen: dict[str, float] = {}
+
+
+def _asyncio_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Logs a fault of a callback: in one line where the system has no more descriptors or memory."""
+    error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+        if _is_new(_seen, str(error.errno)):
+            log.warning(f"connections have to wait: {error.strerror}")
+    elif _is_new(_seen, f"{context.get('message')} {error!r}"):
+        loop.default_exception_handler(context)

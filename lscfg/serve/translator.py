@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
@@ -38,6 +39,17 @@ class TranslationOptions:
     """Maximal number of words."""
 
 
+class Answered(NamedTuple):
+    """A translated sentence."""
+
+    answer: dict[str, Any]
+    """A JSON object, see docs/guides/serving.md."""
+    words: int
+    """Number of words of the sentence."""
+    unknown: int
+    """Number of these words that no rule of the grammar contains."""
+
+
 class Translator:
     """An open system.
 
@@ -49,9 +61,17 @@ class Translator:
         self._weights, self._unique = system.weights, system.config.unique_k_best
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
+        self._known = self._decoder.grammar.source_words()
 
-    def __call__(self, text: str, options: TranslationOptions) -> dict[str, Any]:
-        """The translation of a sentence as a JSON object, see docs/guides/serving.md.
+    def warm(self) -> None:
+        """Translates a word, so that processes forked later need not load what the first translation loads."""
+        if self._known:
+            word = self._decoder.grammar.vocab.word(min(self._known))
+            with held_back(), suppress(LscfgError):
+                list(self._decoder.translate([word], self._weights))
+
+    def __call__(self, text: str, options: TranslationOptions) -> Answered:
+        """The translation of a sentence.
 
         Raises:
             BadSentenceError: the text is not a sentence of words, or is too long.
@@ -66,7 +86,9 @@ class Translator:
         answer: dict[str, Any] = {"translation": self._restored(best.text, options), "score": best.score}
         if options.raw:
             answer |= {"source_words": words, "words": best.text}
-        answer |= {"parsed": not found.unparsed, "warnings": _warnings(found)}
+        tokens = words.split()
+        unknown = [word for word in tokens if self._decoder.grammar.vocab.find(word) not in self._known]
+        answer |= {"parsed": not found.unparsed, "unknown": [*dict.fromkeys(unknown)], "warnings": _warnings(found)}
         if options.kbest is not None:
             answer["kbest"] = [
                 {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
@@ -74,7 +96,7 @@ class Translator:
             ]
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
-        return answer
+        return Answered(answer, len(tokens), len(unknown))
 
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
@@ -128,6 +150,6 @@ def open_translator(key: str, system: bytes) -> Translator:
     return keep("translator", key, lambda: Translator(pickle.loads(system)))
 
 
-def translate_sentence(work: SentenceWork) -> dict[str, Any]:
+def translate_sentence(work: SentenceWork) -> Answered:
     """Translates the sentence by the translator of its system."""
     return open_translator(work.key, work.system)(work.text, work.options)

@@ -207,11 +207,12 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"lscfg.bundle.pack.pack": call("cdec.ini", "bundle", "weights", "folder")},
     ),
     (
-        "serve -c cdec.ini -w weights --host 127.0.0.2 --port 97 --jobs 96",
+        "serve -c cdec.ini -w weights --host 127.0.0.2 --port 97 --jobs 96 --public-name a --public-name b --cors https://c",
         {
             "lscfg.bundle.system.open_system": "system",
             "lscfg.serve.server.listen": MagicMock(),
             "lscfg.serve.application.Application": "application",
+            "lscfg.serve.guard.Hosts": "hosts",
             "lscfg.serve.pool.WorkerPool": MagicMock(),
             "lscfg.serve.server.Server": MagicMock(),
             "asyncio.run": None,
@@ -220,6 +221,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             "lscfg.bundle.system.open_system": call("cdec.ini", "weights"),
             "lscfg.serve.server.listen": call("127.0.0.2", 97),
             "lscfg.serve.pool.WorkerPool": call(96),
+            "lscfg.serve.guard.Hosts": call("127.0.0.2", ["a", "b"], ["https://c"]),
         },
     ),
     (
@@ -491,7 +493,7 @@ def test_no_option_is_missing():
 @pytest.mark.parametrize(("line", "doubles", "calls"), CALLS, ids=[line[:50] for line, _, _ in CALLS])
 def test_options_reach_the_work(double, line, doubles, calls):
     if "serve" in line:
-        pytest.importorskip("h11")
+        pytest.importorskip("uvicorn")
     made = {name: double(name, result) for name, result in doubles.items()}
     if line.startswith("compress"):
         Path("out").touch()

@@ -1,7 +1,7 @@
 """Workers one by one, for owners with an event loop."""
 
+import asyncio
 import os
-import select
 import signal
 import socket
 import time
@@ -14,65 +14,125 @@ from lscfg.parallel.single_worker import Worker
 from lscfg.parallel.worker import keep
 
 
-@pytest.fixture
-def worker():
-    worker = Worker()
-    yield worker
-    worker.close()
-    assert worker.pid is None
+def run(test):
+    """Runs a test with a worker in an event loop; the worker ends with the test."""
+
+    async def whole():
+        worker = Worker()
+        try:
+            await test(worker)
+        finally:
+            worker.close()
+            assert worker.pid is None
+
+    asyncio.run(whole())
 
 
-def asked(worker, function, block):
-    worker.ask(function, block)
-    return worker.answer()
+def test_it_answers_one_after_the_other():
+    async def test(worker):
+        pid = await worker.call(who, 0)
+        assert pid == worker.pid != os.getpid()
+        assert [await worker.call(reciprocal, number) for number in (3, 4)] == [0, 1]
+        assert await worker.call(blob, 3) == blob(3) and await worker.call(who, 0) == pid
+
+    run(test)
 
 
-def test_it_answers_one_after_the_other(worker):
-    pid = asked(worker, who, 0)
-    assert pid == worker.pid != os.getpid()
-    assert [asked(worker, reciprocal, number) for number in (3, 4)] == [0, 1]
-    assert asked(worker, blob, 3) == blob(3) and asked(worker, who, 0) == pid
+def test_an_error_leaves_it_as_it_is():
+    async def test(worker):
+        pid = await worker.call(who, 0)
+        with pytest.raises(ZeroDivisionError):
+            await worker.call(reciprocal, 5)
+        assert await worker.call(who, 0) == pid
+
+    run(test)
 
 
-def test_an_error_leaves_it_as_it_is(worker):
-    pid = asked(worker, who, 0)
-    with pytest.raises(ZeroDivisionError):
-        asked(worker, reciprocal, 5)
-    assert asked(worker, who, 0) == pid
+def test_another_one_takes_the_place_of_one_that_died():
+    async def test(worker):
+        pid = await worker.call(who, 0)
+        with pytest.raises(WorkerError, match=r"a worker process died \(signal SIGKILL\)"):
+            await worker.call(die, 7)
+        assert await worker.call(who, 0) != pid
+
+    run(test)
 
 
-def test_another_one_takes_the_place_of_one_that_died(worker):
-    pid = asked(worker, who, 0)
-    with pytest.raises(WorkerError, match="a worker process died \\(signal SIGKILL\\)"):
-        asked(worker, die, 7)
-    assert asked(worker, who, 0) != pid
+def test_the_death_of_an_idle_one_is_not_noticed():
+    async def test(worker):
+        pid = await worker.call(who, 0)
+        os.kill(worker.pid, signal.SIGKILL)
+        await asyncio.sleep(0.2)
+        assert await worker.call(who, 0) not in (pid, os.getpid())
+
+    run(test)
 
 
-def test_the_death_of_an_idle_one_is_not_noticed(worker):
-    pid = asked(worker, who, 0)
-    os.kill(worker.pid, signal.SIGKILL)
-    time.sleep(0.2)
-    assert asked(worker, who, 0) not in (pid, os.getpid())
+def test_it_can_be_given_up_at_its_work():
+    async def test(worker):
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await worker.call(rest, 60)
+        assert worker.pid is None
+        assert await worker.call(reciprocal, 4) == 1 and time.monotonic() - began < 20
+
+    run(test)
 
 
-def test_it_can_be_given_up_at_its_work(worker):
-    began = time.monotonic()
-    worker.ask(rest, 60)
-    assert not select.select([worker], [], [], 0.1)[0]
-    worker.close()
-    assert asked(worker, reciprocal, 4) == 1 and time.monotonic() - began < 20
+def test_a_stopped_one_does_not_stop_its_owner():
+    """Not even with a block larger than the buffer of a socket: the owner's loop goes on."""
+
+    async def test(worker):
+        os.kill(await worker.call(who, 0), signal.SIGSTOP)
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.ensure_future(tick())
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await worker.call(len, bytes(20_000_000))
+        ticking.cancel()
+        assert ticks > 5 and await worker.call(len, bytes(20_000_000)) == 20_000_000
+
+    run(test)
 
 
-def test_it_begins_with_what_its_owner_keeps(worker):
-    keep("list", 1, lambda: ["kept"])
-    assert asked(worker, made_once, 1) == ("kept", False)
+def test_killed_ones_leave_the_table_of_processes():
+    async def test(worker):
+        pid = await worker.call(who, 0)
+        worker.kill()
+        for _ in range(500):
+            if not os.path.exists(f"/proc/{pid}"):
+                break
+            await asyncio.sleep(0.01)
+        assert not os.path.exists(f"/proc/{pid}")
+
+    run(test)
 
 
-def test_it_holds_no_socket_of_its_owner(worker):
+def test_it_begins_with_what_its_owner_keeps():
+    async def test(worker):
+        keep("list", 1, lambda: ["kept"])
+        assert await worker.call(made_once, 1) == ("kept", False)
+
+    run(test)
+
+
+def test_it_holds_no_socket_of_its_owner():
     """A client sees the end of its connection although a worker was started meanwhile."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        asked(worker, who, 0)
-        ours.close()
-        theirs.settimeout(10)
-        assert theirs.recv(1) == b""
+
+    async def test(worker):
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            await worker.call(who, 0)
+            ours.close()
+            theirs.settimeout(10)
+            assert theirs.recv(1) == b""
+
+    run(test)

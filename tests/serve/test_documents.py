@@ -28,14 +28,15 @@ def test_commands_are_understood():
 
 
 def test_keys_and_paths_are_all_there():
-    pytest.importorskip("h11", reason="lscfg serve needs h11: pip install 'lscfg[serve]'")
-    from lscfg.serve.application import KEYS, ROUTES
+    pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+    from lscfg.serve.application import ROUTES
+    from lscfg.serve.query import KEYS
 
-    assert re.findall(r"^\| `(/\w+)` \| (\w+) \|", TEXT, re.M) == list(ROUTES.items())
+    assert re.findall(r"^\| `(/[\w.]+)` \| (\w+) \|", TEXT, re.M) == list(ROUTES.items())
     table = re.search(r"\| key of a request \|.*?\n\n", TEXT, re.S)[0]
     assert re.findall(r"^\| `(\w+)` \|", table, re.M) == list(KEYS)
     answer = json.loads(re.search(r"```json\n(.*?)```", TEXT, re.S)[1])
-    assert list(answer["translations"][0]) == ["translation", "score", "parsed", "warnings"]
+    assert list(answer["translations"][0]) == ["translation", "score", "parsed", "unknown", "warnings"]
 
 
 def test_the_image_fetches_packages_alone_and_starts_the_service():

@@ -106,7 +106,8 @@ class Service:
     @property
     def workers(self) -> list[int]:
         """Numbers of its worker processes."""
-        return [int(pid) for pid in Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()]
+        children = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
+        return [int(pid) for pid in children if lives(int(pid))]
 
     def send(self, number: int = signal.SIGTERM) -> None:
         """Sends a signal."""
@@ -146,17 +147,25 @@ class Service:
         """A connection."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
-    def raw(self, data: bytes, end: bool = True) -> tuple[int, bytes]:
+    def raw(self, data: bytes, end: bool = False) -> tuple[int, bytes]:
         """Status and body of the first answer to any bytes; 0 where there is none.
 
         Args:
-            end: whether the client says that no more will come.
+            end: whether the client closes its side, after which it has little time to get an answer.
         """
         with self.connect() as client:
             client.sendall(data)
             if end:
                 client.shutdown(socket.SHUT_WR)
             return read_answer(client)
+
+
+def lives(pid: int) -> bool:
+    """True while a process runs: not after its end, even where its parent has not looked yet."""
+    try:
+        return not Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].startswith(" Z")
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def read_answer(client: socket.socket) -> tuple[int, bytes]:

@@ -1,0 +1,74 @@
+"""A log that neither waits nor raises."""
+
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+
+from lscfg import log
+from lscfg.parallel import log_thread
+from lscfg.parallel.log_thread import LogThread, log_in_thread
+
+
+@pytest.fixture
+def pipe():
+    read, write = os.pipe()
+    yield read, write
+    os.close(read)
+    os.close(write)
+
+
+def test_lines_come_in_their_order(pipe):
+    read, write = pipe
+    thread = LogThread(log.Display(label="one: "), write)
+    with log.shown_by(thread):
+        for number in range(50):
+            log.info(f"line {number}")
+        log.warning("b\udce9d")
+    thread.finish()
+    lines = os.read(read, 1 << 16).decode().splitlines()
+    assert lines == [*(f"[lscfg] one: line {n}" for n in range(50)), "[lscfg] one: warning: b\\udce9d"]
+
+
+def test_nobody_waits_for_a_reader_that_does_not_read(pipe, monkeypatch):
+    monkeypatch.setattr(log_thread, "FLUSH_SECONDS", 0.1)
+    read, write = pipe
+    thread = LogThread(log.Display(), write)
+    began = time.monotonic()
+    with log.shown_by(thread):
+        for number in range(5000):
+            log.info(f"{number} " + "x" * 5000)
+    thread.finish()
+    assert time.monotonic() - began < 10
+    taken = b""
+    while b" lines of the log were lost\n" not in taken:  # the thread goes on when somebody reads
+        taken += os.read(read, 1 << 16)
+    assert taken.startswith(b"[lscfg] 0 xxx") and taken.count(b"\n") < 1100
+
+
+@pytest.mark.parametrize("target", ["/dev/full", "closed"])
+def test_what_cannot_be_written_is_lost(target):
+    """In a thread, and in the log of every command."""
+    code = (
+        "from lscfg import log\nfrom lscfg.parallel.log_thread import log_in_thread\n"
+        "with log.shown(log.Display()):\n  log.warning('first')\n  with log_in_thread():\n    log.warning('second')\n"
+        "print('well')"
+    )
+    if target == "closed":
+        read, write = os.pipe()
+        os.close(read)
+    else:
+        write = os.open(target, os.O_WRONLY)
+    try:
+        run = subprocess.run([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, stderr=write, check=False)
+    finally:
+        os.close(write)
+    assert (run.returncode, run.stdout) == (0, b"well\n")
+
+
+def test_without_a_terminal_nothing_changes(capsys):
+    with log_in_thread():
+        log.warning("to nobody")
+    assert capsys.readouterr().err == ""
