@@ -340,6 +340,7 @@ class LimitedProtocol(H11Protocol):
 
     def _close(self) -> None:
         """Closes the connection. A client that is still sending may go on for a while, or it might miss the answer."""
+        self._leave()
         self._cancel_deadline()
         if not self._unread and self.conn.their_state is not h11.SEND_BODY:
             self._real.close()

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from little_experiment import run_lscfg
 from mutations import mutate_text
-from services import SENTENCES, Service, little_preparation, little_system, lives, read_answer
+from services import SENTENCES, Service, head, little_preparation, lives, post, read_answer
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -29,19 +29,6 @@ LIMITS = (
     "--set",
     "max_translations=30",
 )
-
-
-@pytest.fixture(scope="module")
-def system(tmp_path_factory):
-    return little_system(tmp_path_factory.mktemp("system"))
-
-
-@pytest.fixture(scope="module")
-def bundle(system, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("bundles") / "little"
-    run = run_lscfg("pack", system, "-o", folder)
-    assert run.returncode == 0, run.stderr
-    return folder
 
 
 @pytest.fixture(scope="module")
@@ -198,14 +185,6 @@ def test_a_client_may_wait_for_a_hundred(service):
 
 
 # ---- refusals ----
-
-
-def head(*lines, start="POST /translate HTTP/1.1", content_type="application/json"):
-    return "\r\n".join([start, "host: localhost", f"content-type: {content_type}", *lines, "", ""]).encode()
-
-
-def post(body):
-    return head(f"content-length: {len(body)}") + body
 
 
 BAD_CONTENT = {

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
 
@@ -61,15 +62,19 @@ def little_preparation(folder: Path) -> Path:
 class Service:
     """``lscfg serve`` at a free port; a context manager, at whose end the server must end well.
 
+    Args:
+        preexec: called in the new process before the server starts.
+
     Attributes:
         log: lines of its stderr so far.
     """
 
-    def __init__(self, *arguments: Any):
+    def __init__(self, *arguments: Any, preexec: Callable[[], None] | None = None):
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "lscfg", "serve", *map(str, arguments), "--port", "0"],
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=preexec,
         )
         self.log: list[str] = []
         self._ready = threading.Event()
@@ -158,6 +163,16 @@ class Service:
             if end:
                 client.shutdown(socket.SHUT_WR)
             return read_answer(client)
+
+
+def head(*lines: str, start: str = "POST /translate HTTP/1.1", content_type: str = "application/json") -> bytes:
+    """The head of a request with further lines."""
+    return "\r\n".join([start, "host: localhost", f"content-type: {content_type}", *lines, "", ""]).encode()
+
+
+def post(body: bytes) -> bytes:
+    """A request for translation with this body."""
+    return head(f"content-length: {len(body)}") + body
 
 
 def lives(pid: int) -> bool:

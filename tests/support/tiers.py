@@ -22,7 +22,7 @@ MARKS = {
         "corpus/test_saved_aligners.py::*",
     ),
     "neural": ("experiments/test_neural.py::test_two_epochs*",),
-    "attack": ("test_attack.py::*", "parallel/test_orphans.py::*"),
+    "attack": ("test_attack.py::*", "parallel/test_orphans.py::*", "serve/test_crowds.py::*"),
 }
 """Patterns of test ids, from the folder tests/ on."""
 
