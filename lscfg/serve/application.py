@@ -20,7 +20,7 @@ from starlette.types import ASGIApp
 from lscfg import log
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import KernelError, LscfgError, WorkerError, cut, quote
-from lscfg.serve.description import describe, metrics
+from lscfg.serve.description import metrics, openapi
 from lscfg.serve.guard import Guard, Hosts, while_connected
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.query import Query, check_content, read_query
@@ -116,7 +116,7 @@ class Application:
         return PlainTextResponse(metrics(self.state(), self.asgi.seconds), media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, request: Request) -> Response:
-        return JsonLine(describe(ROUTES, self.settings))
+        return JsonLine(openapi(ROUTES, self.settings))
 
     # ---- translations ----
 

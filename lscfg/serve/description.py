@@ -46,7 +46,7 @@ def metrics(state: Mapping[str, Any], seconds: Mapping[int, float]) -> str:
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
-def describe(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any]:
+def openapi(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any]:
     """The description of the service by OpenAPI 3.1, with its limits.
 
     Args:

@@ -303,7 +303,7 @@ class LimitedProtocol(H11Protocol):
     # ---- ends ----
 
     def _leave(self, refusal: RefusalError | None = None) -> bool:
-        """Tells the application that nobody waits for an answer; False if it works on none."""
+        """Marks the request under way as abandoned; returns False if none is under way."""
         if self.cycle is None or self.cycle.response_complete:
             return False
         if refusal is not None:
