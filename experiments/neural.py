@@ -29,6 +29,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -44,6 +45,7 @@ class Pieces:
 
     def __init__(self, proto: bytes):
         self.proto, self._model = proto, sentencepiece.SentencePieceProcessor(model_proto=proto)
+        self._ids = {self._model.id_to_piece(number): number for number in range(UNKNOWN + 1, len(self._model))}
 
     @staticmethod
     def learn(lines: Iterable[str], size: int) -> Pieces:
@@ -54,11 +56,39 @@ class Pieces:
         sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=out, **options)
         return Pieces(out.getvalue())
 
-    def encode(self, lines: Sequence[str], dropout: float = 0.0, seed: int = 0) -> list[Ids]:
-        """Returns pieces of each line: the best ones, or with BPE-dropout."""
-        sentencepiece.set_random_generator_seed(seed)
-        drawn = {"enable_sampling": True, "alpha": dropout, "nbest_size": -1} if dropout else {}
-        return self._model.encode(list(lines), num_threads=1, **drawn)
+    def encode(self, lines: Sequence[str]) -> list[Ids]:
+        """Returns the best pieces of each line."""
+        return self._model.encode(list(lines), num_threads=1)
+
+    def sample(self, lines: Sequence[str], dropout: float, draw: random.Random) -> list[Ids]:
+        """Returns pieces of each line with BPE-dropout.
+
+        A call draws at most 16 segmentations of a word, which saves time. sentencepiece's own sampling would differ
+        from process to process.
+        """
+        drawn: dict[str, list[Ids]] = {}
+        found = []
+        for line in lines:
+            found.append(ids := [])
+            for word in line.split():
+                own = drawn.setdefault(word, [])
+                if len(own) < 16:
+                    own.append(self._segment(word, dropout, draw))
+                    ids += own[-1]
+                else:
+                    ids += own[int(16 * draw.random())]
+        return found
+
+    def _segment(self, word: str, dropout: float, draw: random.Random) -> Ids:
+        """Merges the most frequent pair first; each time, a pair is left out with the probability of dropout."""
+        parts, known = list(f"\u2581{word}"), self._ids
+        while True:
+            pairs = [known.get(a + b) for a, b in pairwise(parts)]
+            pairs = [(number, k) for k, number in enumerate(pairs) if number and draw.random() >= dropout]
+            if not pairs:
+                return [known.get(part, UNKNOWN) for part in parts]
+            k = min(pairs)[1]
+            parts[k : k + 2] = [parts[k] + parts[k + 1]]
 
     def decode(self, ids: Sequence[Ids]) -> Lines:
         """Returns the words of pieces."""
@@ -139,8 +169,8 @@ class Training:
         saved = begin
         while state["epoch"] < args.epochs and not self.finished():
             name = f"{self.seed} {state['epoch']}"
-            draw, drop = random.Random(name), self.settings.bpe_dropout
-            sides = [self.pieces.encode(side, drop, draw.getrandbits(31)) for side in pairs]
+            draw = random.Random(name)
+            sides = [self.pieces.sample(side, self.settings.bpe_dropout, draw) for side in pairs]
             every = batches(list(zip(*sides, strict=True)), self.settings.batch, name)
             for sources, targets in every[state["batch"] :]:
                 if stop or time.monotonic() - begin > 3600 * args.hours:

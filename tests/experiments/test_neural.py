@@ -1,11 +1,14 @@
 """experiments/neural.py: training that repeats, scores by hand, and lists that `lscfg rescore` reads."""
 
 import json
+import os
 import signal
+import subprocess
 import sys
 from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -200,6 +203,26 @@ def test_batches_hold_every_pair_once():
     assert sorted(zip(*map(sum, zip(*found, strict=True), ([], [])), strict=True)) == sorted(pairs)
     assert all(len(targets) * (1 + max(map(len, targets))) <= 100 for _, targets in found)
     assert found == neural.batches(pairs, 100, "1 0") != neural.batches(pairs, 100, "1 1")
+
+
+def test_pieces_without_dropout_are_those_of_sentencepiece(corpus):
+    lines = [line for name in ("train.de", "train.en") for line in neural.read_lines(corpus / name)]
+    pieces, draw = neural.Pieces.learn(lines, 32), Random(1)
+    lines += ["abacab dd", "aq bac"]
+    assert pieces.sample(lines, 0.0, draw) == pieces.encode(lines)
+    dropped = pieces.sample(lines[:-1], 0.3, draw)
+    assert pieces.decode(dropped) == lines[:-1] and dropped != pieces.encode(lines[:-1])
+    assert {len(ids) for ids in pieces.sample(["abacab"], 1.0, draw)} == {7}
+
+
+def test_another_process_gives_equal_bytes(corpus):
+    """An interpreter with another hash seed and other addresses."""
+    train = ["train", corpus / "experiment.toml", "--data", corpus, "--epochs", "1", *TINY]
+    run(*train, "-o", corpus / "here")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, neural.__file__, *train, "-o", corpus / "there"], check=True, env=environment)
+    for name in ("model.pt", "pieces.model", "about.json"):
+        assert (corpus / "here" / name).read_bytes() == (corpus / "there" / name).read_bytes()
 
 
 def test_equal_seeds_give_equal_bytes_interrupted_or_not(corpus):
