@@ -50,17 +50,17 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
     empty = True
     for number, line in enumerate(stream_lines(path), 1):
         words = [word for word in line.replace("\t", " ").replace("\r", " ").replace("\0", " ").split(" ") if word]
-        for reserved in SPECIALS:
+        for reserved in (*SPECIALS, "<UNK>"):  # KenLM reads <UNK> as <unk>
             if reserved in words:
                 raise InputError(
-                    f"word {reserved} is reserved by the language model; take it out of the text or write it otherwise",
+                    f"word {reserved} is reserved by the language model; replace it in the text, as lscfg prepare does",
                     path,
                     number,
                 )
         empty = empty and not words
         yield words
     if empty:
-        raise InputError("no words to estimate a model from; give a text of one tokenized sentence a line", path)
+        raise InputError("no words to estimate a model from; give a text of one tokenized sentence a line, as lscfg prepare makes", path)
 
 
 def read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], np.ndarray, int]:

@@ -30,17 +30,17 @@ static inline int next_word(const char **at, const char *end, token *word, lscfg
   for (; p < end && *p != ' '; p++) {
     int32_t code = (signed char)*p > 0x20 && *p != 0x7f ? 0 : unwelcome(p, end);
     if (code) {
-      int control = code < 0xa0;
-      lscfg_fail(error, LSCFG_EINPUT, 0, "%s character U+%04lX; %s",
-                 control ? "control" : is_space(code) ? "space" : "invisible", code < 0 ? 0L : (long)code,
-                 control || is_space(code) ? "separate words by single blanks" : "remove it, as lscfg prepare does");
+      int blank = code < 0xa0 || is_space(code);
+      lscfg_fail(error, LSCFG_EINPUT, 0, "%s character U+%04lX; %s, as lscfg prepare does",
+                 code < 0xa0 ? "control" : blank ? "space" : "invisible", code < 0 ? 0L : (long)code,
+                 blank ? "separate words by single blanks" : "remove it");
       return LSCFG_PAIR_CONTROL;
     }
   }
   word->length = (int32_t)(p - word->begin);
   *at = p;
   if (!is_reserved(word->begin, word->length)) return LSCFG_PAIR_GOOD;
-  lscfg_fail(error, LSCFG_EINPUT, 0, "the word '%.*s' is reserved in grammars; replace it in the text",
+  lscfg_fail(error, LSCFG_EINPUT, 0, "the word '%.*s' is reserved in grammars; replace it, as lscfg prepare does",
              word->length > 60 ? 60 : (int)word->length, word->begin);
   return LSCFG_PAIR_RESERVED;
 }
@@ -71,7 +71,8 @@ static int read_words(sentence_pair *p, int side, const char *line, size_t lengt
   }
   p->tokens[side].size = n;
   if (!n) {
-    lscfg_fail(error, LSCFG_EINPUT, 0, "the %s sentence is empty; remove this pair from both sides", side_name[side]);
+    lscfg_fail(error, LSCFG_EINPUT, 0,
+               "the %s sentence is empty; remove this pair from both sides, as lscfg prepare does", side_name[side]);
     return LSCFG_PAIR_EMPTY;
   }
   if (most && n > most) {

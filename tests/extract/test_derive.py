@@ -407,9 +407,9 @@ def test_only_the_blank_is_a_space():
     assert [*map(ord, refused_characters())] == refused
     assert words_fault("".join(map(chr, range(0x10000, 0x110000)))) is None
     assert words_fault("a\u202bb") == "invisible character U+202B; remove it, as lscfg prepare does"
-    assert words_fault("a\u3000b") == "space character U+3000; separate words by single blanks"
-    assert words_fault("a\0") == "control character U+0000; separate words by single blanks"
-    assert words_fault("a [b]") == "the word '[b]' is reserved in grammars; replace it in the text"
+    assert words_fault("a\u3000b") == "space character U+3000; separate words by single blanks, as lscfg prepare does"
+    assert words_fault("a\0") == "control character U+0000; separate words by single blanks, as lscfg prepare does"
+    assert words_fault("a [b]") == "the word '[b]' is reserved in grammars; replace it, as lscfg prepare does"
     assert words_fault("") is words_fault("  ") is words_fault("[ ] [] || x]") is None
 
 
