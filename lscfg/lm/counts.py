@@ -60,7 +60,10 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
         empty = empty and not words
         yield words
     if empty:
-        raise InputError("no words to estimate a model from; give a text of one tokenized sentence a line, as lscfg prepare makes", path)
+        raise InputError(
+            "no words to estimate a model from; give a text of one tokenized sentence a line, as lscfg prepare makes",
+            path,
+        )
 
 
 def read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], np.ndarray, int]:

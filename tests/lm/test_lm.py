@@ -275,7 +275,7 @@ def test_fallback_warns_and_without_it_the_cure_is_named(tmp_path: Path, capsys:
 
 @pytest.mark.parametrize("word", ["<s>", "</s>", "<unk>"])
 def test_reserved_word_in_text(tmp_path: Path, word: str) -> None:
-    with pytest.raises(InputError, match=f"text:2: word {word} is reserved.*take it out"):
+    with pytest.raises(InputError, match=f"text:2: word {word} is reserved.*replace it in the text"):
         model_of(f"a b\nc {word} d\n", tmp_path, 2)
 
 
