@@ -10,7 +10,7 @@ JOBS ?= auto
 DIST = build/dist
 SANITIZED = build/sanitized
 
-.PHONY: demo test test-slow test-all lint types docs sanitize valgrind fuzz attack clean
+.PHONY: demo test test-slow test-all lint types docs lock sbom sanitize valgrind fuzz attack clean
 
 demo: $(VENV)/demo.done
 	$(BIN)/lscfg demo -o demo
@@ -37,32 +37,55 @@ types: $(VENV)/test.done
 	$(BIN)/python -P -m mypy
 
 # The pages of docs/ and of the root as a site, with the reference of the Python packages.
-docs: $(VENV)/docs.done
+docs: $(VENV)/test.done
 	$(BIN)/python -P -m sphinx -q -W --keep-going -c docs . build/docs
 	@echo build/docs/index.html
 
 # Not an editable install: what is tested is what a user gets. The sources decide when it is made again.
 SOURCES = $(shell find plugin lscfg tuning cdec_bridge moses_bridge -name '*.[ch]*' -o -name '*.py') pyproject.toml setup.py
 
+# setup.py refuses an older Python too; this saves the time until pip calls it.
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("lscfg needs Python 3.11 or newer; $(PYTHON) is Python %d.%d.%d: make demo PYTHON=python3.12" \
+	% sys.version_info[:3] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet '.[train]'
 	touch $@
 
-$(VENV)/docs.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet '.[train,docs]'
+# A source archive and the wheel made from it: test_install.py looks at this wheel. All packages that are downloaded are
+# those of requirements/, and pip compares their hashes; hence no isolated builds, for which pip would take any version.
+LOCKED = $(BIN)/python -m pip install --quiet --require-hashes
+$(VENV)/test.done: $(VENV)/bin/python $(SOURCES) requirements/build.txt requirements/test.txt
+	rm -rf $(DIST)
+	$(LOCKED) -r requirements/build.txt
+	$(LOCKED) --no-build-isolation -r requirements/test.txt
+	PYTHONWARNINGS=ignore $(BIN)/python -m build --no-isolation --outdir $(DIST) . >/dev/null
+	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(DIST)/*.whl
+	$(BIN)/python -m pip check
 	touch $@ $(VENV)/demo.done
 
-# A source archive and the wheel made from it: test_install.py looks at this wheel.
-$(VENV)/test.done: $(VENV)/bin/python $(SOURCES)
-	rm -rf $(DIST)
-	$(BIN)/python -m pip install --quiet build
-	PYTHONWARNINGS=ignore $(BIN)/python -m build --outdir $(DIST) . >/dev/null
-	$(BIN)/python -m pip install --quiet --force-reinstall --no-deps $(DIST)/*.whl
-	$(BIN)/python -m pip install --quiet "$$(echo $(DIST)/*.whl)[test]"
-	touch $@ $(VENV)/demo.done $(VENV)/docs.done
+# Versions and hashes for all systems and Pythons, written again after a change of dependencies in pyproject.toml; versions
+# that still fit stay as they are. UPGRADE=--upgrade takes the newest ones.
+LOCK = build/release/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes $(UPGRADE) \
+  --custom-compile-command 'make lock'
+lock: build/release/done
+	$(LOCK) --group build -o requirements/build.txt
+	$(LOCK) pyproject.toml --extra test -c requirements/build.txt -o requirements/test.txt
+	$(LOCK) pyproject.toml --extra train --extra serve -c requirements/test.txt -o requirements/serve.txt
+	$(LOCK) --group release -c requirements/test.txt -o requirements/release.txt
+
+# The packages of `pip install 'lscfg[train,serve]'`, with versions, hashes and licences, as CycloneDX.
+sbom: build/release/done
+	build/release/bin/cyclonedx-py requirements requirements/serve.txt --pyproject pyproject.toml --mc-type library \
+	--output-reproducible --output-format JSON --output-file build/lscfg.cdx.json
+	@echo build/lscfg.cdx.json
+
+build/release/done: requirements/release.txt
+	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --require-hashes -r requirements/release.txt
+	touch $@
 
 # The tests marked `kernel` with the sanitizers of gcc in the extension, which is found before the installed one. The
 # libraries must be loaded first, and libstdc++ with them, since they ask it how exceptions are thrown. Python itself leaks.

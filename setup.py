@@ -1,6 +1,15 @@
 """The C extension and the list of packages; everything else is in pyproject.toml."""
 
 import sys
+
+# Before every other import, and before pip looks for packages: with an older Python, old versions of pip download one
+# release of NumPy after the other in search of one that fits.
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.exit(
+        f"lscfg needs Python 3.11 or newer; {sys.executable} is Python {'.'.join(map(str, sys.version_info[:3]))}. "
+        "Name a newer one: make demo PYTHON=python3.12, or python3.12 -m venv .venv"
+    )
+
 import tomllib
 from pathlib import Path
 
