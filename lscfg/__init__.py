@@ -50,7 +50,7 @@ _PLACES = {
 
 
 def __getattr__(name: str) -> object:
-    """A public name, from its module when it is first asked for: the command line starts without NumPy."""
+    """Imports a public name from its module at first use, so that the command line starts without NumPy."""
     if name == "lm":
         return import_module("lscfg.lm")
     if name not in _PLACES:

@@ -74,11 +74,11 @@ def compile_adapter(decoder: str, options: Sequence[str], folder: Path) -> list[
         kernel = kernel_facts(plugin)
         c = [*cc, *kernel["flags"], "-O3", "-fPIC", f"-I{plugin}", f"-I{plugin / 'include'}"]
         cpp = [*cxx, "-std=c++14", "-O2", "-fPIC", "-fvisibility=hidden", *includes, *options]
-        # as one unit, since the decoder's headers take longer to compile than all that is ours
+        # as one unit: the decoder's headers take longer to compile than our sources
         parts = sorted(path for path in (plugin / decoder).iterdir() if path.suffix in (".cc", ".cpp"))
         adapter = folder / "adapter.cc"
         adapter.write_text("".join(f'#include "{path}"\n' for path in parts), encoding="utf-8")
-        # and first: what is wrong with the decoder shows there
+        # and first, because faults of the decoder show there
         jobs = [[*cpp, "-c", str(adapter)]]
         jobs += [[*c, "-c", str(path)] for layer in kernel["decoder"] for path in sorted((plugin / layer).glob("*.c"))]
         made = [str(folder / f"{number}.o") for number in range(len(jobs))]

@@ -27,10 +27,10 @@ _METAVARS = {int: "N", float: "X", str: "NAME", Path: "FILE"}
 
 @dataclass(frozen=True)
 class Table:
-    """A table of settings, as an experiment file has it.
+    """A table of settings, as in an experiment file.
 
     Attributes:
-        classes: whose keys the table always has; kinds: further keys by the name of the kind that has them.
+        classes: classes whose keys are always allowed; kinds: further classes, by the name of their kind.
     """
 
     name: str
@@ -51,12 +51,12 @@ def add_settings(
 ) -> None:
     """Declares ``--set``, ``--settings`` and options of common settings; the help lists all settings.
 
-    Options are those of the first table only: a word means one setting.
+    Only settings of the first table become options, so that a word means one setting.
 
     Args:
-        leave: settings that the command takes by other arguments only.
+        leave: settings that the command takes from other arguments.
         choices: values of options whose settings do not declare them.
-        by_kind: a command reads one table, that of the kind which its first argument names.
+        by_kind: the command reads one table, which its first argument names.
     """
     for table in tables:
         rows = [row for cls in table.classes for row in _rows(cls, leave)]
@@ -141,7 +141,7 @@ class GivenSettings:
         main: keys of ``--set`` without a table are of the first table.
 
     Raises:
-        InputError: the file cannot be read or lacks all tables, or a key of ``--set`` is of no table.
+        InputError: the file cannot be read or lacks all tables, or a key of ``--set`` belongs to no table.
     """
 
     def __init__(self, args: argparse.Namespace, *tables: str, main: bool = False):
@@ -171,8 +171,8 @@ class GivenSettings:
         """The settings of a table: an instance of the class, or of each of several.
 
         Args:
-            others: classes whose keys are of other kinds, by the name of the kind.
-            ignore: keys of the table that are for other commands.
+            others: classes of other kinds, by the name of the kind.
+            ignore: keys of the table that belong to other commands.
 
         Raises:
             InputError: a key is unknown or of another kind, or a value has the wrong type or is out of its range.

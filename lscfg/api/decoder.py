@@ -49,7 +49,7 @@ class Decoder(Closing):
             lines: sentences of words that blanks separate; an empty one has an empty translation.
 
         Raises:
-            InputError: a line has what no word may have, or k is less than 1.
+            InputError: a line contains a forbidden word, or k is less than 1.
         """
         if isinstance(lines, str):
             raise TypeError("lines is one string; give a list of sentences")

@@ -1,4 +1,4 @@
-"""Estimators as scikit-learn has them: settings when one is made, ``fit``, and what was learned in names that end in _.
+"""Estimators in the style of scikit-learn: settings in the constructor, ``fit``, learned attributes that end in _.
 
 >>> import lscfg
 >>> trees = lscfg.derive(["a b", "b a", "a"], ["A B", "B A", "A"], ["0-0 1-1", "0-0 1-1", "0-0"])
@@ -31,7 +31,7 @@ class LatentEstimator:
     """The base class of estimators. ``help`` shows the settings of an estimator with their defaults.
 
     Args:
-        threads: how many ``fit`` may use; its result does not depend on them.
+        threads: number of threads of ``fit``; the result does not depend on it.
         settings: as on the command line, ``-`` written ``_``.
 
     Attributes:
@@ -81,7 +81,7 @@ class LatentEstimator:
             context: the source side of the corpus as a file; the model then also learns the words around a rule.
 
         Raises:
-            InputError: a file cannot be read or does not fit the others, or the text is too little for the rank asked.
+            InputError: a file cannot be read or does not fit the others, or the text is too small for the rank.
         """
         trees = derivations if isinstance(derivations, Derivations) else Derivations.load(derivations)
         data = None if context is None else _context(derivations, context).read(trees)
@@ -93,7 +93,7 @@ class LatentEstimator:
         """Writes the model of ``fit``, for decoders and ``lscfg.load``.
 
         Raises:
-            InputError: there was no ``fit``, a value is too large for float32, or the file cannot be written.
+            InputError: ``fit`` was not called, a value is too large for float32, or the file cannot be written.
         """
         if not hasattr(self, "parameters_"):
             raise InputError(f"nothing to write; call {type(self).__name__}.fit first", path)

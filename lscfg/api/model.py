@@ -1,4 +1,4 @@
-"""A model that a program asks about sentences and states."""
+"""Models in programs: analyses of sentences, and descriptions of hidden states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lscfg.study.show import explanations_html, explanations_text
 
 @dataclass(frozen=True)
 class SentenceAnalysis:
-    """The analysis of a sentence by a model; a notebook shows it as a table of spans.
+    """The analysis of a sentence under a model; a notebook shows it as a table of spans.
 
     Attributes:
         explanation: the whole analysis, as ``lscfg inspect sentence`` shows it.
@@ -37,7 +37,7 @@ class SentenceAnalysis:
         return Records.of({key: value for key, value in row.items() if key != "features"} for row in rows)
 
     def spans(self) -> Records:
-        """Spans with their words, marginal and depth in the best derivation (None where that does not have them)."""
+        """Spans with their words, marginal and depth in the best derivation (None for spans outside it)."""
         return Records.of(
             {"span": one.span, "words": one.words, "marginal": one.marginal, "depth": one.depth, "of": one.n_choices}
             for one in self.explanation.spans
@@ -52,7 +52,7 @@ class SentenceAnalysis:
         )
 
     def states(self) -> Records:
-        """Posteriors of hidden states of the spans, the most probable first; none of models of signed parameters."""
+        """Posteriors of hidden states of spans, the most probable first; empty for models with signed parameters."""
         return Records.of(
             {"span": one.span, "words": one.words} | asdict(state)
             for one in self.explanation.spans
@@ -74,7 +74,8 @@ class LatentModel:
     """An L-SCFG, opened by ``lscfg.load``.
 
     Args:
-        path: a model, which parses with its own rules; or a ``cdec.ini`` with an LSCFG line, which parses as it says.
+        path: a model, which parses with its own rules, or a ``cdec.ini`` with an LSCFG line, which sets grammar and
+            options.
 
     Raises:
         InputError: a file cannot be read, or is of another kind.
@@ -97,12 +98,12 @@ class LatentModel:
         """Analyses a sentence of words that blanks separate.
 
         Args:
-            top: most rules, and states, of a span.
-            least: smallest marginal of spans that the best derivation does not have; 0 for all.
+            top: largest number of rules, and of states, for each span.
+            least: smallest marginal of spans outside the best derivation; 0 for all.
 
         Raises:
             InputError: ``top`` or ``least`` is out of its range.
-            TooLargeError: the forest would be larger than it may be.
+            TooLargeError: the forest would exceed its limit.
         """
         return SentenceAnalysis(self._explainer(sentence, top, least))
 

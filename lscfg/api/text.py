@@ -31,10 +31,10 @@ def align_lines(
 
     Args:
         source, target: sentences of tokens that blanks separate.
-        aligner: its kind, as ``lscfg align --aligner``.
-        heuristic: how both directions are joined.
-        jobs: 2: the directions run at the same time; the result is the same.
-        settings: of the aligner, such as ``seed``.
+        aligner: name of the aligner, as in ``lscfg align --aligner``.
+        heuristic: symmetrisation of the two directions.
+        jobs: with 2, both directions run at the same time; the result is the same.
+        settings: settings of the aligner, such as ``seed``.
 
     Raises:
         InputError: an unknown aligner, a setting out of its range, sides of unequal length, or the package sil-thot
@@ -51,8 +51,8 @@ def derive_lines(source: Iterable[str], target: Iterable[str], alignment: Iterab
 
     Args:
         source, target: sentences of tokens that blanks separate.
-        alignment: of each pair, as of ``lscfg.align``.
-        options: of ``lscfg derive``, such as ``max_arity=2``.
+        alignment: links of each pair, as from ``lscfg.align``.
+        options: options of ``lscfg derive``, such as ``max_arity=2``.
 
     Raises:
         InputError: a link is malformed or out of range, a sentence is empty, or the sides are of unequal length.

@@ -76,7 +76,7 @@ def _heuristics(text: str) -> tuple[str, ...]:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Aligns and writes one line of links a sentence pair, into a file for each heuristic.
+    """Aligns and writes one line of links per sentence pair, into a file for each heuristic.
 
     Raises:
         InputError: see ``lscfg.corpus.align.AlignmentSettings`` and ``lscfg.corpus.parallel.read_parallel``; or options

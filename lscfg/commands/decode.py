@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         type=file_or_stream,
         metavar="TEXT",
-        help="tokenized sentences, one a line; - translates standard input line by line, a bad line as an empty one",
+        help="tokenized sentences, one per line; - translates standard input line by line, a bad line as an empty one",
     )
     add_config(parser)
     add_weights(parser)
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Translates; as many lines as the text has, or as many lists.
+    """Translates; writes one line or one k-best list per sentence.
 
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.

@@ -13,7 +13,9 @@ from lscfg.options import add_output
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
-    parser.add_argument("text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence a line, .gz allowed")
+    parser.add_argument(
+        "text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence per line, .gz allowed"
+    )
     add_output(parser, "ARPA file to write, .gz allowed", required=True)
     parser.add_argument(
         "--order", type=int, default=4, metavar="N", help="words of the longest n-grams, 2 to 6 (default: %(default)s)"

@@ -1,4 +1,4 @@
-"""``lscfg prepare``: raw parallel text made a corpus; new text and translations the same way there and back."""
+"""``lscfg prepare``: turns raw parallel text into a corpus, prepares new text and restores translations."""
 
 from __future__ import annotations
 

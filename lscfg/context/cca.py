@@ -18,7 +18,7 @@ class CCASettings(RidgeSettings):
     """Settings of the space that contexts and rules share."""
 
     m: int = setting(
-        100, "dimensions that contexts and rules share, at most twice k, or three times with gaps", least=1
+        100, "dimensions of the space that contexts and rules share; at most 2 k, or 3 k with gaps", least=1
     )
 
 
@@ -31,20 +31,20 @@ class CanonicalCorrelation(LowDimensionalLearner[CCASettings]):
     TAKES_TEXT = True
 
     def fit(self, task: Task, settings: CCASettings) -> Fitted:
-        """Directions of D_c^-1/2 C'Z D_z^-1/2, the covariances with themselves being their diagonals."""
+        """Directions of D_c^-1/2 C'Z D_z^-1/2, where D is the diagonal of a view's covariance."""
         vectors, rules = shared_space(task, settings)
         return Fitted("cosine", vectors, np.zeros(vectors.shape[1]), normalised_rows(rules), np.zeros(task.rows))
 
 
 def shared_space(task: Task, settings: CCASettings) -> tuple[np.ndarray, np.ndarray]:
-    """float64 [items, m] and [rows, m], what items add to a context and what a rule is in the shared space.
+    """Vectors of items, float64 [items, m], and of rules, float64 [rows, m], in the shared space.
 
     Raises:
-        InputError: it would have more dimensions than contexts have.
+        InputError: m exceeds the number of dimensions of contexts.
     """
     contexts, own = task.contexts(settings), task.own[task.used]
     if settings.m > contexts.shape[1]:
-        raise InputError(f"m = {settings.m} dimensions of contexts that have {contexts.shape[1]}; choose fewer")
+        raise InputError(f"m = {settings.m} exceeds the {contexts.shape[1]} dimensions of contexts; choose fewer")
     scales = 1 / np.sqrt((contexts**2).sum(axis=0) + settings.ridge), 1 / np.sqrt(task.counts + settings.ridge)
     cross = scales[0][:, None] * sums_by_row(contexts, own, task.rows).T * scales[1]
     u, sigma, vt = np.linalg.svd(cross, full_matrices=False)

@@ -22,13 +22,13 @@ class CCAMMSettings(
 class MaximumMargin(LowDimensionalLearner[CCAMMSettings]):
     """Perceptron that decides whether a context and a rule match."""
 
-    HELP = "a perceptron on what cca makes of a context and of a rule"
+    HELP = "perceptron on the projections that cca gives a context and a rule"
     VERSION = 1
     Settings = CCAMMSettings
     TAKES_TEXT = True
 
     def fit(self, task: Task, settings: CCAMMSettings) -> Fitted:
-        """Learns the logit of right pairs against the other rules of their source side."""
+        """Learns the logit of each correct pair against the other rules of its source side."""
         vectors, rules = shared_space(task, settings)
         rules = normalised_rows(rules)
         shift = np.zeros(vectors.shape[1])

@@ -11,7 +11,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.svd import signs_of, truncated_svd
 
 WHITENINGS = ("diag", "identity", "rand", "full", "ppmi")
-"""Ways to remove the covariance of each view with itself: its diagonal; not at all; by random projections; exactly; or
+"""Ways to whiten each view: by the diagonal of its covariance; not at all; by random projections; exactly; or
 not at all, on pointwise mutual information."""
 
 MOST_EXACT = 5000
@@ -30,7 +30,8 @@ class Correlation:
 
     Attributes:
         left: float64 [d, k]; right: float64 [d', k]; sigma: float64 [k], falling; correlations if ``rand`` or ``full``.
-        gaps: float64 [d'', k''], those of what is in gaps with both views and itself; no item where there are none.
+        gaps: float64 [d'', k''], directions of items in gaps, correlated with both views and themselves; empty without
+            gaps.
     """
 
     left: np.ndarray
@@ -55,15 +56,17 @@ def correlate(
     Args:
         x: [n, d]; y: [n, d'].
         whiten: one of ``WHITENINGS``; ``rand`` is of centred data (Mineiro & Karampatziakis 2014).
-        gamma: regularisation, at least 0; with ``ppmi`` the logarithm of it is subtracted, so that 1 is none.
-        relative: gamma is in units of the mean variance of a view's columns.
+        gamma: regularisation, at least 0; with ``ppmi`` its logarithm is subtracted, so 1 has no effect.
+        relative: True if gamma is in units of the mean variance of a view's columns.
 
     Raises:
-        InputError: k is more than the views have, or a covariance cannot be inverted.
+        InputError: k exceeds the size of a view, or a covariance cannot be inverted.
     """
     most = min(x.shape[1], y.shape[1])
     if k > most:
-        raise InputError(f"{k} dimensions of views with {x.shape[1]} and {y.shape[1]} items; at most {most}")
+        raise InputError(
+            f"{k} dimensions for views of {x.shape[1]} and {y.shape[1]} items; at most {most} are possible"
+        )
     ridges = [gamma * (_mean_square(view) if relative else 1.0) for view in (x, y)]
     if whiten == "rand":
         found = _randomised(x, y, k, (ridges[0], ridges[1]), seed, oversampling)
@@ -138,7 +141,7 @@ def _randomised(
     seed: int,
     oversampling: int,
 ) -> Correlation:
-    """Mineiro & Karampatziakis (2014), Algorithm 1, of centred views."""
+    """Algorithm 1 of Mineiro & Karampatziakis (2014), on centred views."""
     n, rng = x.shape[0], np.random.default_rng(seed)
     means = [np.asarray(view.mean(axis=0)).ravel() for view in (x, y)]
     width = [min(k + oversampling, view.shape[1]) for view in (x, y)]

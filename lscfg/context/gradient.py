@@ -1,4 +1,4 @@
-"""Steps of context models that are learned token by token."""
+"""Learning of context models token by token."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lscfg.estimate.svd import normalised_rows
 from lscfg.kernel.context import ScoreTrainer
 
 STEP = 20_000
-"""Tokens between two moves of the progress bar."""
+"""Tokens between two updates of the progress bar."""
 
 
 def standardised(task: Task, basis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -33,14 +33,14 @@ def trainer_of(
     rules: np.ndarray | None = None,
     spread: bool = False,
 ) -> ScoreTrainer:
-    """A trainer of the used tokens that have a choice; their contexts have length 1 where rules have vectors.
+    """A trainer for the used tokens that have a choice; contexts have length 1 if rules have vectors.
 
     Raises:
         InputError: there is no such token.
     """
     asked = task.asked(task.used)
     if not len(asked):
-        raise InputError("no token has a rule that is chosen among several: there is nothing to choose by context")
+        raise InputError("no source side of a token has two rules, so the context has nothing to choose")
     side = task.side[asked]
     contexts = np.asarray(task.views.matrix[asked] @ vectors) + shift
     if rules is not None:
@@ -54,7 +54,7 @@ def train_passes(trainer: ScoreTrainer, passes: int, seed: int, name: str) -> No
     """Learns from all tokens, in another order each pass.
 
     Raises:
-        InputError: the loss is not finite any more.
+        InputError: the loss is no longer finite.
     """
     random, n = np.random.default_rng(seed), len(trainer.own)
     for number in range(1, passes + 1):

@@ -26,7 +26,7 @@ class ContextInputs:
     """The data that context models are learned from."""
 
     models: Mapping[str, Declared]
-    """Settings of each context model, in the order in which they are learned."""
+    """Settings of each context model, in the order of learning."""
     text: Path
     """Source side of the corpus."""
     rules: RuleInputs
@@ -85,7 +85,7 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     """The source sentence of each sentence pair of the derivations.
 
     Raises:
-        InputError: the file cannot be read, or has not the sentences of the derivations.
+        InputError: the file cannot be read, or does not contain the sentences of the derivations.
     """
     lines = read_lines(path)
     if len(lines) != derivations.pairs:
@@ -104,7 +104,7 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     found = ids[expand_ranges((np.cumsum(lengths) - lengths)[pair], lengths[pair])]
     if len(wrong := np.nonzero(found != derivations.kernel.words()[0])[0]):
         pairs = pair[np.searchsorted(np.cumsum(expected), wrong, "right")]
-        raise _other_text("has other words than its derivation", path, pairs.min())
+        raise _other_text("differs from the words of its derivation", path, pairs.min())
     return lines
 
 

@@ -1,7 +1,7 @@
-"""The log-linear model of ``loglinear`` with a few dense values of the words around among its items.
+"""The log-linear model of ``loglinear`` with a few dense values of the surrounding words as additional items.
 
-The values are those of the two views (``lscfg.context.correlation``), which need no translations, or of word vectors.
-An outcome has a weight for each value, as for any item. The sum over a token's values goes into the file as a
+The values come from the two views (``lscfg.context.correlation``), which need no translations, or from word vectors.
+Each outcome has a weight for each value, as for any item. The sum over a token's values goes into the file as a
 low-dimensional model of the kind ``joint``, which the kernel adds to the log-linear score.
 """
 
@@ -29,13 +29,13 @@ from lscfg.settings import setting
 class JointSettings(LoglinearSettings, VectorSettings):
     """Settings of the joint context model."""
 
-    dense_penalty: float = setting(1.0, "inverse variance of the prior of weights for dense values", above=0)
+    dense_penalty: float = setting(1.0, "inverse variance of the prior on weights of dense values", above=0)
 
 
 class Joint(ContextLearner[JointSettings]):
-    """Log-linear model with a few dense values of the words around a rule among its items."""
+    """Log-linear model that also uses a few dense values of the surrounding words."""
 
-    HELP = "the log-linear model with a few dense values of the words around among its items"
+    HELP = "the log-linear model with a few dense values of the surrounding words as additional items"
     VERSION = 1
     Settings = JointSettings
     FEATURES = CONTEXT_FEATURES
@@ -81,8 +81,8 @@ def estimate_joint(
     vectors, dense = np.zeros((len(views.items), 2 * k)), []
     for side, (view, basis, items) in enumerate(zip(views.sides, (found.left, found.right), sides, strict=True)):
         values = view @ basis
-        # a token's values have a square sum of 1 in the mean, as a single item has: so steps have no other length; they
-        # are not centred, so that they are 0 where nothing is known around
+        # a token's values have a mean square sum of 1, like a single item, so steps have the same length; they
+        # are not centred, so that they are 0 where all surrounding words are unknown
         size = np.sqrt(np.maximum((values**2).mean(axis=0), 1e-24) * 2 * k)
         columns = slice(side * k, (side + 1) * k)
         vectors[items, columns] = basis / size

@@ -1,4 +1,4 @@
-"""Context models: which target side a rule has, given the source words around it (thesis, chapter 4)."""
+"""Context models: prediction of a rule's target side from the surrounding source words (thesis, chapter 4)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ AnyModel = TypeVar("AnyModel", bound=Parameters | Estimate)
 class ContextSettings(Declared):
     """Settings of all context models."""
 
-    min_word: int = setting(3, "least number of tokens with a word; rarer words are one", least=1)
+    min_word: int = setting(3, "least number of tokens with a word; rarer words count as one word", least=1)
     max_targets: int = setting(20, "most frequent target sides of each source side to choose among", least=2)
-    seed: int = setting(1, "seed of all that is random", least=0)
+    seed: int = setting(1, "seed of all random choices", least=0)
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class WindowSettings(ContextSettings):
 
 @dataclass(frozen=True)
 class VectorSettings(WindowSettings):
-    """Settings of context models that turn the words around a rule into a few numbers."""
+    """Settings of context models that map the words around a rule to a few numbers."""
 
     k: int = setting(50, "dimensions of each side", least=1)
     gamma: float = setting(2.0, "regularisation of the covariances of both sides", least=0)
@@ -58,7 +58,7 @@ class ContextLearner(Kind[SettingsT]):
     """Learns a context model and adds it to a model."""
 
     FEATURES: tuple[str, ...]
-    """The family of latent features whose values the context model gives. A model has one context model a family."""
+    """The family of latent features that the context model computes. A model has one context model per family."""
     TAKES_TEXT: bool = False
     """Further source text, without translations, improves the context model."""
 
@@ -71,10 +71,10 @@ class ContextLearner(Kind[SettingsT]):
         threads: int = 1,
         more: Sequence[str] = (),
     ) -> AnyModel:
-        """Returns the model with a context model, the same for any number of threads.
+        """Returns the model with a context model; the result does not depend on the number of threads.
 
         Args:
-            tokens: of the rules that the context model is for.
+            tokens: tokens of the rules that the context model covers.
             source: the source sentences of the tokens.
             more: further source text, whose words the vocabulary of the tokens includes.
 
@@ -89,10 +89,10 @@ CONTEXT_MODELS: Registry[ContextLearner[Declared]] = Registry("lscfg.context_mod
 
 
 def check_same_rules(one: RuleTable, other: RuleTable) -> None:
-    """Refuses two context models of one model that are of different rules.
+    """Refuses two context models of different rules in one model.
 
     Raises:
-        InputError: they are.
+        InputError: the rules differ.
     """
     arrays = ((one.symbols, other.symbols), (one.offsets, other.offsets), (one.src_length, other.src_length))
     if one.words != other.words or not all(np.array_equal(*pair) for pair in arrays):
@@ -100,14 +100,14 @@ def check_same_rules(one: RuleTable, other: RuleTable) -> None:
 
 
 DEFAULTS = ("loglinear", "residual")
-"""The default context model of each family of features, in the order in which they are learned."""
+"""The default context model of each family of features, in the order of learning."""
 
 
 def chosen_models(features: Sequence[str], settings: Mapping[str, Declared]) -> dict[str, Declared]:
     """The context models that some latent features need, with their settings.
 
     Args:
-        settings: of context models, by name. A context model that is not named has the settings of the default one, or
+        settings: settings of context models, by name. A context model that is not named has default settings, or
             is none that is needed; of two of one family the first is taken.
     """
     found = {}

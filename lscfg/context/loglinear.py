@@ -5,9 +5,9 @@ predicts a rule's target side from its source side, its span, the spans of its n
 
     p(e | f, context) ~ count(f, e) exp(sum over outcomes o of the rule, items c of the context, of w(o, c)),
 
-the thesis's phrase-sense disambiguation with features in as many dimensions as there are (section 4.2.4). Outcomes of a
-rule are itself, the words of its target side, and how these and its nonterminals stand. Its rules are the minimal ones
-of the derivations, Hiero's, or both. It goes into the model file; decoders have it as ContextTarget0,
+the thesis's phrase sense disambiguation with features in all dimensions (section 4.2.4). Outcomes of a
+rule are the rule itself, the words of its target side, and their order among its nonterminals. The rules are minimal
+ones of the derivations, Hiero's, or both. The model file contains the weights; decoders show them as ContextTarget0,
 ContextTargetBare and ContextTargetN (docs/reference/features.md).
 """
 
@@ -30,25 +30,25 @@ from lscfg.parallel.choose import in_threads
 from lscfg.settings import setting
 
 # A context model has separate rules, because most Hiero rules have no tensor. Most rules are rare and share weights
-# with others through target words and shape; only weights that enough tokens ask for exist.
+# with others through target words and shape; only outcomes of enough tokens get weights.
 
 
 @dataclass(frozen=True)
 class LoglinearSettings(PassSettings, defaults={"passes": 3}):
     """Settings of the log-linear context model.
 
-    The penalty of Hiero's rules, which overlap and so repeat the same evidence, is at least the mean number of tokens
+    The penalty of Hiero rules, which overlap and so repeat the same evidence, is at least the mean number of tokens
     that cover a source word.
     """
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
     min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)
-    max_tokens: int = setting(5_000_000, "most tokens to learn from; of more, a random sample", least=1)
-    batch: int = setting(4096, "tokens whose gradients are found before a weight is changed", least=1)
+    max_tokens: int = setting(5_000_000, "most tokens to learn from; a larger text is sampled at random", least=1)
+    batch: int = setting(4096, "tokens per step: their gradients are summed before weights change", least=1)
 
 
 class Loglinear(ContextLearner[LoglinearSettings]):
-    """Log-linear model with weights of outcomes for items of context."""
+    """Log-linear model with a weight for each pair of outcome and context item."""
 
     HELP = "log-linear model of target sides given the source words around a rule"
     VERSION = 2
@@ -90,7 +90,7 @@ def learn_context(
     threads: int = 1,
     dense: tuple[np.ndarray, np.ndarray, float] | None = None,
 ) -> tuple[ContextModel, np.ndarray]:
-    """The context model, and float32 [rules, 2 dims], what each rule has of dense values.
+    """The context model and the weights of dense values, float32 [rules, 2 dims].
 
     Args:
         dense: as of ``ContextTrainer``.
@@ -110,7 +110,7 @@ def learn_context(
 
     learned = places[rank[places[:, 0]] < settings.max_targets]
     if not len(learned):
-        raise InputError("no source side has two target sides: there is nothing to choose by context")
+        raise InputError("no source side has two target sides, so the context has nothing to choose")
     if len(learned) > settings.max_tokens:
         chosen = np.random.default_rng(settings.seed).choice(len(learned), settings.max_tokens, replace=False)
         learned = learned[np.sort(chosen)]
@@ -133,7 +133,7 @@ def learn_context(
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:
-    """The numbers of all words, -1 for rare ones and those that are in no rule, and where sentences begin."""
+    """Numbers of all words, -1 for rare words and words outside all rules, and the begin of each sentence."""
     numbers = {word: k for k, word in enumerate(rules.words)}
     lines = [line.split() for line in source]
     first = np.concatenate([[0], np.cumsum([len(line) for line in lines])]).astype(np.int64)
@@ -143,19 +143,19 @@ def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray,
 
 
 def _overlap(places: np.ndarray, words: int) -> float:
-    """The mean number of tokens that each of so many source words is in."""
-    spans = places[:, 2:].reshape(-1, 3, 2).astype(np.int64)  # what is not there has length 0
+    """Mean number of tokens that cover each of ``n`` source words."""
+    spans = places[:, 2:].reshape(-1, 3, 2).astype(np.int64)  # missing spans have length 0
     lengths = spans[:, :, 1] - spans[:, :, 0]
     return float((lengths[:, 0] - lengths[:, 1] - lengths[:, 2]).sum() / words)
 
 
 FIRST_BATCH, GROWTH = 32, 64
-"""Tokens of the first batches, and what part of the tokens before it a later one has at most. The first steps of a
-weight are long: many in the same direction at once would go too far."""
+"""Tokens of the first batches, and the largest ratio of a batch to all tokens before it. The first steps of a
+weight are long; many of them in one direction at once would go too far."""
 
 
 def batches(n: int, seen: int, most: int) -> list[slice]:
-    """The batches of a pass over n tokens, after so many of other passes."""
+    """The batches of a pass over n tokens, given the number of tokens of earlier passes."""
     found, start = [], 0
     while start < n:
         found.append(slice(start, min(n, start + min(most, max(FIRST_BATCH, (seen + start) // GROWTH)))))
@@ -170,7 +170,7 @@ def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settin
         order, loss = random.permutation(n), np.zeros(2)
         for some in log.progress(batches(n, (number - 1) * n, settings.batch), f"context, pass {number}"):
             batch = tokens[order[some]]
-            # tokens of a source side meet the same weights, which are near if they come one after the other
+            # tokens of a source side use the same weights, which stay in the cache if the tokens are neighbours
             loss += trainer.learn(batch[np.argsort(side[batch[:, 0]], kind="stable")])
         plain, here = loss / n
         log.info(f"pass {number}: loss of a target side {plain:.3f} by frequency, {here:.3f} in context")

@@ -1,4 +1,4 @@
-"""Low-dimensional context models: their settings, what they are learned from, and their base class."""
+"""Low-dimensional context models: settings, training data, and the base class."""
 
 from __future__ import annotations
 
@@ -37,20 +37,20 @@ COSTS = {"uniform": "indicators", "frequency": "costs"}
 """The kernel's name of a squared loss by the setting ``costs``."""
 
 HELD_OUT = 10
-"""One of so many sentences is left out of a first estimate, which calibrates the second one."""
+"""One sentence in this many is left out of a first estimate, which calibrates the second one."""
 
 
 @dataclass(frozen=True)
 class ViewSettings(WindowSettings):
     """Settings of low-dimensional context models."""
 
-    bag: bool = setting(False, "words of a side count wherever they stand")
+    bag: bool = setting(False, "ignore the distance of words to the rule")
     min_count: int = setting(2, "least number of tokens of a rule that is scored", least=1)
-    gaps: bool = setting(False, "first and last word of each gap of a rule, and its length, count, too")
+    gaps: bool = setting(False, "also use the first and last word and the length of each gap of a rule")
 
     @property
     def look(self) -> Look:
-        """Words to look at."""
+        """The part of the sentence that serves as context."""
         return Look(self.window, self.bag, self.min_word, gaps=self.gaps)
 
 
@@ -58,11 +58,11 @@ class ViewSettings(WindowSettings):
 class SentenceSettings(ViewSettings):
     """Settings of context models that may see the whole sentence."""
 
-    sentence: bool = setting(False, "words of the whole sentence count, too, wherever they stand")
+    sentence: bool = setting(False, "also use the words of the whole sentence, at any position")
 
     @property
     def look(self) -> Look:
-        """As of ``ViewSettings``."""
+        """As in ``ViewSettings``."""
         return super().look._replace(sentence=self.sentence)
 
 
@@ -71,11 +71,11 @@ class ViewVectorSettings(ViewSettings, VectorSettings):
     """Settings of context models whose dimensions come from a canonical correlation analysis of both sides."""
 
     whiten: str = setting("diag", "covariance whitening of each side", choices=WHITENINGS)
-    relative: bool = setting(False, "gamma counts in mean variances of a side's items")
+    relative: bool = setting(False, "gamma in units of the mean variance of a side's items")
 
     @property
     def look(self) -> Look:
-        """As of ``ViewSettings``; a given word vector needs no count."""
+        """As in ``ViewSettings``; word vectors from a file need no count."""
         return super().look._replace(least=1) if self.vectors else super().look
 
 
@@ -111,14 +111,14 @@ class CostSettings(StepSettings):
 
     costs: str = setting(
         "uniform",
-        "training targets: 1 of the right rule and 0 of others, or costs of these that grow with their counts",
+        "training targets: 1 for the correct rule and 0 for others, or costs of others that grow with their counts",
         choices=tuple(COSTS),
     )
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """A low-dimensional context model as it was learned.
+    """A learned low-dimensional context model.
 
     Attributes:
         kind: one of the kernel's.
@@ -174,13 +174,13 @@ class Task:
     """Tokens, and the rules that the words around a token must distinguish.
 
     Attributes:
-        tokens: of rules that share their source side with another one, those that are not scored, too.
+        tokens: tokens of rules that share their source side with another one, including rules without a score.
         views: of all tokens.
-        row: int32 [rules], place among the scored ones, -1: none; scored: int64 [rows], these rules, by source side.
-        used: bool [tokens], those that are learned from.
-        threads: how many to use; nothing depends on it.
-        text: views that directions are learned from, of the tokens and of further text; None: those of the tokens.
-        bases: what several estimates share, by what made it.
+        row: int32 [rules], index among scored rules, or -1; scored: int64 [rows], scored rules, by source side.
+        used: bool [tokens], True for training tokens.
+        threads: number of threads; results do not depend on it.
+        text: views of the tokens and of further text, for learning directions; None: views of the tokens alone.
+        bases: bases that several estimates share, by their origin.
     """
 
     tokens: RuleTokens
@@ -204,7 +204,7 @@ class Task:
         """The task of some tokens, all of them used.
 
         Args:
-            more: further source text, whose words the tokens' vocabulary has; directions are learned from it, too.
+            more: further source text for learning directions; the vocabulary of the tokens includes its words.
 
         Raises:
             InputError: no source side has two target sides that are frequent enough.
@@ -215,7 +215,7 @@ class Task:
         kept = np.nonzero(most_frequent(side, counts, settings.max_targets) & (counts >= settings.min_count))[0]
         scored = kept[np.argsort(side[kept], kind="stable")]
         if not len(scored) or np.bincount(side[scored]).max() < 2:
-            raise InputError("no source side has two frequent target sides: there is nothing to choose by context")
+            raise InputError("no source side has two frequent target sides, so the context has nothing to choose")
         row = np.full(len(rules), -1, np.int32)
         row[scored] = np.arange(len(scored))
         views, text = Views.with_text(source, more, rules.words, tokens.places[:, 1:], settings.look, settings.seed)
@@ -223,17 +223,17 @@ class Task:
 
     @property
     def rows(self) -> int:
-        """Rules that are scored."""
+        """Number of scored rules."""
         return len(self.scored)
 
     @cached_property
     def own(self) -> np.ndarray:
-        """int32 [tokens], the row of each one's own rule, -1: it is not scored."""
+        """int32 [tokens], row of each token's own rule, or -1 without a score."""
         return np.asarray(self.row[self.tokens.places[:, 0]])
 
     @cached_property
     def begin(self) -> np.ndarray:
-        """int64 [source sides + 1], where the rows of each begin."""
+        """int64 [source sides + 1], first row of each source side."""
         side = self.tokens.rules.source_id
         found: np.ndarray = np.searchsorted(side[self.scored], np.arange(side.max() + 2)).astype(np.int64)
         return found
@@ -245,12 +245,12 @@ class Task:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """int64 [rows], used tokens of each."""
+        """int64 [rows], number of used tokens of each row."""
         own = self.own[self.used]
         return np.bincount(own[own >= 0], minlength=self.rows)
 
     def asked(self, tokens: np.ndarray) -> np.ndarray:
-        """int64, the members of ``tokens``, bool [tokens], whose scored rule has scored competitors."""
+        """int64, tokens of the selection ``tokens``, bool [tokens], whose scored rule has scored competitors."""
         several = np.diff(self.begin)[self.side] > 1
         return np.nonzero(tokens & (self.own >= 0) & several)[0]
 
@@ -262,7 +262,7 @@ class Task:
         return Choices(begin, begin[:-1] + self.own[asked] - first), expand_ranges(first, sizes)
 
     def correlation(self, settings: ViewVectorSettings) -> Correlation:
-        """The directions of the two views; they need no translations, and are those of all tokens and text."""
+        """The directions of the two views, learned without translations from all tokens and further text."""
         key = (settings.k, settings.whiten, settings.gamma, settings.relative, settings.seed, settings.vectors)
         if key not in self.bases:
             found = self._correlate(settings)
@@ -286,18 +286,18 @@ class Task:
         return replace(found, gaps=correlate(inside, self.views.matrix, k, *how, threads=self.threads).left)
 
     def basis(self, settings: ViewVectorSettings) -> np.ndarray:
-        """float64 [items, dims]: what each item adds to the context of a token: k of either side, and k of gaps."""
+        """float64 [items, dims], contribution of each item to a context: k columns per side, and k for gaps."""
         found = self.correlation(settings)
         parts = (found.left, found.right, *([found.gaps] if len(found.gaps) else []))
         return np.asarray(linalg.block_diag(*parts))
 
     def contexts(self, settings: ViewVectorSettings) -> np.ndarray:
-        """float64 [used tokens, dims], the context of each."""
+        """float64 [used tokens, dims], their contexts."""
         return np.asarray(self.views.matrix[self.used] @ self.basis(settings))
 
 
 def sums_of_weights(weights: sparse.csr_matrix, items: sparse.csr_matrix, rows: np.ndarray) -> np.ndarray:
-    """float64 [n], the sum of each row's weights for its items, [n, items]; they are looked up, since rows are long."""
+    """float64 [n], sum of each row's weights over the items of a context; by look-up, since rows are long."""
     keys = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr)) * weights.shape[1] + weights.indices
     keys, values = np.append(keys, np.iinfo(np.int64).max), np.append(weights.data, 0)
     asked = np.repeat(np.arange(len(rows)), np.diff(items.indptr))
@@ -310,7 +310,7 @@ ViewSettingsT = TypeVar("ViewSettingsT", bound=ViewSettings)
 
 
 class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
-    """Learns a context model in few dimensions."""
+    """Learns a context model of few dimensions."""
 
     FEATURES = SENSE_FEATURES
 
@@ -335,7 +335,9 @@ class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
         rules = task.tokens.rules
         if model.context:
             if model.context.low_dimensional:
-                raise InputError("the model has a joint or a low-dimensional context model already; add one to another")
+                raise InputError(
+                    "the model already has a joint or low-dimensional context model; start from one without"
+                )
             check_same_rules(model.context.rules, rules)
             context = replace(model.context, low_dimensional=made)
         else:
@@ -347,7 +349,7 @@ class LowDimensionalLearner(ContextLearner[ViewSettingsT]):
         return replace(model, context=context, about=model.about | {"sense": about})
 
     def _calibrate(self, task: Task, settings: ViewSettingsT) -> np.ndarray:
-        """float64 [2], weights of the logarithm of a rule's count and of its score, fitted to sentences left out."""
+        """float64 [2], weights of the logarithm of a rule's count and of its score, fitted to left-out sentences."""
         out = task.tokens.places[:, 1] % HELD_OUT == 0
         part = replace(task, used=~out, bases=task.bases)
         asked = part.asked(out)

@@ -23,7 +23,7 @@ class LeastSquares(LowDimensionalLearner[LSSettings]):
     TAKES_TEXT = True
 
     def fit(self, task: Task, settings: LSSettings) -> Fitted:
-        """beta = (C'C + ridge I)^-1 C'Z, where a column of C is 1 and Z has an indicator of each token's rule."""
+        """Solves beta = (C'C + ridge I)^-1 C'Z, where one column of C is 1 and Z indicates each token's rule."""
         contexts, own = task.contexts(settings), task.own[task.used]
         extended = np.column_stack([contexts, np.ones(len(contexts))])
         gram = extended.T @ extended + settings.ridge * np.eye(extended.shape[1])
@@ -33,7 +33,7 @@ class LeastSquares(LowDimensionalLearner[LSSettings]):
 
 
 def sums_by_row(values: np.ndarray, own: np.ndarray, rows: int) -> np.ndarray:
-    """float64 [rows, columns], the sum of the values of the tokens of each row; ``own``: each one's row, -1: none."""
+    """float64 [rows, columns], sum of the values of each row's tokens; ``own`` is the row of each token, or -1."""
     order = np.argsort(own, kind="stable")[(own < 0).sum() :]
     begin = np.searchsorted(own[order], np.arange(rows))
     present = np.diff(np.append(begin, len(order))) > 0

@@ -1,4 +1,4 @@
-"""Scores by squared loss, token by token, among the rules of a source side (thesis, section 4.1.2, LS-ONLINE)."""
+"""Scores by squared loss, token by token, over the rules of a source side (thesis, section 4.1.2, LS-ONLINE)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of a hidden layer that all rules share (thesis, section 4.1.2, MLP)."""
+"""Scores from a hidden layer that all rules share (thesis, section 4.1.2, MLP)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MLPSettings(OnlineSettings, HiddenSettings):
 class MultilayerPerceptron(LowDimensionalLearner[MLPSettings]):
     """Hidden layer that all rules share."""
 
-    HELP = "as ls-online, with a hidden layer that all rules share"
+    HELP = "like ls-online, with a hidden layer that all rules share"
     VERSION = 1
     Settings = MLPSettings
     TAKES_TEXT = True

@@ -1,4 +1,4 @@
-"""Scores in as many dimensions as there are words: a weight of each rule for each of them (thesis, 4.2.4, MLR)."""
+"""Scores with one dimension per word: each rule weights every word (thesis, section 4.2.4, MLR)."""
 
 from __future__ import annotations
 
@@ -18,37 +18,35 @@ from lscfg.settings import setting
 NORMS = ("l2", "l1")
 
 PARTS = 16
-"""Groups of source sides, which threads share."""
+"""Groups of source sides that threads divide among themselves."""
 
 
 @dataclass(frozen=True)
 class MLRSettings(SentenceSettings, CostSettings, defaults={"penalty": 1e-5}):
     """Settings of multinomial regression."""
 
-    norm: str = setting("l2", "what the penalty is of: half of a weight's square, or its size", choices=NORMS)
+    norm: str = setting("l2", "norm of the penalty: half the square of a weight, or its absolute value", choices=NORMS)
 
 
 class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
-    """Weights of each rule for each word around."""
+    """A weight for each rule and surrounding word."""
 
-    HELP = "as ls-online, with a weight of each rule for each word at its distance instead of dimensions"
+    HELP = "like ls-online, with a weight for each rule, word and distance instead of dimensions"
     VERSION = 1
     Settings = MLRSettings
 
     def fit(self, task: Task, settings: MLRSettings) -> Fitted:
-        """Learns the scores of each source side, which shares no weight with others.
+        """Learns the scores of each source side separately, since source sides share no weights.
 
         Raises:
-            InputError: no token has a choice, or the weights grew beyond all bounds.
+            InputError: no token has a choice, or the weights diverged.
         """
         asked = task.asked(task.used)
         if not len(asked):
-            raise InputError("no token has a rule that is chosen among several: there is nothing to choose by context")
+            raise InputError("no source side of a token has two rules, so the context has nothing to choose")
         around, side = task.views.matrix[asked], task.side[asked]
         lists, items = _own_items(around, side, len(task.views.items))
-        behind = np.bincount(
-            lists[:, 0], minlength=len(task.begin) - 1
-        )  # items of each side; the bias comes behind them
+        behind = np.bincount(lists[:, 0], minlength=len(task.begin) - 1)  # items of each side; the bias follows them
         of_row = behind[task.tokens.rules.source_id[task.scored]]
         begin = around.indptr + np.arange(len(asked) + 1)
         with_bias = np.insert(items, around.indptr[1:], behind[side])
@@ -80,7 +78,7 @@ class MultinomialRegression(LowDimensionalLearner[MLRSettings]):
 
 
 def _own_items(around: sparse.csr_matrix, side: np.ndarray, n_items: int) -> tuple[np.ndarray, np.ndarray]:
-    """int64 [lists, 2], the items that tokens of each source side have, by side; int64, each token's by its list."""
+    """int64 [lists, 2], items of the tokens of each source side, by side; int64, items of each token by list."""
     keys = np.repeat(side, np.diff(around.indptr)) * n_items + around.indices
     found, number = np.unique(keys, return_inverse=True)
     sides, items = np.divmod(found, n_items)

@@ -19,13 +19,13 @@ class ResidualSettings(SentenceSettings, StepSettings):
     """Settings of directions and softmax."""
 
     k: int = setting(50, "dimensions of both sides together", least=1)
-    smoothing: float = setting(10.0, "what is added to sums of squares that columns are divided by", above=0)
+    smoothing: float = setting(10.0, "value added to the sums of squares that normalise columns", above=0)
 
 
 class Residual(LowDimensionalLearner[ResidualSettings]):
     """Softmax on singular vectors of residuals."""
 
-    HELP = "softmax on the directions that explain most of what frequencies leave open"
+    HELP = "softmax on the directions that explain most of the variance that frequencies leave"
     VERSION = 1
     Settings = ResidualSettings
 
@@ -33,12 +33,12 @@ class Residual(LowDimensionalLearner[ResidualSettings]):
         """The SVD of D_x^-1/2 [X Y]'(Z - P) D_r^-1/2, P being relative frequencies; then as ``softmax``.
 
         Raises:
-            InputError: there are fewer items or rules than dimensions.
+            InputError: the dimensions exceed the number of items or rules.
         """
         asked = task.asked(task.used)
         if settings.k > min(len(task.views.items), task.rows) - 1 or not len(asked):
             raise InputError(
-                f"{settings.k} dimensions of {len(task.views.items)} items and {task.rows} rules; choose fewer"
+                f"{settings.k} dimensions for {len(task.views.items)} items and {task.rows} rules; choose fewer"
             )
         choices, rows = task.choices(asked)
         shares = np.exp(choices.log_shares(np.log(np.maximum(task.counts[rows], 1e-9))))

@@ -1,4 +1,4 @@
-"""Scores by skip-grams of rules with the words around them (thesis, section 4.1.2, SG, Eq. 4.1)."""
+"""Scores by skip-grams of rules and the words around them (thesis, section 4.1.2, SG, Eq. 4.1)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from lscfg.settings import setting
 
 SCORES = ("cosine", "dot")
 LAST_RATE = 1e-4
-"""Of the first rate; word2vec's."""
+"""Smallest rate as a fraction of the first rate, from word2vec."""
 
 FLATTENING = 0.75
-"""Power of a word's frequency with which it is drawn as a wrong one; word2vec's."""
+"""Power of a word's frequency in the distribution of negative samples, from word2vec."""
 
 
 @dataclass(frozen=True)
 class SkipGramSettings(ViewSettings, PassSettings, defaults={"rate": 0.025}):
-    """Settings of skip-grams; the defaults are those of word2vec. The rate falls to a ten-thousandth."""
+    """Settings of skip-grams, with the defaults of word2vec. The rate falls to a ten-thousandth."""
 
     dims: int = setting(50, "dimensions of the vectors", least=1, most=10_000)
     score: str = setting(
         "cosine", "score of a rule: cosine with the sum of the words' unit vectors, or dot product", choices=SCORES
     )
-    negatives: int = setting(5, "wrong words for each right one", least=1)
-    sample: float = setting(0.0, "share of all words above which a word is looked at less often; 0: none", least=0)
+    negatives: int = setting(5, "negative samples for each observed word", least=1)
+    sample: float = setting(0.0, "share of all words above which a word is subsampled; 0: no subsampling", least=0)
 
 
 class SkipGram(LowDimensionalLearner[SkipGramSettings]):
@@ -43,10 +43,10 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
     Settings = SkipGramSettings
 
     def fit(self, task: Task, settings: SkipGramSettings) -> Fitted:
-        """Learns from the words around the used tokens at any position; only words that are separate items count.
+        """Learns from the words around the used tokens at any position; only frequent words count.
 
         Raises:
-            InputError: the vectors grew beyond all bounds.
+            InputError: the vectors diverged.
         """
         views = task.views
         word = views.items % (len(task.tokens.rules.words) + CONTEXT_EXTRA_WORDS)
@@ -87,7 +87,7 @@ class SkipGram(LowDimensionalLearner[SkipGramSettings]):
                 settings.negatives,
                 seed,
             )
-            log.info(f"sg, pass {number_of_pass + 1}: loss {loss / max(len(items), 1):.4f} a word")
+            log.info(f"sg, pass {number_of_pass + 1}: loss {loss / max(len(items), 1):.4f} per word")
             if not np.isfinite(loss):
                 raise InputError(f"sg diverged in pass {number_of_pass + 1}; choose a smaller rate")
         vectors = np.zeros((len(views.items), settings.dims))

@@ -1,4 +1,4 @@
-"""Scores that redistribute frequencies: softmax over the rules of a source side, with their counts as offset."""
+"""Scores that adjust frequencies: softmax over the rules of a source side, with log counts as offset."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Softmax(LowDimensionalLearner[SoftmaxSettings]):
 
 
 def fit_shares(task: Task, basis: np.ndarray, steps: StepSettings, name: str) -> Fitted:
-    """Learns log-shares of contexts in a basis, [items, m]; ``name`` is for messages."""
+    """Learns log-shares from contexts in a basis, [items, m]; ``name`` is for messages."""
     vectors, shift = standardised(task, basis)
     trainer = trainer_of(task, "softmax", vectors, shift, 0, steps.rate, steps.penalty, spread=True)
     train_passes(trainer, steps.passes, steps.seed, name)

@@ -17,7 +17,7 @@ from lscfg.model.low_dimensional import end_of_items, first_gap_item, first_leng
 
 
 def number_words(lines: Sequence[str], vocabulary: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """int64, numbers of the words of all lines, -1: in no vocabulary; int64 [lines + 1], where each line begins."""
+    """Numbers of the words of all lines, int64, -1 for unknown words, and the begin of each line, int64 [lines + 1]."""
     numbers = {word: k for k, word in enumerate(vocabulary)}
     split = [line.split() for line in lines]
     first = np.concatenate([[0], np.cumsum([len(words) for words in split])]).astype(np.int64)
@@ -25,7 +25,7 @@ def number_words(lines: Sequence[str], vocabulary: Sequence[str]) -> tuple[np.nd
 
 
 def places_in_text(first: np.ndarray, begin: int, lengths: np.ndarray, seed: int) -> np.ndarray:
-    """int64 [places, 3], a span at each word of the lines from ``begin`` on, as long as a random one of the lengths."""
+    """int64 [places, 3], spans at each word of the lines from ``begin`` on, with lengths drawn from the given ones."""
     sizes = np.diff(first)[begin:]
     line = np.repeat(np.arange(begin, begin + len(sizes)), sizes)
     place = np.arange(first[-1] - first[begin]) + first[begin] - first[line]
@@ -38,10 +38,10 @@ class Look(NamedTuple):
     """The part of a token's sentence that serves as context.
 
     Attributes:
-        window: words on each side; bag: whether their distance counts for nothing.
+        window: words on each side; bag: True to ignore their distance.
         least: least count of a word at a distance; rarer words become one word.
-        sentence: whether the words of the whole sentence count, too, on a third side.
-        gaps: whether the first and the last word of each gap and its length count, too.
+        sentence: True to add the words of the whole sentence as a third side.
+        gaps: True to add the first word, the last word and the length of each gap.
     """
 
     window: int
@@ -58,8 +58,8 @@ class Views:
     Attributes:
         look: the part of the sentence that serves as context.
         items: int32 [items], the distinct items, ascending; items of the left side come first.
-        split: how many are of the left side; outer: how many are not of gaps.
-        matrix: [tokens, items], how often each token has each of them.
+        split: number of items on the left side; outer: number of items outside gaps.
+        matrix: [tokens, items], counts of items around each token.
     """
 
     look: Look
@@ -70,7 +70,7 @@ class Views:
 
     @property
     def sides(self) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-        """The views X [tokens, items of the left side] and Y [tokens, those of the right side]."""
+        """The views X [tokens, items of the left side] and Y [tokens, items of the right side]."""
         columns = self.matrix.tocsc()
         return columns[:, : self.split].tocsr(), columns[:, self.split : self.outer].tocsr()
 
@@ -80,7 +80,7 @@ class Views:
         return self.matrix.tocsc()[:, self.outer :].tocsr()
 
     def is_word(self, n_words: int) -> np.ndarray:
-        """bool [items], which of them are words of a vocabulary of so many."""
+        """bool [items], True for items that are one of ``n_words`` vocabulary words."""
         plain = self.items % (n_words + CONTEXT_EXTRA_WORDS) < n_words
         found: np.ndarray = plain & (self.items < first_length_item(self.look.window, n_words))
         return found
@@ -90,13 +90,13 @@ class Views:
         """The views of some tokens.
 
         Args:
-            words: int32, numbers of the words of all sentences, -1: in no vocabulary; int64 [sentences + 1], where each
-                sentence begins.
-            n_words: of the vocabulary.
+            words: int32, numbers of the words of all sentences, -1 for unknown words; int64 [sentences + 1], begin of
+                each sentence.
+            n_words: size of the vocabulary.
             places: int [tokens, 3], sentence and span; with gaps [tokens, 7], and the spans of both, -1: none.
 
         Raises:
-            InputError: there is no word on one of the sides that is frequent enough.
+            InputError: one of the sides has no word that is frequent enough.
         """
         base, window = n_words + CONTEXT_EXTRA_WORDS, look.window
         first, lengths = first_gap_item(window, n_words), first_length_item(window, n_words)
@@ -108,7 +108,7 @@ class Views:
         kept = np.unique(found)
         split, both, outer = np.searchsorted(kept, [window * base, 2 * window * base, first]).tolist()
         if not split or split == both:
-            raise InputError("no rule token has a word next to it: the sentences are too short for a context")
+            raise InputError("no rule has words next to it: the sentences are too short for a context model")
         entries = (np.ones(len(rows)), (rows, np.searchsorted(kept, found)))
         matrix = sparse.csr_matrix(entries, (len(places), len(kept)))
         return cls(look, kept.astype(np.int32), split, outer, matrix)
@@ -123,11 +123,11 @@ class Views:
         look: Look,
         seed: int,
     ) -> tuple[Views, Views]:
-        """The views of tokens of some text, and the same with spans of further text behind them.
+        """The views of the tokens of some text, and the same views followed by spans of further text.
 
         Args:
-            source: the sentences that the tokens are of; more: the further text, where spans are as long as tokens are.
-            vocabulary, places, look: as of ``of``.
+            source: the sentences of the tokens; more: further text, whose spans have the lengths of tokens.
+            vocabulary, places, look: see ``of``.
         """
         words, n = number_words([*source, *more], vocabulary), len(places)
         if more:
@@ -138,10 +138,10 @@ class Views:
         return replace(found, matrix=found.matrix[:n]), found
 
     def matrix_of(self, words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray) -> sparse.csr_matrix:
-        """[places, items], how often each of these items is around other places, as a decoder counts them.
+        """[places, items], counts of these items around other places, as in a decoder.
 
         Args:
-            words, n_words, places: as of ``Views.of``; an empty span is a boundary.
+            words, n_words, places: see ``Views.of``; an empty span is a boundary.
         """
         base = n_words + CONTEXT_EXTRA_WORDS
         rows, found = _around(words, n_words, places, self.look)
@@ -156,7 +156,7 @@ class Views:
 def _around(
     words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, look: Look
 ) -> tuple[np.ndarray, np.ndarray]:
-    """int64, places and the items that they have around before any is too rare, an item as often as it is there."""
+    """int64, pairs of place and surrounding item, before rare items are merged; repeated items repeat."""
     columns = [_side(words, n_words, places, look.window, look.bag, side) for side in (0, 1)]
     if look.gaps:
         columns.append(_gaps(words, n_words, places, look.window))
@@ -174,7 +174,7 @@ def _around(
 
 
 def _gaps(words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int) -> np.ndarray:
-    """int64 [tokens, 6], for each gap the items of its first and last word and of its length, -1: there is none."""
+    """int64 [tokens, 6], items of the first word, last word and length of each gap, or -1."""
     ids, first = words
     found = []
     for gap in (0, 1):
@@ -192,7 +192,7 @@ def _gaps(words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray
 def _side(
     words: tuple[np.ndarray, np.ndarray], n_words: int, places: np.ndarray, window: int, bag: bool, side: int
 ) -> np.ndarray:
-    """int64 [tokens, window], the items of one side of each token before any is too rare, -1: none."""
+    """int64 [tokens, window], items of one side of each token before rare items are merged, or -1."""
     ids, first = words
     base = n_words + CONTEXT_EXTRA_WORDS
     distance = np.arange(window)

@@ -36,9 +36,9 @@ class AlignmentSettings(Declared):
     """
 
     model: str = setting("eflomal", "aligner of each direction", option="aligner", common=True)
-    heuristic: str = setting("union", "how the two directions are joined", choices=HEURISTICS)
+    heuristic: str = setting("union", "symmetrisation of the two directions", choices=HEURISTICS)
     aligner: Declared | None = None
-    """Settings of the aligner; its own defaults if None is given."""
+    """Settings of the aligner; None for its defaults."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -95,7 +95,7 @@ def align_both_ways(
 
     Args:
         src, tgt: sentences, words separated by blanks.
-        settings: all but the heuristic.
+        settings: all settings; the heuristic is ignored.
         jobs: with 2 or more the directions run at the same time.
         save: the file that gets the trained aligner, for ``align_with``.
 
@@ -115,11 +115,11 @@ def align_both_ways(
 
 
 def align_with(path: str | os.PathLike[str], src: Sequence[str], tgt: Sequence[str], jobs: int = 2) -> BothWays:
-    """The links that a saved aligner finds, of each pair for itself; nothing is trained.
+    """The links that a saved aligner finds, pair by pair; nothing is trained.
 
     Args:
         path: a file of ``align_both_ways``.
-        src, tgt, jobs: as there.
+        src, tgt, jobs: see ``align_both_ways``.
 
     Raises:
         InputError: the file cannot be read, is no aligner, or is damaged.
@@ -135,7 +135,7 @@ def align_with(path: str | os.PathLike[str], src: Sequence[str], tgt: Sequence[s
 def _both_ways(
     src: Sequence[str], tgt: Sequence[str], aligner: AlignmentSettings | str, folder: Path | None, jobs: int
 ) -> BothWays:
-    """Trains by settings, and saves if there is a folder; or, by the name of a kind, aligns by what the folder has."""
+    """Trains with settings and saves into the folder, if given; or uses the model of a named aligner there."""
     # words as lscfg derive counts them, where blanks may be doubled
     sides = (
         [[word for word in line.split(" ") if word] for line in src],
@@ -148,8 +148,8 @@ def _both_ways(
         _Direction(*sides, aligner, folders[0], True),
         _Direction(*sides[::-1], aligner, folders[1], jobs < 2),
     ]
-    # Processes even if the directions run in turn: only there is the thread count ours to set. Sums over threads would
-    # come out in another order each time.
+    # Processes even if the directions run in turn, because only a process lets us set its thread count. Sums over
+    # threads would come out in another order each time.
     with in_processes(min(2, max(1, jobs)), {"OMP_NUM_THREADS": "1"}) as engine:
         try:
             direct, inverse = engine.map(_one_direction, tasks)
@@ -163,9 +163,11 @@ class _Direction(NamedTuple):
 
     src: list[list[str]]
     tgt: list[list[str]]
-    aligner: AlignmentSettings | str  # by which it is trained, or the kind that the folder has a model of
+    aligner: (
+        AlignmentSettings | str
+    )  # settings to train with, or the name of the aligner whose model the folder contains
     folder: Path | None
-    shown: bool  # how far it is: of two at a time, that of one is enough
+    shown: bool  # progress: of two directions at a time, one is enough
 
 
 def _one_direction(task: _Direction) -> list[Links]:

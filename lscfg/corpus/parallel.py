@@ -23,7 +23,7 @@ def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, 
 
 
 def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
-    """Refuses cdec's lattices and segments, which would else be taken for words.
+    """Refuses cdec's lattices and segments, which would otherwise count as words.
 
     Raises:
         InputError: the first of them.
@@ -67,7 +67,7 @@ def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: s
 
 
 def check_words(words: Iterable[str]) -> None:
-    """Refuses words that a grammar file would not give back, whatever way they came.
+    """Refuses words that do not survive writing and reading a grammar file.
 
     Raises:
         InputError: the first such word.

@@ -60,7 +60,7 @@ def save_aligner(path: str | os.PathLike[str], aligner: str, settings: Declared,
 def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     """Writes the aligner's files into ``folder/direct`` and ``folder/inverse``; returns its kind.
 
-    The programs that read them do not check them. So a file of other bytes than were written is refused here.
+    The programs that read these files do not check them, so this function refuses a file whose content changed.
 
     Raises:
         InputError: the file cannot be read, is no aligner, or is damaged.
@@ -71,9 +71,9 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
         read_json(metadata, "settings")
         for name, array in arrays.items():
             if not _NAME.fullmatch(name) or array.dtype != np.uint8 or array.ndim != 1:
-                raise ValueError(f"array {quote(name)} is none of an aligner's")
+                raise ValueError(f"array {quote(name)} does not belong to an aligner")
         if metadata.get("sha256") != _hash(arrays):
-            raise ValueError("its bytes are not those that were written")
+            raise ValueError("its content differs from what was written")
     except ValueError as error:
         raise InputError(f"not a whole aligner: {error}; make it again with lscfg align --save", path) from error
     if aligner not in ALIGNERS:

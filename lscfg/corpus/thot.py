@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 _PREFIX = "model"
 _OF_TRAINING = ("aligns", "anji", "src", "srctrgc", "trg")
-"""Files of a model that hold the text it was trained on, or its links: new text needs none of it."""
+"""Files of a model that hold its training text or links, which new text does not need."""
 _REQUIRED = ("src", "trg")
-"""Of these, what sil-thot wants to be there, though empty."""
+"""Files among these that sil-thot requires, though empty."""
 
 
 def matrix_links(matrix: WordAlignmentMatrix) -> Links:
@@ -30,7 +30,7 @@ def train(model: Any, src: Sequence[list[str]], tgt: Sequence[list[str]], iterat
     """Trains a model of sil-thot, with a progress bar.
 
     Args:
-        iterations: how many; None: as many as the model schedules.
+        iterations: number of iterations; None: as the model schedules.
     """
     for pair in zip(src, tgt, strict=True):
         model.add_sentence_pair(*pair)
@@ -63,7 +63,7 @@ def write_model(model: Any, folder: Path) -> None:
 
 
 def read_model(model: Any, folder: Path) -> Any:
-    """The model that the files of a folder are of.
+    """The model in the files of a folder.
 
     Raises:
         KernelError: sil-thot cannot read them.

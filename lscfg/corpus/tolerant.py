@@ -1,4 +1,4 @@
-"""Sentences of a stream that has to go on, whatever comes: a bad line counts as an empty one."""
+"""Sentences of a stream that must not stop: a bad line counts as an empty one."""
 
 from __future__ import annotations
 

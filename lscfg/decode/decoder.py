@@ -37,7 +37,7 @@ CACHED = 4 << 30
 class EmbeddedDecoder:
     """Decodes as cdec does with the same configuration: exhaustive parse, then cube pruning with the language model.
 
-    In one respect it does more than cdec: a sentence without a parse is parsed again with Hiero's glue rules.
+    Unlike cdec, the decoder parses a sentence without a parse again with Hiero's glue rules.
 
     Each worker reads grammar and models by itself, unless it is forked from a process that already did. It keeps them,
     and the forests of its sentences, until the engine is closed or works for another decoder. A context manager. Only
@@ -81,7 +81,7 @@ class EmbeddedDecoder:
             )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
-        try:  # at once, so that a bad file is reported now
+        try:  # immediately, so that a bad file is reported now
             if engine.inherits:
                 opened = _open(self._described)  # workers share this memory
             else:

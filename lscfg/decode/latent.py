@@ -56,7 +56,7 @@ class LatentFeatures:
         self._infers = marginals or self.options.need_inference
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
-        without = not len(self.model)  # such a model consists of weights of the words at span boundaries
+        without = not len(self.model)  # such a model contains only weights of words at span boundaries
         kinds = {} if without or self.binding.known else self.binding.counts()
         if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warning(

@@ -94,7 +94,7 @@ def test_the_largest_entry_of_a_direction_is_positive(whiten):
 
 def test_bad_input():
     x, y = views(8)
-    with pytest.raises(InputError, match="6 dimensions of views with 6 and 5 items; at most 5"):
+    with pytest.raises(InputError, match="6 dimensions for views of 6 and 5 items; at most 5 are possible"):
         correlate(x, y, 6)
     twice = sparse.csr_matrix(np.repeat(x.toarray()[:, :1], 6, axis=1))
     with pytest.raises(InputError, match="covariance of the left view is singular at pivot 2; give a gamma above 0"):

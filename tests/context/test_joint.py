@@ -204,7 +204,7 @@ def test_command(tmp_path, capsys):
     assert add_by_command(tmp_path, "--model", "joint", "--set", f"vectors={tmp_path}/vectors") == 1
     assert "vectors: no word of the text has a vector" in capsys.readouterr().err
     assert add_by_command(tmp_path, "--model", "joint", "--set", "k=99") == 1
-    assert "99 dimensions of views with" in capsys.readouterr().err
+    assert "99 dimensions for views of" in capsys.readouterr().err
     (tmp_path / "m").rename(tmp_path / "plain")
     assert add_by_command(tmp_path, "--model", "ls", "--set", "k=2") == 1
-    assert "has a joint or a low-dimensional context model" in capsys.readouterr().err
+    assert "already has a joint or low-dimensional context model" in capsys.readouterr().err

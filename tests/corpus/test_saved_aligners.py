@@ -106,10 +106,10 @@ def changed(arrays, metadata, change):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("a byte", "not a whole aligner: its bytes are not those that were written; make it again"),
+        ("a byte", "not a whole aligner: its content differs from what was written; make it again"),
         ("an array less", "not a whole aligner"),
-        ("a name", "not a whole aligner: array '../model.params' is none of an aligner's"),
-        ("a type", "not a whole aligner: array 'direct/model.params' is none of an aligner's"),
+        ("a name", "not a whole aligner: array '../model.params' does not belong to an aligner"),
+        ("a type", "not a whole aligner: array 'direct/model.params' does not belong to an aligner"),
         ("aligner", "is of the aligner 'other'; there are eflomal, fast-align"),
         ("format", "the aligner has format other"),
         ("lscfg", "not an lscfg aligner file"),

@@ -120,7 +120,7 @@ def test_large_output_is_foretold(model, capsys, monkeypatch, words):
     monkeypatch.setattr(marginals._Size, "LARGE", size - 100)
     assert main(["inspect", "marginals", model, "text", "-o", "out", *words]) == 0
     told = capsys.readouterr().err
-    assert told.count("GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only") == (not words)
+    assert told.count("GB of JSON; --top 10 or --min-marginal 1e-4 writes only what matters") == (not words)
     monkeypatch.setattr(marginals._Size, "LARGE", size + 1000)
     assert main(["inspect", "marginals", model, "text", "-o", "out"]) == 0
     assert "GB of JSON" not in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Biparsed rules, and what else biparsing finds: derivations, word alignments, span-boundary weights, a lexicon."""
+"""Biparsed rules and the other results of biparsing: derivations, word alignments, span-boundary weights, a lexicon."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def extract(extraction: Extraction) -> Extracted:
     """Biparses the text.
 
     Raises:
-        InputError: see ``lscfg.induce.biparsed.rules.induce``; or nothing is learned that could be written.
+        InputError: see ``lscfg.induce.biparsed.rules.induce``; or no weights are learned that could be written.
     """
     args, settings, outputs = extraction.args, cast("BiparseSettings", extraction.settings), extraction.outputs
     if "boundary" in outputs and not settings.passes:

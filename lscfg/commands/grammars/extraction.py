@@ -1,4 +1,4 @@
-"""One extraction of ``lscfg grammar``: inputs, and outputs next to the grammar."""
+"""One extraction of ``lscfg grammar``: its inputs, and its outputs besides the grammar."""
 
 from __future__ import annotations
 

@@ -37,9 +37,9 @@ class RuleChoices(Declared):
 
 @dataclass(frozen=True)
 class TranslationChoices(Declared):
-    """Settings of the choices of translations, next to those of the inventory."""
+    """Settings of the choices of translations, in addition to those of the inventory."""
 
-    leave_out: float = setting(0.05, "share of the tokens of --train to ask for, without --held-out", least=0, below=1)
+    leave_out: float = setting(0.05, "share of the tokens of --train to test, without --held-out", least=0, below=1)
     trivial: bool = setting(False, "tokens of source phrases with a single option count as right")
 
 
@@ -115,11 +115,11 @@ def _rules(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
 
 
 def _translations(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
-    """Asks for tokens of ``--held-out``, or, as the thesis does, for tokens of ``--train`` that models leave out."""
+    """Tests on tokens of ``--held-out`` or, as in the thesis, on tokens of ``--train`` that the models leave out."""
     given = GivenSettings(args, TRANSLATIONS)
     settings, own = given.build(TRANSLATIONS, InventorySettings, TranslationChoices)
     if args.held_out and "leave_out" in given.keys(TRANSLATIONS):
-        raise InputError("leave_out is for tokens of --train; leave out --held-out")
+        raise InputError("leave_out selects tokens of --train; drop --held-out")
     check_share(own.leave_out)
     train = Derivations.load(args.train)
     if args.held_out:

@@ -22,7 +22,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--tree",
         metavar="N",
-        help="show tree N, counted from 1, those of a second alignment last; or all, as a file NAME.trees",
+        help="show tree N, counted from 1 (trees of a second alignment come last), or all, as in a file NAME.trees",
     )
 
 

@@ -19,7 +19,7 @@ def check_kind(path: str, wanted: str) -> None:
     """Refuses a file of another kind.
 
     Raises:
-        InputError: it is one; the message names the right action.
+        InputError: the file is of another kind; the message names the right action.
     """
     kind = "derivations" if has_trees(path) else tensors.file_kind(path)
     if kind != wanted:

@@ -38,10 +38,10 @@ def add_arguments(parser: CommandParser) -> None:
         "model",
         type=model_or_ini,
         metavar="MODEL",
-        help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
+        help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
     )
     parser.add_argument(
-        "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one a line; or forests"
+        "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one per line; or forests"
     )
     parser.add_argument(
         "--forests",
@@ -70,7 +70,7 @@ def add_arguments(parser: CommandParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes one JSON object a sentence, or grammars.
+    """Writes one JSON object per sentence, or grammars.
 
     Raises:
         InputError: a file cannot be read or is malformed, or options do not go together.
@@ -78,9 +78,9 @@ def run(args: argparse.Namespace) -> None:
     given = GivenSettings(args, TABLE)
     cut = Cut(args.top, args.min_marginal)
     if args.per_sentence_grammars and not args.output and not cut.is_none:
-        raise InputError("--top and --min-marginal are for the JSON, and not for grammars; name its file with -o")
+        raise InputError("--top and --min-marginal limit the JSON, not the grammars; name a file for the JSON with -o")
     if args.forests and args.per_sentence_grammars:
-        raise InputError("--per-sentence-grammars are for sentences that are parsed here, not for --forests")
+        raise InputError("--per-sentence-grammars needs sentences that are parsed here, not --forests")
     is_ini = args.model.endswith(".ini")
     if is_ini and given.keys(TABLE):
         raise InputError("the LSCFG line sets the features' options; change them there", args.model)
@@ -128,7 +128,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _features(given: GivenSettings) -> FeatureOptions:
-    """The given options; the features of the paper, where no others are named."""
+    """The given options; without named features, those of the paper."""
     made: FeatureOptions = given.build(TABLE, FeatureOptions)
     return made if "names" in given.keys(TABLE) else dataclasses.replace(made, names=PAPER_FEATURES)
 
@@ -157,14 +157,14 @@ class _Size:
             yield part
 
     def end(self) -> None:
-        """A sentence has ended. Warns, once, where all of them will be large."""
+        """Ends a sentence. Warns once if the whole output will be large."""
         self._sentences += 1
         expected = self._bytes
         if self._total is not None and self._sentences >= min(self.SAMPLE, self._total):
             expected = self._bytes * self._total // self._sentences
         if expected > self.LARGE and not self._warned:
             self._warned = True
-            warning(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes what matters only")
+            warning(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes only what matters")
 
     def told(self, path: str | None) -> str:
         """One line of log."""

@@ -33,9 +33,9 @@ def add_arguments(parser: CommandParser) -> None:
         "model",
         type=model_or_ini,
         metavar="MODEL",
-        help="model, which parses with its own rules; or cdec.ini with an LSCFG line, which parses as it says",
+        help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
     )
-    parser.add_argument("sentence", metavar="SENTENCE", help="tokenized source sentence, as one word of the shell")
+    parser.add_argument("sentence", metavar="SENTENCE", help="tokenized source sentence, quoted as one argument")
     parser.add_argument(
         "--compare",
         type=model_or_ini,
@@ -58,7 +58,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--format",
         choices=(*EXPLANATIONS, "svg"),
         default="text",
-        help="form of the output; svg: heat map of the span marginals (default: %(default)s)",
+        help="output format; svg: heat map of the span marginals (default: %(default)s)",
     )
     add_output(parser)
 
