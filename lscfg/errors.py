@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from os import PathLike
 
 SHOWN = 80
-"""Characters of a piece of input that a message quotes."""
+"""Most characters of a piece of input that a message quotes."""
 
 LONGEST = 1200
-"""Maximal characters of a line of a message, without the name of the file."""
+"""Most characters of a line of a message, without the name of the file."""
 
 
 def cut(text: object) -> str:
@@ -68,7 +68,7 @@ class NotBuiltError(LscfgError, ImportError):
 
 
 class TooLargeError(KernelError):
-    """A forest above the limit of size."""
+    """A forest exceeds its size limit."""
 
 
 class WorkerError(KernelError):
@@ -76,7 +76,7 @@ class WorkerError(KernelError):
 
     Attributes:
         reason: the way in which the worker died.
-        block: the number, from 0, of the block that the worker had in hand.
+        block: number, from 0, of the block that the worker was processing.
     """
 
     def __init__(self, reason: str, block: int):

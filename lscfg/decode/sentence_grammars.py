@@ -1,8 +1,8 @@
 """Grammars for single sentences with the latent features on their rules, for a plain cdec.
 
 A grammar is the forest of the sentence: each rule application is a rule, each node a separate category with the span in
-its name, as in ``[X_0_3] ||| [X_0_2,1] の ||| of [1] ||| ...``. All categories below the goal have a
-span and so a fixed yield, so the derivations of the grammar are those of the forest.
+its name, as in ``[X_0_3] ||| [X_0_2,1] の ||| of [1] ||| ...``. All categories below the goal have a span and therefore
+a fixed yield, so grammar and forest have the same derivations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lscfg.io.write import write_blocks
 from lscfg.kernel import REST, Forest
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
-# Each category is named by its span, so a plain decoder's forest equals ours: the yield of a category is fixed, and
+# Each category is named by its span, so a plain decoder builds the same forest: the yield of a category is fixed, and
 # below a root over all words nothing can lie elsewhere.
 
 DIGITS = 12
@@ -43,8 +43,8 @@ class SentenceGrammars:
         sentences: all sentences.
 
     Raises:
-        InputError: the analyser has no configuration, the grammar already has features named like the latent ones, or a
-            sentence or the folder's name cannot be written into cdec's input.
+        InputError: the analyser has no configuration, the grammar already has features with names of latent features,
+            or a sentence or the folder's name cannot be written into cdec's input.
     """
 
     def __init__(self, folder: str | os.PathLike[str], analyser: Analyser, sentences: Sequence[str]):
@@ -107,7 +107,7 @@ class SentenceGrammars:
             f"{grammar.category_name(category)}_{i}_{j}" if category != REST else ""
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
-        names[-1] = goal  # the root, which no edge has as a tail
+        names[-1] = goal  # the root, which is no edge's tail
         has_rests = bool((forest.node_cat == REST).any())
         for first in range(0, forest.n_apps, BLOCK):
             apps = np.arange(first, min(first + BLOCK, forest.n_apps))

@@ -67,7 +67,7 @@ class Checkpoints:
         """Reads the state, and the best model if there is a choice between models.
 
         Raises:
-            InputError: a file is missing or damaged, or of other settings or derivations.
+            InputError: a file is missing or damaged, or belongs to other settings or derivations.
         """
         weights, facts = self._read(CHECKPOINT)
         state = EMState(facts["restart"], facts["history"], weights, facts["finished"])
@@ -86,7 +86,9 @@ class Checkpoints:
         path = self.folder / name
         arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
         if metadata.get("made from") != self.made_from:
-            raise InputError("the checkpoint is of other settings or derivations; give those, or another folder", path)
+            raise InputError(
+                "the checkpoint belongs to other settings or derivations; use those, or another folder", path
+            )
         try:
             check_layout(arrays, {name: f"float64 {shape}" for name, shape in self.shapes.items()})
             for array_name, array in arrays.items():
@@ -99,7 +101,7 @@ class Checkpoints:
 
 
 def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> None:
-    """Refuses facts that no checkpoint has.
+    """Refuses facts that no checkpoint can contain.
 
     Raises:
         ValueError: the fact that is wrong.
@@ -122,6 +124,6 @@ def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> Non
     }
     for name in ("restart", "history", "finished") if "history" in facts else ("restart", "score", "iteration"):
         if not right[name](facts.get(name)):
-            raise ValueError(f"its state has no {name} that could be")
+            raise ValueError(f"its state has an impossible {name}")
     if "history" in facts and len(finished) != facts["restart"]:
-        raise ValueError("its state has other restarts than it says")
+        raise ValueError("its state has another number of restarts than its header")

@@ -1,4 +1,4 @@
-"""Conditional logit: which of several options is right, given features of each (McFadden 1974)."""
+"""Conditional logit: choice of one of several options by their features (McFadden 1974)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 
 RIDGE = 1e-6
-"""Inverse variance of the weights' prior, of standardised features: for features that are copies of each other."""
+"""Inverse variance of the prior on weights of standardised features; keeps duplicate features solvable."""
 
 STEPS, CLOSE = 100, 1e-9
-"""Most steps of Newton's method, and the gain in nats a question below which it ends."""
+"""Most steps of Newton's method, and the gain in nats per question below which it ends."""
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Questions of which each has some options, one of them right.
+    """Questions with several options each, one of them right.
 
     Attributes:
-        begin: int64 [questions + 1], where the options of each begin; every question has one or more.
-        right: int64 [questions], the right option, counted over all options.
+        begin: int64 [questions + 1], first option of each question; every question has at least one.
+        right: int64 [questions], the right option as an index into all options.
     """
 
     begin: np.ndarray
@@ -30,29 +30,29 @@ class Choices:
 
     @property
     def sizes(self) -> np.ndarray:
-        """int64 [questions], options of each."""
+        """int64 [questions], number of options."""
         return np.diff(self.begin)
 
     def select(self, which: np.ndarray) -> tuple[Choices, np.ndarray]:
-        """Some questions, bool [questions], and bool [options], which are theirs."""
+        """The selected questions, and bool [options], True for their options."""
         sizes = self.sizes
         begin = np.concatenate([[0], np.cumsum(sizes[which])])
         return Choices(begin, begin[:-1] + (self.right - self.begin[:-1])[which]), np.repeat(which, sizes)
 
     def log_shares(self, scores: np.ndarray) -> np.ndarray:
-        """float64 [options], the logarithm of each one's share of exp(scores) in its question."""
+        """float64 [options], logarithm of each option's share of exp(scores) in its question."""
         first = self.begin[:-1]
         shifted = scores - np.repeat(np.maximum.reduceat(scores, first), self.sizes)
         result: np.ndarray = shifted - np.repeat(np.log(np.add.reduceat(np.exp(shifted), first)), self.sizes)
         return result
 
     def losses(self, scores: np.ndarray) -> np.ndarray:
-        """float64 [questions], less the logarithm of the right option's share."""
+        """float64 [questions], negative logarithm of the right option's share."""
         result: np.ndarray = -self.log_shares(scores)[self.right]
         return result
 
     def ranks(self, scores: np.ndarray) -> np.ndarray:
-        """float64 [questions], the rank of the right option, from 1; the middle one among equal scores."""
+        """float64 [questions], rank of the right option, from 1; equal scores share their mean rank."""
         first = self.begin[:-1]
         own = np.repeat(scores[self.right], self.sizes)
         above, equal = (np.add.reduceat(found.astype(np.int64), first) for found in (scores > own, scores == own))
@@ -88,5 +88,5 @@ def fit_choices(choices: Choices, features: np.ndarray) -> np.ndarray:
 
 
 def _objective(choices: Choices, values: np.ndarray, weights: np.ndarray) -> float:
-    """The mean log-likelihood less the penalty."""
+    """The mean log-likelihood minus the penalty."""
     return float(-choices.losses(values @ weights).mean() - RIDGE / 2 * (weights**2).sum())

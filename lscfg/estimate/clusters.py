@@ -1,8 +1,8 @@
-"""Hidden states as clusters of the spectral embedding: where EM may begin.
+"""Hidden states as clusters of the spectral embedding: a start for EM.
 
 Inside and outside features of all nodes are projected by the singular vectors of their covariance, as for the spectral
-estimate (paper, section 4.1); there, tensors of signed moments follow, and here k-means, whose clusters are counted as
-if they were observed states.
+estimate (paper, section 4.1). The spectral estimate continues with signed moments; this one runs k-means and counts
+clusters as observed states.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from lscfg.extract.examples import Examples
 from lscfg.model.parameters import Estimate
 
 DIRECTIONS = 64
-"""Singular vectors of the embedding; fewer where the features have no more."""
+"""Singular vectors of the embedding; fewer if the features have a smaller rank."""
 
 INSIDE = ("rule", "children")
 OUTSIDE = ("parent", "sibling", "slot")
 
 RARE = 3
-"""Fewest nodes of a feature that is used."""
+"""Least number of nodes of a feature."""
 
 OVERSAMPLING, ITERATIONS = 20, 3
 """Settings of ``randomized_svd``. The spectrum is flat, so the last directions are not exact; clusters do not need
 more."""
 
 SAMPLE = 50_000
-"""Nodes that k-means is run on; all others go to the nearest centre."""
+"""Nodes that k-means runs on; all others go to the nearest centre."""
 
 BLOCK = 1 << 16
-"""Nodes whose centres are sought at a time."""
+"""Nodes whose nearest centres are computed at a time."""
 
 SWEEPS = 50
 """Most sweeps of k-means."""
@@ -71,7 +71,8 @@ class SpectralClusters(Estimator[ClusterSettings]):
         """Finds parameters by EM from counts of clusters; see ``ExpectationMaximisation.estimate``.
 
         Raises:
-            InputError: nothing to count, fewer different nodes than states, or a checkpoint of other settings.
+            InputError: the derivations hold nothing to count or fewer different nodes than states, or the checkpoint
+                has other settings.
         """
 
         def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
@@ -90,13 +91,13 @@ class SpectralClusters(Estimator[ClusterSettings]):
 def cluster_states(
     examples: Examples, training: np.ndarray, m: int, seed: int, seen: Occurrences | None = None
 ) -> np.ndarray:
-    """A state for each node, int64 [nodes]. A node of a forest counts as much as it is probable.
+    """A state for each node, int64 [nodes]. Nodes of forests count by their probability.
 
     Args:
-        training: bool [nodes], the nodes that embedding and centres are made from.
+        training: bool [nodes], the nodes that determine the embedding and the centres.
         m: number of states.
-        seed: of the sample and of the first centres.
-        seen: where the rules occur; None: in the trees of ``examples``.
+        seed: seed of the sample and of the first centres.
+        seen: occurrences of the rules; None: the trees of ``examples``.
 
     Raises:
         InputError: fewer different nodes than states.
@@ -114,9 +115,9 @@ def cluster_states(
 
 @dataclass(frozen=True)
 class UnitEmbedding:
-    """Each node as two unit vectors, of its inside and its outside; zero if nothing is known.
+    """Each node as two unit vectors, for its inside and its outside; zero for unknown ones.
 
-    Rows are made when they are asked for: those of a large corpus do not fit into memory.
+    Rows are computed on demand, since the rows of a large corpus do not fit into memory.
 
     Attributes:
         sides: scaled features of all nodes, float32 [nodes, features], and singular vectors, float32 [features, k].
@@ -153,9 +154,9 @@ class UnitEmbedding:
 
 
 def _scaled_frequent(features: sparse.csr_matrix, training: np.ndarray, weight: np.ndarray | None) -> sparse.csr_matrix:
-    """The scaled columns of features that are not rare: a rare one says little of a node but that it is that node.
+    """The scaled columns of frequent features; a rare feature only identifies its node.
 
-    All features are indicators: a mean of them is also that of their squares.
+    All features are indicators, so their mean is also the mean of their squares.
     """
     some = features[training]
     count = np.asarray(some.sum(axis=0)).ravel() if weight is None else some.T @ weight[training]
@@ -175,7 +176,7 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.nda
     An empty cluster takes the point that is farthest from its centre.
 
     Args:
-        weight: float64 [points], how much each counts; None: all as much.
+        weight: float64 [points], weight of each point; None: equal weights.
 
     Raises:
         InputError: fewer different points than centres.
@@ -188,7 +189,7 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.nda
         else:
             total = np.cumsum(distance if weight is None else distance * weight)
             if not total[-1] > 1e-6:
-                raise InputError(f"only {k} different nodes for {m} hidden states; give more text or a smaller m")
+                raise InputError(f"only {k} different nodes for {m} hidden states; use more text or a smaller m")
             chosen = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
         centres[k] = points[min(chosen, len(points) - 1)]
         difference = points - centres[k]
@@ -211,7 +212,7 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.nda
 
 
 def nearest(points: np.ndarray, centres: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of the nearest centre of each point, int64, and the square of the distance; the first of equal ones."""
+    """Number of the nearest centre of each point, int64, and the squared distance; ties go to the first centre."""
     norm = np.einsum("nk,nk->n", points, points)
     distances = np.einsum("nk,nk->n", centres, centres) - 2 * (points @ centres.T)
     cluster = distances.argmin(axis=1)

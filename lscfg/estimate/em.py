@@ -4,13 +4,14 @@ A parameter is t(rule, states of its nonterminals | state of the left-hand side)
 all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
 have a separate distribution pi.
 
-Rules of more than two nonterminals have no parameters. They cut a tree into pieces, and each piece is a tree: below
-such a rule one begins whose root has a second distribution of roots, so that pi stays that of whole sentences; above
-it, the inside tree that the rule rewrites is not observed (a vector of ones). The likelihood is that of all other
+Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below
+such a rule, a piece begins whose root has a second root distribution, so that pi describes whole sentences; above
+it, the inside tree that the rule rewrites is unobserved (a vector of ones). The likelihood covers all other
 rules.
 
-Over forests, which tree a pair has is hidden, too: counts are expected over all minimal derivations. These all have as
-many rules, so that the likelihood prefers no derivation for its length.
+Over forests, the tree of a pair is hidden, too: counts are expectations over all minimal derivations. These all have
+    equally
+many rules, so the likelihood prefers no derivation for its length.
 """
 
 from __future__ import annotations
@@ -39,33 +40,33 @@ from lscfg.model.parameters import Estimate, blocks_of, rounded
 from lscfg.settings import Declared, setting
 
 # Smoothing is on by default: without it the likelihood of held-out ja-en trees is lower at every m and falls after ten
-# iterations. Only without smoothing is each iteration sure to raise the likelihood of the training trees. Over
+# iterations. Only without smoothing does each iteration provably raise the likelihood of the training trees. Over
 # forests, the rules that share a tensor are chosen once, by ten iterations with one state.
 
 INITIAL = ("random", "matsuzaki", "samples")
-"""Starting points of EM: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
-counts of rules with the states that ``lscfg grammar sampled --set states`` drew, which without an iteration are a
-Bayesian estimate."""
+"""Starts of EM: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
+counts of rules with the states that ``lscfg grammar sampled --set states`` drew (with no iteration, a Bayesian
+estimate)."""
 
 FREQUENT = 10
 """Fewest tokens of a source side whose singletons form a separate class."""
 
 LONG = 4
-"""Sides of more words than this are one class."""
+"""Sides of more words than this form one class."""
 
 BLOCK = 1 << 20
-"""Values of parameters that are made at a time when the model is written."""
+"""Parameter values computed at a time while the model is written."""
 
 DEAD = 1e-60
-"""A state with less than this part of a token is given up."""
+"""A state with less than this fraction of a token is dropped."""
 
 
 @dataclass(frozen=True)
 class Iterations(Declared):
     """Settings of EM from any start.
 
-    Of several beginnings the best model is kept: by held-out likelihood if there are held-out trees, else by
-    likelihood. Both pseudo-counts 0: EM as in the paper.
+    Of several restarts the best model is kept: by held-out likelihood if trees are held out, otherwise by
+    likelihood. With both pseudo-counts 0, EM is that of the paper.
     """
 
     m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M", common=True)
@@ -89,7 +90,7 @@ class Iterations(Declared):
     patience: int = setting(3, "iterations without a better held-out likelihood before EM stops", least=1)
     forests: bool = setting(
         False,
-        "counts expected over all minimal derivations, which lscfg derive --forests writes, not those of one tree",
+        "expect counts over all minimal derivations (from lscfg derive --forests) instead of one tree",
     )
 
     @property
@@ -119,10 +120,10 @@ class Tying:
 
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
-        rows: number of tensors by arity.
-        mass: by arity, float64 [rows], the tokens of one rule of the row, 1 if it was not seen; over forests those of
-            the first distribution that counts were expected from.
-        members: by arity, int64 [rows], how many rules that were seen share the row.
+        rows: number of tensors, by arity.
+        mass: by arity, float64 [rows], tokens per rule of the row, 1 for unseen rules; over forests, expected under
+            the first distribution.
+        members: by arity, int64 [rows], number of seen rules that share the row.
         groups: rows of the same source side, see ``Shrinkage``.
     """
 
@@ -145,7 +146,7 @@ class Tying:
         group = np.where(frequent, source, sources + lengths)
         own = counts > limit
         key = np.where(own, np.arange(n), n + group)
-        # rules with tensors of their own still have their source side's group
+        # rules with separate tensors still belong to the group of their source side
         group = np.where(own, source, group)
         row = np.empty(n, np.int64)
         rows, mass, members, groups = [], [], [], []
@@ -169,12 +170,12 @@ class EMRun:
 
     Args:
         initial: one of ``INITIAL``; with ``beginning`` its name.
-        threads: how many to use; the result does not depend on it.
-        beginning: gives the hard states of all nodes, int64 [nodes of ``Examples``], to begin with.
-        checkpoint: folder that gets the state after each iteration; with ``resume`` EM goes on from there.
+        threads: number of threads; the result does not depend on it.
+        beginning: returns the hard states of all nodes, int64 [nodes of ``Examples``], as a start.
+        checkpoint: folder for the state after each iteration; with ``resume`` EM continues from the state there.
 
     Raises:
-        InputError: there is nothing to count, or the checkpoint is of other settings or derivations.
+        InputError: the derivations hold nothing to count, or the checkpoint has other settings or derivations.
     """
 
     def __init__(
@@ -191,12 +192,12 @@ class EMRun:
         self.initial, self.beginning = initial, beginning
         if settings.forests:
             if derivations.forests is None:
-                raise InputError("the derivations have no forests; make the file with lscfg derive --forests")
+                raise InputError("the derivations contain no forests; create them with lscfg derive --forests")
             derivations = dataclasses.replace(derivations, rules=derivations.forests.rules)
         self.examples = Examples.of(derivations)
         self.pieces = Pieces.of(self.examples, derivations.trees[:-1])
         if not len(self.pieces.node):
-            raise InputError("the derivations hold no rule of at most two nonterminals")
+            raise InputError("the derivations contain no rule of at most two nonterminals")
         self.counted = self.pieces
         if settings.forests and derivations.forests:
             self.counted = Pieces.of_forests(self.examples, derivations.forests)
@@ -208,17 +209,17 @@ class EMRun:
         self.train = self._expectation(self.tying, chosen)
         self.test = self._expectation(self.tying, self.held_out) if chosen is not None else None
         if not self.train.nodes:
-            raise InputError("no sentence is left to train on; hold out less")
+            raise InputError("no sentences are left for training; hold out fewer")
         self.best: BestModel | None = None
         self.resumed: EMState | None = None
         self.checkpoints = self._checkpoints(Path(checkpoint)) if checkpoint else None
         if resume:
             if not self.checkpoints:
-                raise InputError("there is no checkpoint folder to resume from")
+                raise InputError("--resume needs the folder of a checkpoint")
             self.resumed, self.best = self.checkpoints.load()
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
-        """Tokens of each rule in some sentences (bool [sentences]), or in all; over forests they are expected."""
+        """Tokens of each rule in the selected sentences (bool [sentences]) or in all; over forests, expected tokens."""
         if self.settings.forests:
             return expected_counts(self.counted, self.examples, chosen, self.threads)
         if chosen is None:
@@ -246,7 +247,7 @@ class EMRun:
                 break
             run = EMState(run.restart + 1, [], self.begin(run.restart + 1), run.finished)
         if self.best is None:
-            raise InputError("no beginning gives the trees a probability")
+            raise InputError("no start gives the trees a positive probability")
         best = self.best
         if settings.restarts > 1:
             info(f"best: restart {best.restart + 1}, iteration {best.iteration}")
@@ -266,7 +267,7 @@ class EMRun:
             info(f"restart {run.restart + 1}, iteration {iteration}: log-likelihood {step['train']:.6f} per rule{held}")
             scores = [s.get("held out", s["train"]) for s in run.history]
             stop = "held out" in step and iteration - int(np.argmax(scores)) >= settings.patience
-            # without held-out trees only the last iteration is a candidate: the likelihood decides between restarts
+            # without held-out trees only the last iteration counts: the likelihood decides between restarts
             candidate = ("held out" in step or last) and np.isfinite(scores[-1])
             if candidate and (self.best is None or scores[-1] > self.best.score):
                 weights = run.weights if last else run.weights.copy()
@@ -280,7 +281,7 @@ class EMRun:
                 self.checkpoints.save(run)
 
     def step(self, weights: Weights, trees: Expectation, tying: Tying) -> None:
-        """The M step, in place, after ``infer``: counts, shrunk if the settings say so, and their normalisation."""
+        """The M step, in place, after ``infer``: shrinks counts if the settings ask for it, and normalises them."""
         roots = trees.root_counts()
         totals = trees.count(weights)
         weights.root = _distributions(roots)
@@ -292,7 +293,7 @@ class EMRun:
 
     def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
         mass = tying.mass
-        if self.settings.forests and totals:  # how often a rule is expected changes
+        if self.settings.forests and totals:  # expected counts of rules change
             mass = [
                 np.where(seen > 0, total.sum(axis=1) / np.maximum(seen, 1), one)
                 for seen, total, one in zip(tying.members, totals, mass, strict=True)
@@ -300,7 +301,7 @@ class EMRun:
         return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, mass, tying.groups)
 
     def _likelihoods(self, weights: Weights) -> dict[str, float]:
-        """Natural logarithms for each rule token, as their number does not change."""
+        """Natural logarithms per rule token, whose number does not change."""
         step = {"train": self.train.total() / self.train.nodes}
         if self.test:
             self.test.infer(weights, count=False)
@@ -318,7 +319,7 @@ class EMRun:
             return self._from_states(restart, shapes)
         tensors = [rng.random(shape) for shape in shapes]
         if self.initial == "matsuzaki":
-            # each relative frequency, in equal shares to the states below, times a number in [1/3, 3]
+            # each relative frequency, shared equally among the states below, times a number in [1/3, 3]
             for k in ARITIES:
                 np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
@@ -328,14 +329,14 @@ class EMRun:
         return weights
 
     def _edge_weights(self) -> np.ndarray:
-        """The fraction of a token that each edge contributes, float64 [edges]."""
+        """Fraction of a token that each edge contributes, float64 [edges]."""
         if self.settings.forests:
             return edge_posteriors(self.counted, self.examples, None, self.threads)[0]
         weight = self.examples.weight
         return np.ones(len(self.counted.node)) if weight is None else weight[self.counted.node]
 
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
-        """Relative frequencies of rules with the states of their nodes; shrunk, as EM cannot leave a zero."""
+        """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
         assert self.beginning is not None
         m, pieces = self.settings.m, self.counted
         training, of_edge = pieces.of_sentences(~self.held_out), self._edge_weights()
@@ -366,7 +367,7 @@ class EMRun:
     def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
         weights, tying, counts = best.weights, self.tying, self.examples.counts
         if self.test:
-            # one more iteration over all trees, so that rules of held-out trees get parameters too
+            # one more iteration over all trees, so that rules of held-out trees get parameters, too
             tying = Tying.of(self.examples, counts, self.limit)
             weights = _moved(weights, self.tying, tying, self.examples)
             everything = self._expectation(tying, None)
@@ -425,16 +426,16 @@ class ExpectationMaximisation(Estimator[EMSettings]):
     ) -> Estimate:
         """Finds parameters by EM; t(rule, states | state) sums to 1 for each state, including the OOV rule.
 
-        A state that no tree uses any more has only zeros. Parameters of rules that were seen once share their mass with
+        A state that no tree uses has only zeros. Parameters of rules that were seen once share their mass with
         the OOV rule.
 
         Args:
-            threads: how many to use; the result does not depend on it.
-            folder: gets the state of each iteration; resume: go on from there.
+            threads: number of threads; the result does not depend on it.
+            folder: folder for the state of each iteration; resume: continue from the state there.
 
         Raises:
-            InputError: nothing to count, nodes have no states to begin with, or too many, or a checkpoint of other
-                settings or derivations.
+            InputError: the derivations hold nothing to count, their nodes lack states or have too many, or the
+                checkpoint has other settings or derivations.
         """
         beginning = _sampled_states(derivations, settings.m) if settings.init == "samples" else None
         return EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
@@ -442,17 +443,15 @@ class ExpectationMaximisation(Estimator[EMSettings]):
 
 def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:
     if derivations.state is None:
-        raise InputError(
-            "the derivations have no hidden states; make the file with lscfg grammar sampled --set states=M"
-        )
+        raise InputError("the derivations have no hidden states; create them with lscfg grammar sampled --set states=M")
     states = derivations.state.astype(np.int64)
     if int(states.max(initial=0)) >= m:
-        raise InputError(f"the derivations have {states.max() + 1} hidden states; give -m {states.max() + 1}")
+        raise InputError(f"the derivations have {states.max() + 1} hidden states; use -m {states.max() + 1}")
     return lambda examples, training, restart: states
 
 
 def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:
-    """Parameters of rules of one arity, whose tensors are the rows: only in a file does each rule have its own."""
+    """Parameters of rules of one arity, which share rows; only files contain a tensor for each rule."""
     size = max(BLOCK // weights.m ** (arity + 1), 1)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
@@ -470,7 +469,7 @@ def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
 
 
 def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
-    """Rules that only held-out trees have count as one token of their arity's average."""
+    """Rules that only occur in held-out trees count as one average token of their arity."""
     for k in ARITIES:
         unseen = np.nonzero(tying.members[k] == 0)[0]
         mass = totals[k].sum()
@@ -481,7 +480,7 @@ def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> No
 def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
     facts = settings.facts() | {"init": initial}
     if settings.restarts == 1:
-        del facts["iterations"]  # one run may be given more of them afterwards
+        del facts["iterations"]  # a resumed run may have more iterations
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
     forests = d.forests.arrays().values() if settings.forests and d.forests else ()
@@ -496,7 +495,7 @@ def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:
 
 
 def _distributions(counts: np.ndarray) -> np.ndarray:
-    """Rows that sum to 1, uniform where nothing was counted."""
+    """Rows that sum to 1; rows without counts are uniform."""
     total = counts.sum(axis=1, keepdims=True)
     result: np.ndarray = np.divide(counts, total, out=np.full_like(counts, 1 / counts.shape[1]), where=total > 0)
     return result
@@ -514,12 +513,12 @@ def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weig
 
 
 def _column(histories: list[list[dict[str, float]]], name: str) -> list[list[float | None]]:
-    """One figure of all iterations; JSON has no infinity."""
+    """One figure for each iteration, without infinities, which JSON cannot hold."""
     return [[step[name] if np.isfinite(step[name]) else None for step in history] for history in histories]
 
 
 def _choose_held_out(sentences: int, settings: Iterations) -> np.ndarray:
-    """bool [sentences]; the same for all restarts."""
+    """Held-out sentences, bool [sentences], the same for all restarts."""
     found = np.zeros(sentences, bool)
     n = int(sentences * settings.held_out)
     found[np.random.default_rng([settings.seed, 2**32]).permutation(sentences)[:n]] = True

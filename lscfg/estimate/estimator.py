@@ -14,7 +14,7 @@ class Estimator(Kind[SettingsT]):
     """Learns the parameters of an L-SCFG."""
 
     CHECKPOINTS: tuple[str, ...] = ()
-    """Files that the estimator keeps in ``folder`` while it iterates; none if it does not iterate."""
+    """Files that an iterating estimator keeps in ``folder``; empty for other estimators."""
 
     def estimate(
         self,
@@ -28,7 +28,7 @@ class Estimator(Kind[SettingsT]):
 
         Args:
             threads: number of threads; the result does not depend on it.
-            folder: for checkpoints; resume: continue from the checkpoint in the folder.
+            folder: folder for checkpoints; resume: continue from the checkpoint there.
         """
         raise NotImplementedError
 

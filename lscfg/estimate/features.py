@@ -29,12 +29,12 @@ MORE = ("lexical", "class", "length", "arity", "real", "constant")
 
 lexical: words of the node's rule and first and last words of its children's spans; outside, words of the parent's rule
 and first and last words of the sibling's span. class: the same with word classes. length: span lengths, in buckets, of
-the tree and its children; of parent and sibling. arity: nonterminals of the node's (parent's) rule, and whether it
-exchanges two. real: given values of the node's (parent's) rule. constant: 1."""
+the tree and its children; of parent and sibling. arity: nonterminals of the node's (parent's) rule, and their order
+on the target side. real: given values of the node's (parent's) rule. constant: 1."""
 
 INSIDE_KNOWN = (*INSIDE, *MORE)
 OUTSIDE_KNOWN = (*OUTSIDE, "slot", *MORE)
-"""slot: which child of its parent's rule the node is."""
+"""slot: the node's index among the children of its parent's rule."""
 
 LENGTH_BUCKETS = (1, 2, 3, 4, 5, 6, 11, 21)
 """Least lengths of the buckets of span lengths."""
@@ -42,11 +42,11 @@ LENGTH_BUCKETS = (1, 2, 3, 4, 5, 6, 11, 21)
 
 @dataclass(frozen=True)
 class FeatureSources:
-    """Sources of features besides the trees.
+    """Files with features besides the trees.
 
     Attributes:
-        src_classes, tgt_classes: files of word classes, ``word class`` a line.
-        rule_values: a file of real values of rules, ``source ||| target ||| value value ...`` a line.
+        src_classes, tgt_classes: files of word classes, one ``word class`` per line.
+        rule_values: a file of real values of rules, one ``source ||| target ||| value value ...`` per line.
     """
 
     src_classes: str | os.PathLike[str] | None = None
@@ -54,10 +54,10 @@ class FeatureSources:
     rule_values: str | os.PathLike[str] | None = None
 
     def check(self, templates: Iterable[str]) -> None:
-        """Refuses templates whose file is not there.
+        """Refuses templates without their files.
 
         Raises:
-            InputError: the first of them.
+            InputError: names the first one.
         """
         for template in templates:
             if template == "class" and self.src_classes is None and self.tgt_classes is None:
@@ -68,7 +68,7 @@ class FeatureSources:
 
 @dataclass(frozen=True)
 class FeatureMatrix:
-    """A feature matrix and where its columns come from.
+    """A feature matrix and the templates of its columns.
 
     Attributes:
         matrix: float64 [nodes, columns]; over forests the means of the node's features.
@@ -83,9 +83,9 @@ class FeatureMatrix:
 
 @dataclass(frozen=True)
 class Context:
-    """The trees or forests as the templates see them; what several templates need is computed once.
+    """The trees or forests as templates use them; values that several templates need are computed once.
 
-    A template looks at one rule above or below a node at a time, a row for each view.
+    A view is a node together with one rule above or below it; each view has a row.
     """
 
     examples: Examples
@@ -94,7 +94,7 @@ class Context:
 
     @cached_property
     def types(self) -> tuple[np.ndarray, int]:
-        """Each token's rule, all singletons as one more rule, and the number of rules."""
+        """Rule of each token, where all singletons form one more rule, and the number of rules."""
         examples = self.examples
         merged = np.arange(examples.n_types)
         merged[: len(examples.rules)][examples.singletons()] = examples.n_types
@@ -102,7 +102,7 @@ class Context:
 
     @cached_property
     def rules(self) -> sparse.csr_matrix:
-        """float64 [nodes, rules]: how probable it is that each rule rewrites the node."""
+        """float64 [nodes, rules]: probability that the rule rewrites the node."""
         types, n = self.types
         indptr = np.arange(len(types) + 1)
         return self.seen.below.mean(
@@ -119,7 +119,7 @@ class Context:
 
     @cached_property
     def sibling(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [views]: the other child (first or second) of a parent of two or more, -1 if none; and its number."""
+        """int64 [views]: the other child (first or second) of a parent of two or more, or -1; and its number."""
         token, slot = self.seen.above.token, self.seen.above.slot
         other = np.where(slot < 2, 1 - np.minimum(slot, 1), -1)
         sibling = np.full(len(token), -1, np.int64)
@@ -131,18 +131,18 @@ class Context:
         return self.seen.below if inside else self.seen.above
 
     def neighbours(self, inside: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The nodes whose spans are seen: each as int64 [views], -1 where absent, and which side it is on, 0 or 1."""
+        """The nodes whose spans are visible: each as int64 [views], -1 where absent, and its side, 0 or 1."""
         if inside:
-            children = self.seen.children  # a node's own rules are all rules, in their order
+            children = self.seen.children  # the rules of nodes themselves are all rules, in order
             return [(children[:, k], np.full(len(children), k)) for k in (0, 1)]
         return [self.sibling]
 
     def centre(self, inside: bool) -> np.ndarray:
-        """int64 [views]: the token whose rule is seen, of the node or above it, -1 where absent."""
+        """int64 [views]: the token of the visible rule, at the node or above it, or -1."""
         return self.views(inside).token
 
     def rule(self, inside: bool) -> np.ndarray:
-        """int64 [views]: that token's rule in the derivations, -1 where absent."""
+        """int64 [views]: the rule of that token in the derivations, or -1."""
         return _of(self.seen.rule, self.centre(inside))
 
     @cached_property
@@ -158,13 +158,13 @@ class Context:
             matrix = sparse.csr_matrix(
                 (ones, (row[word >= 0], word[word >= 0])), (len(rules), max(len(rules.words), 1))
             )
-            matrix.data[:] = 1  # a word that the rule has twice is seen once
+            matrix.data[:] = 1  # a word that occurs twice in the rule counts once
             matrices.append(matrix)
         return matrices[0], matrices[1]
 
     @cached_property
     def classes(self) -> list[tuple[np.ndarray, int] | None]:
-        """For source and target: the class of each word, -1 if it has none, and the number of classes."""
+        """For source and target: the class of each word, or -1, and the number of classes."""
         self.sources.check(("class",))
         paths = (self.sources.src_classes, self.sources.tgt_classes)
         return [None if path is None else self._classes(path, side) for side, path in enumerate(paths)]
@@ -177,7 +177,7 @@ class Context:
         used = np.unique(self.yields.words[side])
         lacking = used[number[used] < 0]
         if len(lacking) == len(used):
-            raise InputError("no word of the corpus has a class here; is this the file of the other side?", path)
+            raise InputError("no word of the corpus has a class; is this the file of the other side?", path)
         if len(lacking):
             warning(f"{path}: {len(lacking)} of {len(used)} words have no class, such as {quote(words[lacking[0]])}")
         return number, len(names)
@@ -191,7 +191,7 @@ class Context:
 
 
 def read_classes(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Word classes from a file of ``word class`` a line.
+    """Word classes from a file with one ``word class`` per line.
 
     Raises:
         InputError: a line of another form, or a word with two classes.
@@ -208,9 +208,9 @@ def read_classes(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarray:
-    """Real values of rules from a file of ``source ||| target ||| value value ...`` a line: float64 [rules, values].
+    """Real values of rules, float64 [rules, values], from lines ``source ||| target ||| value value ...``.
 
-    Lines of other rules are passed over; rules of more than two nonterminals may be absent and get zeros.
+    Lines of other rules are skipped; missing rules of more than two nonterminals get zeros.
 
     Raises:
         InputError: a malformed line, a value that is not finite, or a rule of the corpus without values.
@@ -231,7 +231,7 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
         if len(values) != width:
             raise InputError(f"{len(values)} values, but {width} on the first line", path, number)
         if given.setdefault(f"{sides[0]} ||| {sides[1]}", values) != values:
-            raise InputError(f"the rule {sides[0]} ||| {sides[1]} has other values on a line before", path, number)
+            raise InputError(f"the rule {sides[0]} ||| {sides[1]} has other values on an earlier line", path, number)
     table = np.zeros((len(rules), width or 0))
     lacking = []
     for rule in range(len(rules)):
@@ -247,10 +247,10 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
 
 
 def check_templates(templates: Iterable[str], inside: bool) -> None:
-    """Refuses templates that there are not.
+    """Refuses unknown templates.
 
     Raises:
-        InputError: the first of them.
+        InputError: names the first one.
     """
     known = INSIDE_KNOWN if inside else OUTSIDE_KNOWN
     for template in templates:
@@ -267,16 +267,16 @@ def extract_features(
     min_count: int = 1,
     seen: Occurrences | None = None,
 ) -> FeatureMatrix:
-    """The features of all nodes; over forests their means over all derivations that have the node.
+    """The features of all nodes; over forests, means over all derivations with the node.
 
-    Rules that the OOV rule replaces share one column of each template of rules. No template looks further than a rule
-    and the rule of one adjacent node, so that the means are exact.
+    Rules that the OOV rule replaces share one column per rule template. No template looks further than a rule
+    and the rule of one adjacent node, so the means are exact.
 
     Args:
-        inside: phi(t) of the trees below the nodes; else psi(o) of the trees outside, where a root has one special
-            feature.
-        min_count: columns that fewer examples have, or over forests are expected to have, are dropped; with 1 those
-            that no example can have.
+        inside: True for phi(t) of the trees below the nodes, False for psi(o) of the trees outside, where a root has
+            one special feature.
+        min_count: least (over forests, expected) number of examples of a column; with 1, only impossible columns are
+            dropped.
         seen: where the rules occur; None: in the trees of ``examples``.
 
     Raises:
@@ -299,7 +299,7 @@ def extract_features(
     kept = count >= min_count if min_count > 1 else count > 0
     if not kept.any():
         side = "inside" if inside else "outside"
-        raise InputError(f"no {side} feature occurs {min_count} times; lower the threshold or give more text")
+        raise InputError(f"no {side} feature occurs {min_count} times; lower min_count or use more text")
     columns: dict[str, int] = {}
     for number, (template, _) in enumerate(blocks):
         columns[template] = columns.get(template, 0) + int(kept[owner == number].sum())
@@ -311,7 +311,7 @@ def _expected(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Expected number of examples with each feature, and its expected sum of squares, float64 [columns].
 
-    A view gives the rule of an adjacent node a probability, which is also the mean of the feature's square.
+    The probability of the adjacent node's rule in a view is also the mean of the feature's square.
     """
     assert views.share is not None and seen.node_weight is not None
     weight = views.share * (seen.node_weight * seen.is_example)[views.node]
@@ -345,11 +345,11 @@ def scale(
 ) -> sparse.csr_matrix:
     """Scales each column by sqrt((N - 1) / (sum f^2 + 5)), sums over the N example rows (Cohen et al. 2013).
 
-    A column that is zero in all examples is set to zero: nothing is known of it.
+    A column that is zero in all examples becomes zero, since its scale is unknown.
 
     Args:
-        rows: bool [nodes], the examples; weight: float64 [nodes], how often each counts, None: once.
-        squares: float64 [columns], the sums, where rows are means of several derivations; None: those of the rows.
+        rows: bool [nodes], the examples; weight: float64 [nodes], weight of each node, None: 1.
+        squares: float64 [columns], the sums if rows are means over derivations; None: computed from the rows.
     """
     n = float(rows.sum() if weight is None else weight[rows].sum())
     if squares is None:
@@ -364,7 +364,7 @@ def scale(
 
 
 def _select(matrix: sparse.csr_matrix, kept: np.ndarray) -> sparse.csr_matrix:
-    """The columns that are kept, in their order."""
+    """The kept columns, in order."""
     if kept.all():
         return matrix
     number = np.cumsum(kept) - 1
@@ -402,7 +402,7 @@ def _sibling(context: Context, inside: bool) -> FeatureBlocks:
 
 
 def _rules(context: Context, node: np.ndarray, place: np.ndarray) -> sparse.csr_matrix:
-    """The rules of one node in each view, -1: none, with the side that it is on."""
+    """The rule of one node in each view, or -1, with its side."""
     types, n = context.types
     if context.seen.below.share is None:
         rule = _of(types, node)
@@ -426,7 +426,7 @@ def _class(context: Context, inside: bool) -> FeatureBlocks:
 
 
 def _words(context: Context, inside: bool, side: int, number: np.ndarray, n: int) -> FeatureBlocks:
-    """Words, each as the column ``number`` says (-1: none), of a rule and at the ends of the spans around it."""
+    """Words of a rule and at the ends of adjacent spans, mapped to columns by ``number`` (-1: none)."""
     words = context.rule_words[side]
     classed = np.nonzero(number >= 0)[0]
     column_of = sparse.csr_matrix((np.ones(len(classed)), (classed, number[classed])), (len(number), n))
@@ -485,12 +485,12 @@ _TEMPLATES: dict[str, Callable[[Context, bool], FeatureBlocks]] = {
 
 
 def _of(values: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """values[nodes], -1 where there is no node."""
+    """Returns values[nodes], -1 for missing nodes."""
     return np.where(nodes >= 0, values[np.maximum(nodes, 0)], -1)
 
 
 def _rows(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
-    """matrix[rows], an empty row where it is -1."""
+    """Returns matrix[rows], an empty row for -1."""
     chosen = matrix[np.maximum(rows, 0)]
     lengths = np.where(rows >= 0, np.diff(chosen.indptr), 0)
     index = expand_ranges(chosen.indptr[:-1].astype(np.int64), lengths)
@@ -499,7 +499,7 @@ def _rows(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
 
 
 def _one_hot(columns: np.ndarray, width: int) -> sparse.csr_matrix:
-    """A 1 in the column named for each row, none where it is -1; columns that stay empty are left out."""
+    """A matrix with a 1 in the given column of each row, none for -1, without empty columns."""
     rows = columns >= 0
     used = np.bincount(columns[rows], minlength=width) > 0
     number = np.cumsum(used) - 1

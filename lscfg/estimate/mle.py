@@ -25,7 +25,7 @@ class MLESettings(Declared):
 
 
 def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Gives the mass of all singletons in equal shares to each of them and to the OOV rule.
+    """Shares the mass of all singletons equally among them and the OOV rule.
 
     Args:
         tensors: float64 [rules without nonterminals, m]; counts: [the same rules], 1 or less: a singleton.
@@ -36,7 +36,7 @@ def spread_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.
     singletons = counts <= 1
     share = tensors[singletons].sum(axis=0) / (singletons.sum() + 1)
     if not singletons.any() and len(tensors):
-        # No rule was seen only once: an unknown word counts as the average token.
+        # Without singletons, an unknown word counts as an average token.
         share = tensors.sum(axis=0) / counts.sum()
     tensors = tensors.copy()
     tensors[singletons] = share
@@ -68,17 +68,17 @@ def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
 
 
 def keep_targets(examples: Examples, limit: int) -> np.ndarray:
-    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side; all if it is 0."""
+    """bool [rules]: True for the ``limit`` most frequent rules of each source side; with 0, for all."""
     if not limit:
         return np.ones(len(examples.rules), bool)
     return most_frequent(examples.rules.source_id, examples.counts, limit)
 
 
 def one_state(examples: Examples, kept: np.ndarray | None = None) -> OneState:
-    """Relative frequencies of rules, the OOV rule having its share of the singletons'.
+    """Relative frequencies of rules, with a share of the singletons' mass for the OOV rule.
 
     Args:
-        kept: bool [rules], the rules whose frequencies are wanted, which does not change them; None for all.
+        kept: bool [rules], rules to return; their frequencies stay relative to all rules; None for all.
     """
     frequencies = examples.counts / examples.n_examples
     lexical = examples.rules.arity == 0
@@ -104,12 +104,12 @@ class RelativeFrequencies(Estimator[MLESettings]):
         """Sets C^r = count(r) / M and C^S = 1; ignores the last three arguments.
 
         Raises:
-            InputError: there is no rule token to count.
+            InputError: the derivations hold no rule token to count.
         """
         max_targets = settings.max_targets
         examples = Examples.of(derivations)
         if not examples.n_examples:
-            raise InputError("the derivations hold no rule of at most two nonterminals")
+            raise InputError("the derivations contain no rule of at most two nonterminals")
         kept = keep_targets(examples, max_targets)
         one = one_state(examples, kept)
         arity = examples.rules.arity[kept]

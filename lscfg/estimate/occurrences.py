@@ -1,9 +1,9 @@
-"""Occurrences of rules in trees or forests, with their probabilities: moments are sums over them.
+"""Occurrences of rules in trees or forests, with their probabilities, over which moments are sums.
 
-All derivations of a pair are in its forest. With one state, what a node is rewritten as does not depend on what is
-outside it. So a mean over derivations of a product, of something inside a node and of something outside, is the product
-of their means given the node. The same holds for a rule and the nodes around it. So the moments over all derivations
-are sums over the nodes and rules of the forest, without drawing or listing a derivation.
+The forest of a pair contains all its derivations. With one state, the rewriting of a node does not depend on its
+outside. So the mean over derivations of an inside value times an outside value of a node is the product
+of their means given the node. The same holds for a rule and the nodes around it. The moments over all derivations
+are therefore sums over the nodes and rules of the forest, without drawing or listing derivations.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Incidence:
     """Incidence of nodes and rules: the rules that rewrite the nodes, or the rules above them.
 
     Attributes:
-        node: int64 [views], in ascending order; token: int64 [views], -1: there is nothing above a root.
-        slot: int64 [views], which nonterminal of the rule the node is, where the rule is above it.
-        share: float64 [views], how probable the rule is given the node; None: each node has one view.
+        node: int64 [views], in ascending order; token: int64 [views], -1 above a root.
+        slot: int64 [views], index of the node among the nonterminals of a rule above it.
+        share: float64 [views], probability of the rule given the node; None: each node has one view.
     """
 
     node: np.ndarray
@@ -55,17 +55,17 @@ class Incidence:
 class Occurrences:
     """The rule tokens of trees or forests and the nodes between them.
 
-    In a tree a node has one token, which has the node's number. In forests nodes are in the order of trees: by where
-    they begin, larger ones first.
+    In a tree a node has one token, with the node's number. In forests nodes are in the order of trees: by their
+    begin, larger ones first.
 
     Attributes:
         head: int64 [tokens], the node that is rewritten; type: int64 [tokens], see ``Examples``.
-        rule: int64 [tokens], of the derivations; children: int64 [tokens, 2], nodes, -1 where there is none.
+        rule: int64 [tokens], of the derivations; children: int64 [tokens, 2], nodes, or -1.
         is_example: bool [nodes]; is_root: bool [nodes]; span: int32 [nodes, 4]; tree: int64 [nodes].
-        below: each node's own rules; above: those that it is below of.
-        place: int64 [nodes], the number of each in the trees or forests.
-        weight: float64 [tokens], the part of a derivation that each is in; None: a whole one.
-        node_weight: float64 [nodes], the same of nodes.
+        below: views of nodes with the rules that rewrite them; above: views with the rules above them.
+        place: int64 [nodes], number of each node in the trees or forests.
+        weight: float64 [tokens], probability of each token; None: 1.
+        node_weight: float64 [nodes], probability of each node.
     """
 
     head: np.ndarray
@@ -113,12 +113,12 @@ class Occurrences:
         """
         forests = derivations.forests
         if forests is None:
-            raise InputError("the derivations have no forests; make the file with lscfg derive --forests")
+            raise InputError("the derivations contain no forests; create them with lscfg derive --forests")
         examples = Examples.of(dataclasses.replace(derivations, rules=forests.rules))
         pieces = Pieces.of_forests(examples, forests)
         found, rule = edge_posteriors(pieces, examples, None, threads)
         examples = dataclasses.replace(examples, counts=whole_counts(rule, found, len(examples.rules)))
-        weight = np.ones(len(forests.rule))  # a rule of many nonterminals is in all derivations
+        weight = np.ones(len(forests.rule))  # rules of many nonterminals occur in all derivations
         weight[expand_ranges(forests.edge[pieces.node], np.diff(forests.edge)[pieces.node])] = np.maximum(found, EXACT)
         weight[np.abs(weight - 1) < EXACT] = 1
 
@@ -126,7 +126,7 @@ class Occurrences:
         tree = np.repeat(np.arange(len(derivations)), np.diff(forests.first))
         order = np.lexsort((-forests.span[:, 1], forests.span[:, 0], tree))
         number = np.empty(len(order) + 1, np.int64)
-        number[order], number[-1] = np.arange(len(order)), -1  # the last one stands for "no child"
+        number[order], number[-1] = np.arange(len(order)), -1  # the last entry means "no child"
         sizes = np.diff(forests.edge)[order]
         edge = expand_ranges(forests.edge[order], sizes)
         head, weight = np.repeat(np.arange(len(order)), sizes), weight[edge]
@@ -167,12 +167,12 @@ class Occurrences:
 
     @cached_property
     def is_counted(self) -> np.ndarray:
-        """bool [tokens], whether the rule gets parameters."""
+        """bool [tokens], True if the rule gets parameters."""
         result: np.ndarray = self.is_example[self.head]
         return result
 
 
 def _sums(group: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The sum over the group of each value, float64 [values]."""
+    """Sum over the group of each value, float64 [values]."""
     result: np.ndarray = np.bincount(group, values)[group]
     return result

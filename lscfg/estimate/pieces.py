@@ -1,4 +1,4 @@
-"""Trees and forests cut at rules of more than two nonterminals, as EM takes them."""
+"""Trees and forests for EM, cut at rules of more than two nonterminals."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ PI, BELOW_WIDE = 0, 1
 """Kinds of roots: of sentences, and of trees below a rule of more than two nonterminals."""
 
 ROUNDS = 10
-"""Iterations of EM with one state that say how probable the edges of forests are."""
+"""Iterations of EM with one state that estimate the probabilities of forest edges."""
 
 EXACT = 1e-9
-"""Expected counts that are so close to a whole number are meant to be that number."""
+"""Expected counts this close to a whole number are rounded to it."""
 
 
 @dataclass(frozen=True)
 class Pieces:
     """The trees or forests of a corpus, cut at rules of more than two nonterminals.
 
-    In a forest such a rule is in all derivations of its pair, since its node has no other one. So are the nodes below
-    it, and pieces of forests are as certain as pieces of trees.
+    In a forest all derivations of the pair contain such a rule, since its node has no other one, and the nodes below
+    it. So pieces of forests are as certain as pieces of trees.
 
     Attributes:
         node: int64 [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails.
         first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
         arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
-        nodes: how many nodes there are, those too that are in no piece.
+        nodes: number of nodes, including nodes outside all pieces.
         first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
-        weight: float64 [pieces], how much of a tree each is; None: each is a whole one.
+        weight: float64 [pieces], weight of each piece; None: 1.
     """
 
     node: np.ndarray
@@ -69,7 +69,7 @@ class Pieces:
         """The pieces of all derivations, whose rules have the numbers of ``examples``."""
         rule = np.argsort(examples.type_rule)[forests.rule]
         parent = np.full(len(forests.span), -1, np.int64)
-        parent[forests.tail] = np.repeat(forests.head, forests.arity)  # any of them: all are in one piece
+        parent[forests.tail] = np.repeat(forests.head, forests.arity)  # any child, since all are in one piece
         node, number, roots = _cut(parent, rule[forests.edge[:-1]] < len(examples.rules))
         sizes = np.diff(forests.edge)[node]
         first_edge = np.concatenate([[0], np.cumsum(sizes)])
@@ -88,7 +88,7 @@ class Pieces:
 
     @property
     def head(self) -> np.ndarray:
-        """int64 [edges], the node that each rewrites."""
+        """int64 [edges], the node that each edge rewrites."""
         every = np.arange(len(self.node))
         return every if self.first_edge is None else np.repeat(every, np.diff(self.first_edge))
 
@@ -99,21 +99,21 @@ class Pieces:
         return found
 
     def of_sentences(self, chosen: np.ndarray | None) -> np.ndarray:
-        """bool [nodes]: those of some sentences (bool [sentences]), or all."""
+        """bool [nodes]: nodes of the selected sentences (bool [sentences]), or all."""
         if chosen is None:
             return np.ones(len(self.node), bool)
         return np.repeat(chosen[self.sentence], np.diff(self.first_node))
 
     def edges_of(self, chosen: np.ndarray | None) -> np.ndarray:
-        """bool [edges]: those of some sentences (bool [sentences]), or all."""
+        """bool [edges]: edges of the selected sentences (bool [sentences]), or all."""
         nodes = self.of_sentences(chosen)
         return nodes if self.first_edge is None else np.repeat(nodes, np.diff(self.first_edge))
 
     def trees(self, row: np.ndarray, rows: tuple[int, int, int], chosen: np.ndarray | None = None) -> TreeSet:
-        """The pieces, or those of some sentences (bool [sentences]).
+        """The pieces of the selected sentences (bool [sentences]), or all.
 
         Args:
-            row: int64 [rules], the tensor of each rule among those of its arity; rows: how many there are.
+            row: int64 [rules], tensor of each rule among those of its arity; rows: number of tensors.
         """
         piece = np.ones(len(self.kind), bool) if chosen is None else chosen[self.sentence]
         keep, edges, first_edge = self.of_sentences(chosen), self.edges_of(chosen), None
@@ -134,15 +134,15 @@ class Pieces:
 
 
 def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes by piece, int64; the new number of each node and one more, int64, -1: none; where pieces begin.
+    """Nodes by piece, int64; new number of each node and one more, int64, or -1; begin of each piece.
 
     Args:
-        parent: int64 [nodes], -1 at roots; kept: bool [nodes], whether the node is in a piece.
+        parent: int64 [nodes], -1 at roots; kept: bool [nodes], True for nodes in a piece.
     """
     n = len(parent)
     is_top = (parent < 0) | ~kept[np.maximum(parent, 0)]
     top = np.where(is_top, np.arange(n), parent)
-    while True:  # each step doubles the way up
+    while True:  # each step doubles the distance upwards
         higher = top[top]
         if (higher == top).all():
             break
@@ -157,13 +157,13 @@ def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 def edge_posteriors(
     pieces: Pieces, examples: Examples, chosen: np.ndarray | None = None, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Posteriors of edges in their forests, by EM with one state that begins with equal derivations.
+    """Posteriors of edges in their forests, by EM with one state from a uniform start.
 
     Args:
-        chosen: bool [sentences], those that are looked at; None for all.
+        chosen: bool [sentences], selected sentences; None for all.
 
     Returns:
-        float64, the probability of each edge of these sentences; int64, its rule, a number of ``examples``.
+        Probability of each edge of these sentences, float64, and its rule in ``examples``, int64.
     """
     arity = examples.rules.arity
     row = np.zeros(len(arity), np.int64)
@@ -183,13 +183,13 @@ def edge_posteriors(
 
 
 def expected_counts(pieces: Pieces, examples: Examples, chosen: np.ndarray | None, threads: int) -> np.ndarray:
-    """float64 [rules], expected tokens of each rule in the forests of some sentences (bool [sentences]), or of all."""
+    """float64 [rules], expected tokens of each rule in forests of selected sentences (bool [sentences]), or of all."""
     probability, rule = edge_posteriors(pieces, examples, chosen, threads)
     return whole_counts(rule, probability, len(examples.rules))
 
 
 def whole_counts(rule: np.ndarray, probability: np.ndarray, n: int) -> np.ndarray:
-    """float64 [n], how often each rule is expected, from its edges' probabilities; whole numbers are exactly whole."""
-    counts = np.bincount(rule, np.maximum(probability, EXACT), n)  # what may be is not 0
+    """float64 [n], expected count of each rule from edge probabilities, rounded if close to a whole number."""
+    counts = np.bincount(rule, np.maximum(probability, EXACT), n)  # no possible rule has count 0
     whole = np.rint(counts)
     return np.where((whole > 0) & (np.abs(counts - whole) < EXACT * (1 + whole)), whole, counts)

@@ -62,7 +62,7 @@ class SpectralSettings(Declared):
     rule_values: Path | None = setting(None, "values of the feature 'real', 'SRC ||| TGT ||| value ...' a line")
     forests: bool = setting(
         False,
-        "moments expected over all minimal derivations, which lscfg derive --forests writes, not those of one tree",
+        "expect moments over all minimal derivations (from lscfg derive --forests) instead of one tree",
     )
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class SpectralSettings(Declared):
 
 @dataclass(frozen=True)
 class Embedding:
-    """Every node in the latent space; nodes of forests by their means over all derivations that have them.
+    """Every node in the latent space; nodes of forests by means over all derivations that contain them.
 
     Attributes:
         y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o).
@@ -97,10 +97,10 @@ def embed(
     """Steps 0 and 1: decomposes the covariance of scaled inside and outside features (Eq. 1) and projects every node.
 
     Args:
-        seen: where the rules occur; None: in the trees of ``examples``.
+        seen: occurrences of the rules; None: the trees of ``examples``.
 
     Raises:
-        InputError: too little text for the rank asked, or files that do not fit the corpus.
+        InputError: the text is too small for the rank, or files do not fit the corpus.
     """
     seen = seen or Occurrences.of_trees(examples)
     is_example, weight = seen.is_example, seen.node_weight
@@ -147,17 +147,16 @@ class MethodOfMoments(Estimator[SpectralSettings]):
 
         Step 0 decomposes the covariance of scaled inside and outside features (Eq. 1), step 1 projects every node to
         Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals
-        are estimated as one OOV rule, whose tensor they share. The tensors are made when they are asked for.
+        are estimated as one OOV rule, whose tensor they share. Tensors are computed on demand.
 
-        Over forests, means are those over all derivations of each pair, whose probabilities EM with one state finds.
+        Over forests, means cover all derivations of each pair, with probabilities from EM with one state.
 
         Args:
-            threads: workers; the result does not depend on them.
-            folder, resume: of no use, since nothing is iterated.
+            threads: number of threads; the result does not depend on it.
+            folder, resume: unused, since nothing is iterated.
 
         Raises:
-            InputError: too little text for the rank asked, files that do not fit the corpus, or forests that are not
-                there.
+            InputError: the text is too small for the rank, files do not fit the corpus, or forests are missing.
         """
         if settings.forests:
             examples, seen = Occurrences.of_forests(derivations, threads)
@@ -165,7 +164,7 @@ class MethodOfMoments(Estimator[SpectralSettings]):
             examples = Examples.of(derivations)
             seen = Occurrences.of_trees(examples)
         if not examples.n_examples:
-            raise InputError("the derivations hold no rule of at most two nonterminals")
+            raise InputError("the derivations contain no rule of at most two nonterminals")
         embedding = embed(examples, settings, threads, seen)
         about: dict[str, Any] = {
             "method": "spectral",
@@ -210,7 +209,7 @@ def from_embedding(
     if settings.smoothing:
         some = None if weight is None else weight[seen.is_example]
         means = _mean(y[seen.is_example], some), _mean(z[seen.is_example] / examples.n_examples, some)
-    # singletons share their mass before any of them is dropped
+    # singletons share their mass before some are dropped
     lexical = _moments(examples, seen, everything, 0, y, z, means, settings, threads).array()
     lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
     lexical = lexical[by_arity(kept, examples)[0]]
@@ -227,21 +226,21 @@ def from_embedding(
 
 
 def _mean(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """The mean of rows, float64 [m], each with its weight, float64 [rows], or all with the same."""
+    """The mean of rows, float64 [m], weighted by float64 [rows] if given."""
     return np.asarray(np.average(rows, axis=0, weights=weight))
 
 
 Rows = np.ndarray | Projected
-"""Something whose rows are chosen by their numbers."""
+"""Rows that are selected by number."""
 
 
 def _bound(rows: Rows) -> float:
-    """No absolute value is larger."""
+    """Upper bound of absolute values."""
     return rows.bound() if isinstance(rows, Projected) else float(np.abs(rows).max(initial=0))
 
 
 BLOCK = 1 << 20
-"""Values of a block of tensors: it should stay in the cache while tokens are added to it."""
+"""Values of a block of tensors, small enough to stay in the cache while tokens are added."""
 
 
 def _moments(
@@ -267,7 +266,7 @@ def _moments(
     n, size = int(chosen.sum()), max(BLOCK // m ** (arity + 1), 1)
     borders = np.searchsorted(rows, np.arange(0, n + size, size))
 
-    # a sum over tokens cannot be larger; where even that is far from the largest number, values need no look
+    # bounds a sum over tokens; if the bound is far from overflow, values need no check
     bound = _bound(z) * _bound(y) ** arity * len(tokens)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
@@ -289,7 +288,7 @@ def _moments(
         return out.astype(precision, copy=False) if safe else rounded(out, precision)
 
     def parts(precision: np.dtype) -> Iterator[np.ndarray]:
-        # while a block is written, the next is made in the other space
+        # while a block is written, the next is computed in the other buffer
         engine = Threads(1, ahead=2) if threads > 1 else Serial()
         spaces = [np.empty((min(size, n), *[m] * (arity + 1))) for _ in range(min(threads, 2))]
         with engine:
@@ -317,7 +316,7 @@ def smooth(
 
         w E + (1 - w) (w E2 + (1 - w) (w E3 + (1 - w) E4))
 
-    and a rule of one nonterminal, where pairs are all there is, w E + (1 - w) (w E3 + (1 - w) E4).
+    and a rule of one nonterminal, which has only pairs, w E + (1 - w) (w E3 + (1 - w) E4).
 
     Args:
         sums: float64 [rules, m, m] or [rules, m, m, m], sums over tokens; changed.
@@ -325,7 +324,7 @@ def smooth(
         z: float64 [tokens, m], each with the token's weight; y: float64 [tokens * arity, m], without.
         means: the means over all examples of Y and Z, float64 [m] each.
         c: C > 0.
-        weight: float64 [tokens], how much of a token each is; None: a whole one.
+        weight: float64 [tokens], weight of each token; None: 1.
     """
     n, m = len(sums), z.shape[1]
     count = np.bincount(rows, weight, n).astype(float)
@@ -369,6 +368,6 @@ def smooth(
             lower = w * (first * second * third) + (1 - w) * overall
             sums[part] = w * sums[part] + (1 - w) * k * (w / 3 * pairs + (1 - w) * lower)
 
-    size = max(BLOCK // 64 // m ** (sums.ndim - 1), 1)  # the products of a part stay in the cache too
+    size = max(BLOCK // 64 // m ** (sums.ndim - 1), 1)  # the products of a part stay in the cache, too
     for first in range(0, n, size):
         blend(slice(first, first + size))

@@ -17,10 +17,10 @@ from lscfg.parallel.choose import in_threads
 # same row are merged first, which changes neither U nor the singular values.
 
 SMALLEST_SINGULAR_VALUE = 1e-8
-"""Directions whose singular value is less than this part of the first are noise, and are dropped."""
+"""Directions whose singular value is below this fraction of the first are noise and are dropped."""
 
 DENSE = 400
-"""Smaller covariance matrices are decomposed as dense ones."""
+"""Size below which covariance matrices are decomposed as dense ones."""
 
 SVD = ("arpack", "randomized")
 """Ways to decompose the covariance. The spectrum of rule indicators is flat, which suits ARPACK: for m = 16 on 49,500
@@ -28,9 +28,9 @@ sentence pairs (benchmarks/spectral.py) it takes 0.6 s to machine precision, the
 
 
 class RowBlocks:
-    """A sparse matrix whose products with dense ones are made by blocks of rows, on as many threads.
+    """A sparse matrix whose products with dense matrices are computed by blocks of rows in threads.
 
-    A row's product is one sum, whichever block it is in: the values do not depend on the number of threads.
+    The product of a row does not depend on its block, so values do not depend on the number of threads.
     """
 
     def __init__(self, matrix: sparse.csr_matrix, threads: int):
@@ -51,12 +51,12 @@ class RowBlocks:
 
 
 class Projected:
-    """A sparse matrix times a dense one, whose rows are made when they are asked for.
+    """The product of a sparse and a dense matrix, whose rows are computed on demand.
 
-    The product of all nodes of a large corpus would take more memory than all else.
+    The product for all nodes of a large corpus would take more memory than all other data.
 
     Attributes:
-        shape: of the product.
+        shape: shape of the product.
     """
 
     def __init__(self, matrix: sparse.csr_matrix, directions: np.ndarray):
@@ -64,12 +64,12 @@ class Projected:
         self.shape = (matrix.shape[0], directions.shape[1])
 
     def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
-        """Some rows, float64 [rows, columns]: by their numbers, by bool [all rows], or a range of them."""
+        """Selected rows, float64 [rows, columns], by number, by bool [all rows], or by range."""
         result: np.ndarray = self._matrix[rows] @ self._directions
         return result
 
     def bound(self) -> float:
-        """No absolute value is larger."""
+        """Upper bound of absolute values."""
         sums = np.abs(self._matrix) @ np.ones(self._matrix.shape[1])
         return float(sums.max(initial=0) * np.abs(self._directions).max(initial=0))
 
@@ -81,7 +81,7 @@ def signs_of(directions: np.ndarray) -> np.ndarray:
 
 
 def normalised_rows(values: np.ndarray) -> np.ndarray:
-    """The rows with length 1; those of zeros stay so."""
+    """The rows scaled to length 1; zero rows stay zero."""
     lengths = np.linalg.norm(values, axis=1, keepdims=True)
     return np.asarray(values / np.where(lengths > 0, lengths, 1))
 
@@ -89,18 +89,18 @@ def normalised_rows(values: np.ndarray) -> np.ndarray:
 def truncated_svd(
     matrix: sparse.csr_matrix, rank: int, seed: int, method: str = "arpack", threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U [rows, k], singular values [k] in falling order, V [columns, k]; k = rank or less.
+    """U [rows, k], singular values [k] in falling order, V [columns, k]; k is at most the rank.
 
-    The signs are fixed by the entry of largest absolute value of each column of U, which is positive. Directions below
+    The entry of largest absolute value in each column of U is positive, which fixes the signs. Directions below
     ``SMALLEST_SINGULAR_VALUE`` are dropped with a warning.
 
     Raises:
-        InputError: the matrix has no such rank.
+        InputError: the rank of the matrix is too small.
     """
     if rank > min(matrix.shape):
         raise InputError(
             f"{rank} hidden states from {matrix.shape[0]} inside and {matrix.shape[1]} outside features; "
-            f"at most {min(matrix.shape)} are possible, give more text or a smaller m"
+            f"at most {min(matrix.shape)} are possible; use more text or a smaller m"
         )
     if min(matrix.shape) <= max(DENSE, rank + 1):
         u, sigma, vt = np.linalg.svd(matrix.toarray(), full_matrices=False)
@@ -120,16 +120,16 @@ def truncated_svd(
     if kept < rank:
         warning(f"only {kept} of {rank} singular values are above the noise; the model gets {kept} states")
     signs = signs_of(u[:, :kept])
-    # rows side by side in memory: products with sparse matrices, and the kernel, want them so
+    # rows contiguous in memory, for products with sparse matrices and for the kernel
     return np.ascontiguousarray(u[:, :kept] * signs), sigma[:kept], np.ascontiguousarray(vt[:kept].T * signs)
 
 
 def _arpack(matrix: sparse.csr_matrix, rank: int, seed: int, threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """U, singular values in falling order and V' of a matrix of at least as many rows as columns.
+    """U, singular values in falling order and V' of a matrix with at least as many rows as columns.
 
-    Most of ARPACK's time goes by the number of columns, and many of them (features of few examples) have one entry.
-    Those with it in the same row are one direction: a column of their norm in their place changes neither A A' nor,
-    with it, U and the singular values.
+    The number of columns determines ARPACK's time, and many columns (features of few examples) have one entry.
+    Columns with their entry in the same row are one direction: replacing them by a column of their norm keeps A A' and,
+    therefore, U and the singular values.
     """
     columns = matrix.tocsc()
     single = np.diff(columns.indptr) == 1
@@ -162,14 +162,14 @@ def randomized_svd(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The leading singular vectors, from the range of random combinations of the columns.
 
-    Halko, Martinsson and Tropp (2011): Algorithm 4.4 (subspace iteration), then 5.1 (direct SVD). A flat spectrum, as
-    rule indicators have, needs many iterations.
+    Halko, Martinsson and Tropp (2011): Algorithm 4.4 (subspace iteration), then 5.1 (direct SVD). A flat spectrum, like
+    that of rule indicators, needs many iterations.
 
     Args:
         matrix: [rows, columns].
-        rank: singular vectors wanted, at least 1.
-        seed: of the random combinations.
-        oversampling: combinations beyond ``rank``, at least 0; there are never more than rows or columns.
+        rank: number of singular vectors, at least 1.
+        seed: seed of the random combinations.
+        oversampling: combinations beyond ``rank``, at least 0, limited by rows and columns.
         iterations: rounds of subspace iteration, at least 0.
 
     Returns:

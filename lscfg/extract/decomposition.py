@@ -16,11 +16,11 @@ REST = -1
 
 @dataclass(frozen=True)
 class Edge:
-    """A minimal rule at its place.
+    """A minimal rule at its position.
 
     Attributes:
-        head: a node of the forest; tails: its children in source order, as many as the rule has nonterminals.
-        rule: its number in the rule table.
+        head: a node of the forest; tails: its children in source order, one for each nonterminal.
+        rule: number of the rule in the table.
     """
 
     head: int
@@ -33,12 +33,12 @@ class Decomposition:
     """All minimal derivations of a sentence pair.
 
     The nodes of category X are the tight phrase pairs and, last, the whole pair; each has its source span in
-    ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have two tails at most: of an
-    edge of more tails the second one is a node of category ``REST`` that covers all but the first. ``edges`` undoes
-    this.
+    ``forest.node_span`` and its target span in ``forest.node_tgt``. The kernel's edges have at most two tails: of an
+    edge with more tails, the second is a node of category ``REST`` that covers all tails but the first. ``edges``
+    undoes this.
 
     Attributes:
-        forest: of the decoder's type; ``app_rule`` are numbers of ``rules``, -1 at the edges of ``REST`` nodes.
+        forest: a forest as in decoding; ``app_rule`` are numbers of ``rules``, -1 at the edges of ``REST`` nodes.
         rules: the rule table.
     """
 
@@ -59,7 +59,7 @@ class Decomposition:
             yield Edge(node, tuple(tails), int(f.app_rule[f.edge_apps[edge]]))
 
     def levels(self) -> np.ndarray:
-        """int64 [nodes]: minimal rules in any derivation of the node, by lemma 3 the same for all; 0 for ``REST``."""
+        """int64 [nodes]: minimal rules in each derivation of the node, equal for all by lemma 3; 0 for ``REST``."""
         levels = np.zeros(self.forest.n_nodes, np.int64)
         for node in self.nodes():
             edge = next(self.edges(node))
@@ -82,8 +82,8 @@ def decompose(src: str, tgt: str, links: str) -> Decomposition:
     """The forest of one pair.
 
     Words without a link are terminals of the lowest node that covers them, as in the tree of
-    ``lscfg.extract.derive``, which is one of the forest's. Time is cubic in the number of linked
-    source words, and so is memory at worst (a monotone one-to-one alignment).
+    ``lscfg.extract.derive``, which the forest contains. Time is cubic in the number of linked
+    source words, as is memory in the worst case (a monotone one-to-one alignment).
 
     Args:
         src, tgt: words separated by blanks.

@@ -32,8 +32,8 @@ from lscfg.settings import settings_of
 from lscfg.version import __version__
 
 # The corpus is read in blocks of lines, and nodes go to temporary files, because the header of the file needs their
-# sizes; memory holds only the tables of rules and words. Threads have tables of each block, merged in order, so all
-# numbers are those of one thread.
+# sizes; memory holds only the tables of rules and words. Threads fill a table per block, merged in order, so all
+# numbers are the same as with one thread.
 
 NODES = {
     "trees": "int64 [trees + 1]",
@@ -50,7 +50,7 @@ SAMPLES = {"trees.sample": "int32 [trees]", "trees.weight": "float64 [trees]"}
 """The arrays of sampled trees."""
 
 STATES = {"node.state": "int32 [nodes]"}
-"""That of trees whose nodes have hidden states."""
+"""The array of trees whose nodes have hidden states."""
 
 BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
@@ -58,26 +58,26 @@ BLOCK = 2000
 
 @dataclass(frozen=True)
 class Derivations:
-    """The s-trees of a corpus, one for each sentence pair and alignment, and the rules that they are made of.
+    """The s-trees of a corpus, one for each sentence pair and alignment, and their rules.
 
-    Nodes are in preorder, children in source order, trees one behind the other; rules of every arity are kept. A pair
-    that was dropped has a tree without nodes. Trees of a second alignment follow those of the first.
+    Nodes are in preorder, children in source order, trees one after the other; rules of every arity are kept. A dropped
+    pair has a tree without nodes. Trees of a second alignment follow those of the first.
 
     Attributes:
         rules: the rule types.
         trees: int64 [alignments * pairs + 1], first node of each tree.
         rule: int32 [nodes]; parent: int32 [nodes], -1 at roots.
-        slot: int32 [nodes], which child of its parent the node is, in source order.
+        slot: int32 [nodes], index of the node among its parent's children, in source order.
         span: int32 [nodes, 4], source i, j and target i, j, half-open.
-        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
-        lexicon_count: int64 [pairs], how often.
-        options: how the trees were made.
+        lexicon: int32 [pairs, 2], linked words (source, target); -1 next to a word without a link.
+        lexicon_count: int64 [pairs], number of links.
+        options: options of the derivation.
         dropped: numbers of dropped pairs by reason.
         alignments: trees of each pair.
-        forests: all minimal derivations of the same pairs; None if they were not wanted.
-        sample: int32 [trees], of sampled trees the sample that each is of; None for others.
-        weight: float64 [trees], how much of a token each rule of the tree counts; None: a whole one.
-        state: int32 [nodes], hidden states of the nonterminals that the nodes rewrite; None: they have none.
+        forests: all minimal derivations of the same pairs; None if not requested.
+        sample: int32 [trees], sample of each sampled tree; None for other trees.
+        weight: float64 [trees], weight of each rule token of the tree; None: 1.
+        state: int32 [nodes], hidden states of the nonterminals that the nodes rewrite; None without states.
     """
 
     rules: RuleTable
@@ -97,7 +97,7 @@ class Derivations:
     state: np.ndarray | None = None
 
     def __len__(self) -> int:
-        """The number of trees, without nodes or with."""
+        """The number of trees, including trees without nodes."""
         return len(self.trees) - 1
 
     @property
@@ -112,12 +112,12 @@ class Derivations:
 
     @property
     def node_weight(self) -> np.ndarray | None:
-        """float64 [nodes], how much of a token each is; None: each is a whole one."""
+        """float64 [nodes], weight of each node's token; None: 1."""
         return None if self.weight is None else np.repeat(self.weight, np.diff(self.trees))
 
     @property
     def kept(self) -> np.ndarray:
-        """bool [rules]: rules of few enough nonterminals to get parameters and a place in the grammar."""
+        """bool [rules]: True for rules with few enough nonterminals for parameters and a grammar."""
         return self.rules.arity <= self.options.max_arity
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -131,7 +131,7 @@ class Derivations:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Derivations:
-        """Reads a derivation file, or trees as text (``has_trees``); all that is in it is checked.
+        """Reads and checks a derivation file, or trees as text (``has_trees``).
 
         Raises:
             InputError: the file is missing, cut off, damaged or of another kind.
@@ -145,13 +145,13 @@ class Derivations:
             made._check()
         except ValueError as error:
             raise InputError(
-                f"damaged, or made by another version: {error}; make the file again with lscfg derive", path
+                f"damaged, or written by another version: {error}; create the file again with lscfg derive", path
             ) from error
         return made
 
     @classmethod
     def _of_text(cls, found: TextTrees) -> Derivations:
-        """The derivations of trees as text, whose word links and reasons of dropped pairs are not known."""
+        """The derivations of trees as text, without word links and reasons of dropped pairs."""
         dropped = {"no tree": found.empty} if found.empty else {}
         lexicon, count = np.empty((0, 2), np.int32), np.empty(0, np.int64)
         arrays = (found.trees, found.rule, found.parent, found.slot, found.span)
@@ -175,7 +175,7 @@ class Derivations:
         check_layout(arrays, {**NODES, **{name: kind for names in parts for name, kind in names.items()}})
         trees, rule, parent, slot, span, lexicon, count = (arrays[name] for name in NODES)
         rules, forests = RuleTable.from_arrays(arrays), None
-        if has_forests:  # the rules of forests alone behind all others
+        if has_forests:  # rules that only forests contain follow all others
             check_range("node.rule", rule, 0, len(rules))
             alone = np.bincount(rule, minlength=len(rules)) == 0
             order = np.argsort(alone, kind="stable")
@@ -197,7 +197,7 @@ class Derivations:
         return Trees(self.trees, self.rule, self.parent, self.slot, self.span, self.rules.kernel)
 
     def _check(self) -> None:
-        """Refuses what no derivation file holds.
+        """Refuses contents that no derivation file can have.
 
         Raises:
             ValueError: the array, node or fact that is wrong.
@@ -219,7 +219,7 @@ class Derivations:
             raise ValueError(f"{len(self)} trees of {self.alignments} alignments")
         empty = int((np.diff(self.trees) == 0).sum())
         if not all(type(n) is int and n >= 0 for n in self.dropped.values()) or sum(self.dropped.values()) != empty:
-            raise ValueError(f"{empty} trees have no nodes, and its metadata 'dropped' has another number")
+            raise ValueError(f"{empty} trees have no nodes, and its metadata 'dropped' names another number")
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log: pairs, trees, dropped pairs by reason, tokens and types of rules by arity."""
@@ -231,10 +231,10 @@ class Derivations:
 
 
 def _read_options(facts: Mapping[str, object]) -> DeriveOptions:
-    """The options that a file was made with.
+    """The options in a file.
 
     Raises:
-        ValueError: one is unknown, of another type, or out of its range.
+        ValueError: an option is unknown, of another type, or out of its range.
     """
     types = {item.name: item.kind for item in settings_of(DeriveOptions)}
     for name, value in facts.items():
@@ -290,12 +290,12 @@ def derive(
         src, tgt: sentences, words separated by blanks.
         links: alignments ``i-j ...`` counted from 0, source position first.
         path: the alignment file, for error messages.
-        options: bracketing, arity and what is dropped.
-        forests: all minimal derivations of each pair too.
+        options: bracketing, arity, and conditions for dropping pairs.
+        forests: also return all minimal derivations of each pair.
 
     Raises:
         InputError: a malformed or out-of-range link, an empty sentence, a word that cannot appear in a grammar, unequal
-            numbers of lines, or forests with options that leave out minimal rules.
+            numbers of lines, or forests with options that exclude minimal rules.
     """
     options = _checked(options, forests)
     if not len(src) == len(tgt) == len(links):
@@ -310,14 +310,14 @@ def derive(
 
 
 def _checked(options: DeriveOptions | None, forests: bool) -> DeriveOptions:
-    """The options, which must leave all minimal rules where there are forests of them.
+    """The options, which must keep all minimal rules if forests are requested.
 
     Raises:
-        InputError: they do not.
+        InputError: they exclude some.
     """
     options = options or DeriveOptions()
     if forests and (options.binarise or options.max_arity < MAX_TENSOR_ARITY):
-        raise InputError("forests have all minimal rules: without --binarise, and with --max-arity 2")
+        raise InputError("forests need all minimal rules: drop --binarise, and use --max-arity 2")
     return options
 
 
@@ -335,7 +335,7 @@ class _Block:
 
 
 def _blocks(corpora: Sequence[Paths]) -> Iterator[_Block]:
-    """The corpora, one behind the other, in blocks of ``BLOCK`` pairs; see ``_blocks_of``."""
+    """The corpora, one after the other, in blocks of ``BLOCK`` pairs; see ``_blocks_of``."""
     for paths in corpora:
         yield from _blocks_of(paths)
 
@@ -394,11 +394,11 @@ def derive_files(
     Args:
         src, tgt, links: text and alignments, line by line; compressed files are decompressed. Of several files of
             alignments each gives every pair a tree.
-        output: the derivation file; forests: with all minimal derivations of each pair.
+        output: the derivation file; forests: also write all minimal derivations of each pair.
 
     Raises:
-        InputError: fewer than one thread, files of unequal length, a bad line, by file and line, or forests with
-            options that leave out minimal rules.
+        InputError: fewer than one thread, files of unequal length, a bad line, or forests with options that exclude
+            minimal rules.
     """
     if threads < 1:
         raise InputError(f"threads must be 1 or more, got {threads}")
@@ -428,7 +428,7 @@ def derive_files(
                 return _derive_block(deriver if threads == 1 else Deriver(options, forests), block)
 
             for part, block in engine.map(work, _blocks(corpora)):
-                if part is not deriver:  # tables merged in the order of the blocks have the numbers of a single one
+                if part is not deriver:  # tables merged in block order have the numbers of a single table
                     deriver.merge(part)
                 nodes, above = deriver.nodes(), deriver.forests()
                 pieces = [nodes.trees, nodes.rule, nodes.parent, nodes.slot, nodes.span]
@@ -448,7 +448,7 @@ def derive_files(
     finally:
         for spool in spools.values():
             spool.close()
-    seen = counts.rules > 0  # others are in forests alone
+    seen = counts.rules > 0  # only forests contain the others
     rules = tables["rules.arity"][seen], counts.rules[seen]
     sizes = _statistics(lines, len(corpora), *rules, options, counts.trees_above, counts.dropped)
     return sizes | ({"nodes of forests": ends[0], "edges of forests": ends[1]} if forests else {})

@@ -10,29 +10,29 @@ from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 
 DIGITS = 9
-"""Decimals of counts that are sums of weights, so that ten tenths are 1."""
+"""Decimals of counts that are sums of weights, so that ten tenths make 1."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """All nodes of the trees and what estimation does with their rules.
+    """All nodes of the trees, and the role of their rules in estimation.
 
-    Rules of more than two nonterminals, or fewer where the derivations were made so (``DeriveOptions.max_arity``), get
-    no parameters, and nodes that they rewrite are no examples; such a node still has an inside tree, that its parent's
+    Rules of more than two nonterminals (or of more than ``DeriveOptions.max_arity``) get
+    no parameters, and nodes that they rewrite are no examples; such a node still has an inside tree, which its parent's
     rule needs, and is the parent of its children's outside trees.
 
     Attributes:
-        derivations: what the examples were made of.
-        type_rule: int64 [types], the rule of ``derivations`` that a type is.
+        derivations: the derivations of the examples.
+        type_rule: int64 [types], the rule of each type in ``derivations``.
         rules: the rules that get parameters, in order of arity.
-        type: int64 [nodes], the node's rule: a number of ``rules``, or, for rules of too many nonterminals,
-            ``len(rules)`` + a separate number.
-        n_types: all rule types, those of too many nonterminals too.
+        type: int64 [nodes], the node's rule: a number of ``rules``, or ``len(rules)`` + a separate number for rules of
+            too many nonterminals.
+        n_types: number of rule types, including those of too many nonterminals.
         parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
             more than two children the first two).
         is_example: bool [nodes]; is_root: bool [nodes].
-        counts: [rules], tokens of each rule; int64, or float64 where they are parts of tokens.
-        weight: float64 [nodes], how much of a token each node is; None: each is a whole one.
+        counts: [rules], tokens of each rule; int64, or float64 for fractions of tokens.
+        weight: float64 [nodes], weight of each node's token; None: 1.
     """
 
     derivations: Derivations

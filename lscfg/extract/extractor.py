@@ -1,4 +1,4 @@
-"""Rule extractors: the rules of a grammar, their positions in the corpus, and how a decoder takes them.
+"""Rule extractors: the rules of a grammar, their positions in the corpus, and settings of a decoder for them.
 
 The rules of several extractors can be joined in one grammar: ``hiero+minimal``.
 """
@@ -21,10 +21,10 @@ from lscfg.model.boundary import BoundaryModel
 from lscfg.settings import Declared, setting
 
 EXTRACT, SELECT, DECODE = "", "select", "decode"
-"""Parts of the work that an extractor's settings are for: rules and their positions, rules to write, decoding."""
+"""Uses of an extractor's settings: rules and their positions, rules to write, decoding."""
 
 LEARNED = "learned "
-"""Prefix of the name of a folder among the files of ``RuleInputs``; the name of its extractor follows."""
+"""Prefix for folders in the names of ``RuleInputs`` files; the name of the extractor follows."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GluedSettings(ExtractorSettings):
     """Settings of grammars whose rules the decoder's glue joins."""
 
     max_span: int = setting(
-        15, "most words that a rule covers, glue apart; replaces the decoder's limit", least=1, part=DECODE
+        15, "most words that a rule other than glue covers; replaces the decoder's limit", least=1, part=DECODE
     )
 
 
@@ -48,12 +48,11 @@ class RuleInputs:
     """Files from which rules are extracted; an extractor names those that it needs.
 
     Attributes:
-        source, target: text, one sentence a line; None: the extractor needs derivations alone.
-        alignments: files of Pharaoh links, each of all pairs.
+        source, target: text, one sentence per line; None if the extractor needs only derivations.
+        alignments: files of Pharaoh links, each for all pairs.
         derivations: minimal derivation trees of the same pairs, once for each alignment.
-        wanted: sentences to be translated; an extractor may leave out rules that match no part of them. None: all
-            rules.
-        learned: for each extractor that learned from the same text with the same settings, its folder.
+        wanted: sentences to be translated; an extractor may omit rules that match no part of them. None: all rules.
+        learned: folder of each extractor that learned from the same text with the same settings.
     """
 
     source: Path | None = None
@@ -80,7 +79,7 @@ class RuleInputs:
             InputError: a side is missing.
         """
         if self.source is None or self.target is None:
-            raise InputError("these rules need both sides of the parallel text, not derivations alone")
+            raise InputError("these rules need both sides of the parallel text, not only derivations")
         return self.source, self.target
 
     def absolute(self) -> RuleInputs:
@@ -95,7 +94,7 @@ class RuleInputs:
         """Files by name.
 
         Args:
-            needs: of ``"text"``, which is source, target and alignments, and ``"derivations"``.
+            needs: some of ``"text"`` (source, target and alignments) and ``"derivations"``.
         """
         found: dict[str, Path] = {}
         if "text" in needs:
@@ -108,10 +107,10 @@ class RuleInputs:
 
 @dataclass(frozen=True)
 class Decoding:
-    """Treatment of the rules by a decoder.
+    """Settings of a decoder for the rules of an extractor.
 
     Attributes:
-        glue: with its own glue rules [S].
+        glue: True to use the decoder's glue rules [S].
         max_span: words that a rule other than glue may cover; None: the decoder's own limit.
         model_rules: the rules are those of the latent model.
         unknown: treatment of rules that the latent model does not contain, as in its option; empty: the default.
@@ -124,10 +123,10 @@ class Decoding:
 
     @classmethod
     def joined(cls, parts: Sequence[Decoding]) -> Decoding:
-        """Treatment of one grammar with the rules of several sources.
+        """Settings for one grammar with the rules of several extractors.
 
-        The minimal rules include their own glue. Next to the model's rules, other rules are not decomposed into them:
-        a derivation of the model would count once more for each decomposition.
+        Minimal rules replace glue. If the grammar contains the model's rules, other rules are not composed of them:
+        each composition would count a derivation of the model again.
         """
         if len(parts) == 1:
             return parts[0]
@@ -149,14 +148,14 @@ class RuleExtractor(Kind[SettingsT]):
     """Extracts rules from a word-aligned corpus or from its derivations."""
 
     NEEDS: tuple[str, ...] = ("text",)
-    """Input files: ``"text"``, ``"derivations"`` or both."""
+    """Names of the inputs: ``"text"``, ``"derivations"`` or both."""
     FILTERED: bool = False
-    """The rules are so many that a grammar contains only those that match the text to be translated."""
+    """True if a grammar contains only rules that match the text to be translated, because there are so many."""
     ALIGNMENTS: tuple[str, ...] = ()
     """Names of the word alignments that ``alignments`` returns."""
 
     def rules(self, inputs: RuleInputs, settings: SettingsT) -> RuleCounts:
-        """Extracts the rules with their counts; their features are those among all rules."""
+        """Extracts the rules with their counts; features are relative to all rules."""
         raise NotImplementedError
 
     def tokens(self, inputs: RuleInputs, settings: SettingsT) -> RuleTokens:
@@ -184,7 +183,7 @@ class RuleExtractor(Kind[SettingsT]):
         return {}
 
     def learn(self, inputs: RuleInputs, settings: SettingsT, folder: Path, jobs: int) -> None:
-        """Learns once, into a folder, what the other methods start from; they read it from ``inputs.learned``."""
+        """Learns into a folder, once; the other methods read the results from ``inputs.learned``."""
         return None
 
 
@@ -208,7 +207,7 @@ def extractor_names(grammar: str) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in known]:
         also = f", {', '.join(ALIASES)}" if ALIASES else ""
         raise InputError(
-            f"no grammar {quote(unknown[0])}; there are {', '.join(known)}{also}, and joined ones such as A+B"
+            f"unknown grammar {quote(unknown[0])}; known are {', '.join(known)}{also}, and joined ones such as A+B"
         )
     if len(set(names)) < len(names):
         raise InputError(f"the grammar {quote(grammar)} names a rule extractor twice")
@@ -221,7 +220,7 @@ def with_trees() -> tuple[str, ...]:
 
 
 def alignment_fault(name: str, others: Sequence[str]) -> str:
-    """Describes why an extractor's word alignment cannot be used for some rules; empty if it can.
+    """Describes why some rules cannot use an extractor's word alignment; empty if they can.
 
     Args:
         others: extractors of these rules. An extractor cannot use its own alignment.
@@ -229,10 +228,14 @@ def alignment_fault(name: str, others: Sequence[str]) -> str:
     found = EXTRACTORS.overriding("alignments")
     if name and name not in found:
         return f"must be one of {', '.join(found)}, or left out for the links of [alignment]"
-    return f"is not for rules and trees of {name}, which have these links already" if name and name in others else ""
+    return (
+        f"does not go with rules and trees of {name}, which contain these links already"
+        if name and name in others
+        else ""
+    )
 
 
 def with_boundary(names: Sequence[str]) -> str:
-    """Name of the first of some extractors that learns weights of span boundaries, empty if none does."""
+    """Name of the first extractor that learns weights of span boundaries; empty if none does."""
     found = EXTRACTORS.overriding("boundary")
     return next((name for name in names if name in found), "")

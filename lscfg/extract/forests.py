@@ -1,7 +1,7 @@
 """Forests of a corpus: all minimal derivations of each pair, besides its tree (Chung et al. 2014, section 3).
 
-By their lemmas 2 and 3, what differs between the derivations of a pair is how sequences of phrases are bracketed, and
-all have as many rules. So a node of a rule that is no split into two phrases is in every derivation, its tree too.
+By their lemmas 2 and 3, derivations of a pair differ only in the bracketing of phrase sequences, and
+all have the same number of rules. So all derivations contain a node whose rule is no split into two phrases.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ LAYOUT = {
 
 @dataclass(frozen=True)
 class Forests:
-    """The forests of all pairs, one for each alignment; of a dropped pair none.
+    """The forests of all pairs, one for each alignment; dropped pairs have none.
 
     Attributes:
-        rules: the rules of trees, numbered as in ``Derivations``, and behind them those of forests alone.
+        rules: the rules of trees, numbered as in ``Derivations``, followed by rules that only forests contain.
         first: int64 [trees + 1], the first node of each forest, its root; heads stand before their tails.
         edge: int64 [nodes + 1], the first edge of each node.
         rule: int32 [edges].
-        tail: int32 [tails], the nodes below each edge in source order, as many as its rule has nonterminals.
+        tail: int32 [tails], the nodes below each edge in source order, one for each nonterminal of its rule.
         span: int32 [nodes, 4], source i, j and target i, j, half-open.
     """
 
@@ -60,7 +60,7 @@ class Forests:
         return cls(rules, first, edge, number[rule].astype(np.int32), tail, span)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """As in a file, but for the rules."""
+        """The arrays of a file, without the rules."""
         return dict(zip(LAYOUT, (self.first, self.edge, self.rule, self.tail, self.span), strict=True))
 
     @cached_property
@@ -71,17 +71,17 @@ class Forests:
 
     @cached_property
     def head(self) -> np.ndarray:
-        """int64 [edges], the node that each edge rewrites."""
+        """int64 [edges], head of each edge."""
         return np.repeat(np.arange(len(self.span)), np.diff(self.edge))
 
     @cached_property
     def first_tail(self) -> np.ndarray:
-        """int64 [edges + 1], where the tails of each edge begin."""
+        """int64 [edges + 1], first tail of each edge."""
         return np.concatenate([[0], np.cumsum(self.arity, dtype=np.int64)])
 
     @cached_property
     def children(self) -> np.ndarray:
-        """int64 [edges, 2], the first two tails, -1 where there is none."""
+        """int64 [edges, 2], the first two tails, or -1."""
         found = np.full((len(self.rule), 2), -1, np.int64)
         for slot in (0, 1):
             has = np.flatnonzero(self.arity > slot)
@@ -89,10 +89,10 @@ class Forests:
         return found
 
     def check(self, trees: np.ndarray, span: np.ndarray) -> None:
-        """Refuses what no file of forests holds.
+        """Refuses contents that no file of forests can have.
 
         Args:
-            trees, span: those of the derivation trees of the same pairs.
+            trees, span: arrays of the derivation trees of the same pairs.
 
         Raises:
             ValueError: the array, edge or pair that is wrong.
@@ -104,7 +104,7 @@ class Forests:
             raise ValueError("array 'forest.edge' has a node without an edge")
         if self.first_tail[-1] != len(self.tail):
             raise ValueError(
-                f"array 'forest.tail' has {len(self.tail)} tails, and its rules need {self.first_tail[-1]}"
+                f"array 'forest.tail' has {len(self.tail)} tails, but its rules need {self.first_tail[-1]}"
             )
         above = np.repeat(self.head, self.arity)
         last = np.repeat(self.first[1:], np.diff(self.first))[above]
@@ -113,12 +113,14 @@ class Forests:
         self._check_spans(above)
         there = np.diff(trees) > 0
         if ((np.diff(self.first) > 0) != there).any():
-            raise ValueError("array 'forest.node' has a forest of a pair without a tree, or none of one with a tree")
+            raise ValueError(
+                "array 'forest.node' has a forest for a pair without a tree, or lacks one for a pair with a tree"
+            )
         if (self.span[self.first[:-1][there]] != span[trees[:-1][there]]).any():
-            raise ValueError("array 'forest.span' has a root that is not that of the pair's tree")
+            raise ValueError("array 'forest.span' has a root that differs from the root of the pair's tree")
 
     def _check_spans(self, above: np.ndarray) -> None:
-        """Checks that tails lie side by side in their head, in source order, and leave room for the rule's words."""
+        """Checks that tails lie within their head, in source order, and leave room for the rule's words."""
         edge = np.repeat(np.arange(len(self.rule)), self.arity)
         span = self.span.astype(np.int64)
         wrong = np.zeros(len(self.rule), bool)

@@ -28,19 +28,20 @@ class HieroLimits(Declared):
 
     max_phrase: int = setting(10, "most source words of a phrase pair", least=1, most=1000)
     max_target_phrase: int = setting(
-        0, "most target words of a phrase pair; 0: any number, but max_phrase if pairs are loose", least=0, most=1000
+        0, "most target words of a phrase pair; 0: no limit, or max_phrase for loose pairs", least=0, most=1000
     )
     max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
     max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
-    loose: bool = setting(False, "words at the borders of a phrase pair may be without links")
+    loose: bool = setting(False, "allow words without links at the borders of phrase pairs")
     min_hole: int = setting(1, "least source words of a phrase pair that becomes a nonterminal", least=1, most=1000)
     no_singletons: bool = setting(False, "leave out rules that occur once and have more than one source word")
 
     @property
     def target_phrase(self) -> int:
-        """Most target words of a phrase pair; 0: any number.
+        """Most target words of a phrase pair; 0: no limit.
 
-        Loose phrase pairs have a limit, as those of Moses: around few links there would be one for each pair of spans.
+        Loose phrase pairs have a limit, as in Moses, since few links allow a phrase pair for almost every pair of
+        spans.
         """
         return self.max_target_phrase or (self.max_phrase if self.loose else 0)
 
@@ -71,22 +72,22 @@ class Hiero(RuleExtractor[HieroSettings]):
         return RuleTokens(found.rules, places)
 
     def decoding(self, settings: HieroSettings) -> Decoding:
-        """With the decoder's glue rules, and only so long."""
+        """Uses the decoder's glue rules, and limits the span of other rules."""
         return Decoding(glue=True, max_span=settings.max_span)
 
 
 @dataclass(frozen=True)
 class HieroRules(RuleCounts):
-    """Rules with the sizes of what they come of.
+    """Rules with statistics of their extraction.
 
     Attributes:
-        sentences: sentence pairs, as often as they have alignments.
+        sentences: sentence pairs, once for each alignment.
         phrases: initial phrase pairs.
-        used: those of them that gave a rule, which is the sum of all counts.
+        used: initial phrase pairs that gave a rule, which is the sum of all counts.
         bare: sentence pairs that gave no rule.
-        places: int32 [tokens, 8], where each rule was found, if that was asked for: rule, sentence pair, source span,
-            source spans of the nonterminals in order, -1 where there is none; else [0, 8].
-        first: int64 [rules], where these are a part of all: what all rules are ordered by.
+        places: int32 [tokens, 8], positions of the rules if requested: rule, sentence pair, source span, source spans
+            of the nonterminals in order, or -1; otherwise [0, 8].
+        first: int64 [rules], sort keys among all rules, if these are a part of them.
     """
 
     sentences: int
@@ -107,12 +108,12 @@ class HieroRules(RuleCounts):
         return sizes | super().statistics()
 
     def without_singletons(self, most: np.ndarray) -> HieroRules:
-        """Without the rules that occur once and have more than one source word, as if they had not been extracted.
+        """Drops rules that occur once and have more than one source word, as if they had not been extracted.
 
-        A smaller grammar to compare with (Chung et al. 2014, section 6).
+        The result is the smaller grammar of Chung et al. (2014, section 6).
 
         Args:
-            most: int64 [rules], how often each occurs, under the alignment that has it most often.
+            most: int64 [rules], largest number of occurrences of each rule under one alignment.
         """
         kept = (most > 1) | (self.rules.src_length - self.rules.arity <= 1)
         places = self.places[kept[self.places[:, 0]]]
@@ -122,10 +123,10 @@ class HieroRules(RuleCounts):
 
 
 class TooManyRulesError(Exception):
-    """A corpus has more rules than it was to have.
+    """A corpus has more rules than allowed.
 
     Attributes:
-        rules: how many were found; pairs: in so many sentence pairs, each as often as it has alignments.
+        rules: number of rules found; pairs: number of sentence pairs read, once for each alignment.
     """
 
     def __init__(self, rules: int, pairs: int):
@@ -143,11 +144,11 @@ def extract_hiero(
     """The Hiero rules of a corpus, with fractional counts.
 
     Initial phrase pairs are tight, unless the limits are loose: the words at their borders are linked. Each one,
-    wherever it occurs, has count 1, in equal shares for the ways to make a rule of it: as it is, or with one or two
+    at each occurrence, has count 1, in equal shares for the rules made from it: the pair itself, or with one or two
     smaller initial phrase pairs inside it as nonterminals. A rule has a linked pair of words, and no two nonterminals
-    side by side on the source side.
+    adjacent on the source side.
 
-    Memory grows with the rules and the vocabulary, not with the corpus: pairs are taken one by one.
+    Memory grows with the rules and the vocabulary, not with the corpus, since pairs are read one by one.
 
     Args:
         pairs: source sentence, target sentence (words separated by blanks) and links ``i-j ...`` counted from 0.
@@ -177,16 +178,16 @@ def extract_files(
     """The Hiero rules of a corpus, extracted from every pair with each of its alignments.
 
     Args:
-        places: keep where each rule is found, 32 bytes for each time.
-        wanted: sentences to be translated. The rules are then those that may match a part of one, their counts and
-            features as among all rules. The corpus is read twice, and memory grows with these rules only. Without
-            singletons it is read once, and all rules are given: which of them are dropped decides the features.
-        part: which part of the source sides, and of how many parts: the rules are those of these sides, likewise. Not
+        places: keep the positions of rules, 32 bytes each.
+        wanted: sentences to be translated. Only rules that may match a part of one are returned, with counts and
+            features relative to all rules. The corpus is read twice, and memory grows with these rules only. Without
+            singletons it is read once and all rules are returned, since dropped rules affect the features.
+        part: index of a part of the source sides, and number of parts; only rules of these sides are returned. Not
             without singletons.
-        most: the number of rules, these or all, that is not to be exceeded; None for any number.
+        most: largest number of rules, returned or counted; None for no limit.
 
     Raises:
-        TooManyRulesError: there are more rules than that.
+        TooManyRulesError: the corpus has more rules.
         InputError: see ``extract_hiero`` and ``lscfg.corpus.parallel.stream_aligned``.
     """
     limits = limits or HieroLimits()
@@ -225,7 +226,7 @@ def _add(
     total: int | None = None,
     most: int | None = None,
 ) -> int:
-    """Adds all pairs; returns how many of them gave no rule."""
+    """Adds all pairs; returns the number of pairs without a rule."""
     bare = 0
     used = extractor.sizes()[2]
     for number, pair in enumerate(progress(pairs, "hiero", total), 1):

@@ -1,8 +1,8 @@
 """Hiero grammars whose rules do not fit into memory: the rules of a part of the source sides at a time.
 
-All rules of a source side are in one part, so that a part knows its most frequent target sides. How often all parts
-have a target side is counted in a second reading of the corpus. Each part writes its rules to disk in the order in
-which they are first found, and the parts are merged in this order.
+All rules of a source side are in one part, so each part determines its most frequent target sides. A second
+reading of the corpus counts target sides over all parts. Each part writes its rules to disk in the order of their
+first occurrence, and the parts are merged in this order.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from lscfg.io.read import stream_lines
 from lscfg.io.write import write_blocks
 
 RULE_BYTES = 500
-"""Peak memory of a rule from its extraction to its line of text, measured on ja-en, rounded up."""
+"""Peak memory per rule from extraction to its line of text, in bytes, measured on ja-en and rounded up."""
 
 OF_CORPUS = "sentence", "initial phrase pair"
-"""Prefixes of the names of the statistics that are equal in all parts."""
+"""Prefixes of statistics that are equal in all parts."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Extraction:
     wanted: Sequence[str] | None = None
 
     def extract(self, part: tuple[int, int] = (0, 1), most: int | None = None) -> HieroRules:
-        """The rules; arguments as of ``extract_files``."""
+        """The rules; for the arguments see ``extract_files``."""
         corpus = self.source, self.target, self.alignments
         return extract_files(*corpus, self.limits, wanted=self.wanted, part=part, most=most)
 
@@ -59,8 +59,8 @@ class Written:
     """Summary of a grammar that was written.
 
     Attributes:
-        rules: how many.
-        statistics: sizes for the log; dropped: rules that were left out, by the reason.
+        rules: number of rules.
+        statistics: sizes for the log; dropped: number of omitted rules by reason.
     """
 
     rules: int
@@ -73,14 +73,15 @@ def write_hiero(
 ) -> Written:
     """Writes a grammar as ``write_grammar`` does, with about ``most`` rules in memory at a time.
 
-    The file has the same bytes for any number of them. If they do not fit, the corpus is read twice for each part. How
-    many parts there are is foretold from the beginning of the corpus, after which new rules become rarer.
+    The bytes of the file do not depend on ``most``. If the rules do not fit, the corpus is read twice for each part.
+    The number of parts is predicted from the beginning of the corpus, after which new rules become rarer.
 
     Raises:
-        InputError: see ``extract_files``, ``select_rules`` and ``write_grammar``; or there is no room for one rule.
+        InputError: see ``extract_files``, ``select_rules`` and ``write_grammar``; or the memory is too small for one
+            rule.
     """
     if most < 1:
-        raise InputError("no room for a single rule; give more memory")
+        raise InputError("the memory is too small for a single rule; raise --memory")
     try:
         counted = corpus.extract(most=most)
     except TooManyRulesError as found:
@@ -96,7 +97,7 @@ def write_hiero(
 def write_parts(
     path: str | os.PathLike[str], corpus: Extraction, parts: int, max_targets: int, threads: int = 1
 ) -> Written:
-    """Writes a grammar in ``parts`` parts, two or more, all but one of them on disk.
+    """Writes a grammar in ``parts`` parts, at least two, all but one on disk.
 
     Raises:
         InputError: as ``write_hiero``.
@@ -120,13 +121,13 @@ def write_parts(
                 raise InputError(f"cannot keep rules on disk: {error.strerror or error}", Path(path).parent) from error
             runs.append((run[0], run[1]))
             log.info(f"part {part + 1} of {parts}: {len(selection.kept)} rules")
-            del counted, selection  # before the next part comes
+            del counted, selection  # before the next part
         write_blocks(path, _merged(runs), threads)
     return Written(rules, statistics, dropped)
 
 
 def _write_run(counted: HieroRules, kept: np.ndarray, lines: BinaryIO, order: BinaryIO) -> None:
-    """Writes the lines of the rules, and int64 what they are ordered by."""
+    """Writes the lines of the rules and their sort keys, int64."""
     features = RuleFeatures(counted)
     for begin in range(0, len(kept), BLOCK):
         chosen = kept[begin : begin + BLOCK]

@@ -26,7 +26,7 @@ class MinimalRules(RuleCounts):
 
     @classmethod
     def of(cls, derivations: Derivations) -> MinimalRules:
-        """The rules of derivation trees; of as few nonterminals in a grammar as the trees were made for."""
+        """The rules of derivation trees; a grammar contains rules up to the arity of the trees."""
         counts, lexicon = derivations.counts, (derivations.lexicon, derivations.lexicon_count)
         weighted = np.bincount(derivations.rule, derivations.node_weight, len(counts))
         most = derivations.options.max_arity
@@ -45,7 +45,7 @@ class Minimal(RuleExtractor[MinimalSettings]):
         """The rules of the derivations.
 
         Raises:
-            InputError: there are no derivations, or their file cannot be read.
+            InputError: derivations are missing or cannot be read.
         """
         return MinimalRules.of(_trees(inputs))
 
@@ -59,7 +59,7 @@ class Minimal(RuleExtractor[MinimalSettings]):
 
 
 def tokens_of(derivations: Derivations) -> RuleTokens:
-    """The rule tokens of derivations, without rules of too many nonterminals."""
+    """The rule tokens of derivations, except rules of too many nonterminals."""
     examples = Examples.of(derivations)
     node = np.nonzero(examples.is_example)[0]
     places = np.full((len(node), 8), -1, np.int32)

@@ -1,8 +1,8 @@
-"""Phrase pairs of minimal derivations: the tokens of phrase-sense disambiguation, and a grammar with them.
+"""Phrase pairs of minimal derivations: the tokens of phrase sense disambiguation, and a grammar of them.
 
-A node whose rule has a word on its source side is a phrase pair: the words that it covers on both sides, so that
-nonterminals are expanded by their children's yields (thesis, section 4.1; Saluja 2015). Phrase pairs nest, as their
-nodes do. In a grammar, two rules of bare nonterminals put them side by side, in order or swapped: an inversion
+A node whose rule has a word on its source side is a phrase pair, consisting of the words that it covers on both sides:
+nonterminals are expanded to the yields of their children (thesis, section 4.1; Saluja 2015). Phrase pairs nest like
+their nodes. In a grammar, two rules of bare nonterminals concatenate them, in order or swapped: an inversion
 transduction grammar (Wu 1997) over phrases.
 """
 
@@ -25,7 +25,7 @@ MAX_WORDS = 5
 """Most source words of a phrase pair (thesis, section 4.2)."""
 
 MAX_TARGETS = 20
-"""Target sides that a source phrase keeps (thesis, section 4.2)."""
+"""Most target sides of a source phrase (thesis, section 4.2)."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": MAX_TARGETS
 
 
 class PhraseRules(RuleCounts):
-    """Phrase pairs, and the two rules that put phrases side by side, which have no frequencies."""
+    """Phrase pairs, and the two rules that concatenate phrases, which have no frequencies."""
 
     own_glue = True
     plain_glue = True
@@ -47,7 +47,7 @@ class PhraseRules(RuleCounts):
         """The phrase pairs of derivation trees with their counts.
 
         Raises:
-            InputError: there are none.
+            InputError: the derivations contain none.
         """
         tokens = phrase_tokens(derivations, max_words)
         counts = np.concatenate([np.bincount(tokens.places[:, 0], minlength=len(tokens.rules)), [1, 1]])
@@ -67,7 +67,7 @@ class Phrases(RuleExtractor[PhrasePairSettings]):
         """The phrase pairs of the derivations, and glue.
 
         Raises:
-            InputError: there are no derivations, or no phrase pairs in them.
+            InputError: derivations are missing or contain no phrase pairs.
         """
         return PhraseRules.of(_trees(inputs), settings.max_words)
 
@@ -83,11 +83,12 @@ class Phrases(RuleExtractor[PhrasePairSettings]):
 def phrase_tokens(derivations: Derivations, max_words: int = MAX_WORDS) -> RuleTokens:
     """The phrase pairs of derivation trees, in the order of the nodes.
 
-    A rule with a word on its source side, over at most ``max_words`` source words, gives one: the words of its source
-    and of its target span. Pairs of several alignments have the tokens of each of their trees.
+    A rule with a word on its source side that covers at most ``max_words`` source words gives one: the words of its
+        source
+    and its target span. With several alignments, each tree contributes its tokens.
 
     Raises:
-        InputError: there are none.
+        InputError: the derivations contain none.
     """
     table, span = derivations.rules, derivations.span
     yields = Yields.of(derivations)
@@ -114,10 +115,10 @@ def phrase_tokens(derivations: Derivations, max_words: int = MAX_WORDS) -> RuleT
 
 
 def phrase_nodes(derivations: Derivations, max_words: int = MAX_WORDS) -> np.ndarray:
-    """int64, the nodes that are phrase pairs; see ``phrase_tokens``.
+    """Nodes that are phrase pairs, int64; see ``phrase_tokens``.
 
     Raises:
-        InputError: there are none.
+        InputError: the derivations contain none.
     """
     span = derivations.span.astype(np.int64)
     source, target = span[:, 1] - span[:, 0], span[:, 3] - span[:, 2]
@@ -129,14 +130,14 @@ def phrase_nodes(derivations: Derivations, max_words: int = MAX_WORDS) -> np.nda
 
 
 def _has_source_word(table: RuleTable) -> np.ndarray:
-    """bool [rules]: whether there is a word on the source side."""
+    """bool [rules]: True for rules with a word on the source side."""
     rule = np.repeat(np.arange(len(table)), np.diff(table.offsets))
     source = np.arange(len(rule)) < (table.offsets[:-1] + table.src_length)[rule]
     return np.bincount(rule[source & (table.symbols >= 0)], minlength=len(table)) > 0
 
 
 def _with_glue(table: RuleTable) -> RuleTable:
-    """The rules, and behind them two nonterminals in order and swapped."""
+    """The rules, followed by two nonterminals in order and swapped."""
     glue = np.array([-1, -1, -1, -2, -1, -1, -2, -1], np.int32)
     return RuleTable(
         table.words,

@@ -1,4 +1,4 @@
-"""Derivation trees as text for other programs: a rule a line in preorder (docs/reference/formats.md)."""
+"""Derivation trees as text for other programs, one rule per line in preorder (docs/reference/formats.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NONTERMINAL = re.compile(r"\[X,([1-9][0-9]{0,5})\]")
 
 @dataclass(frozen=True)
 class TextTrees:
-    """Trees of a text file; the fields are those of ``Derivations``."""
+    """Trees of a text file, with the fields of ``Derivations``."""
 
     rules: RuleTable
     trees: np.ndarray
@@ -38,7 +38,7 @@ class TextTrees:
 
 
 def has_trees(path: str | os.PathLike[str]) -> bool:
-    """True if the name of a file is that of trees as text."""
+    """True if the file name marks trees as text."""
     return plain_name(os.fspath(path)).endswith(".trees")
 
 
@@ -46,7 +46,7 @@ def read_trees(path: str | os.PathLike[str]) -> TextTrees:
     """Reads the trees of a text file.
 
     Raises:
-        InputError: a line is no rule, a tree lacks children or has too many, or there is no tree.
+        InputError: a line is no rule, a tree lacks children or has too many, or the file contains no tree.
     """
     found = _Trees()
     number = 0
@@ -60,7 +60,7 @@ def read_trees(path: str | os.PathLike[str]) -> TextTrees:
     except ValueError as error:
         raise InputError(str(error), path, number) from None
     if not found.rule:
-        raise InputError("the file contains no tree; write one rule a line and an empty line after each tree", path)
+        raise InputError("the file contains no tree; write one rule per line and an empty line after each tree", path)
     return found.trees()
 
 
@@ -83,11 +83,11 @@ def tree_lines(rules: RuleTable, rule_of: np.ndarray, parent_of: np.ndarray, fir
 
 
 class _Trees:
-    """Trees while their lines come. All raise ValueError for a line that does not fit."""
+    """Collects trees line by line. All methods raise ValueError for a line that does not fit."""
 
     def __init__(self) -> None:
         self.words: dict[str, int] = {}
-        self.numbers: dict[str, int] = {}  # of the lines that were met
+        self.numbers: dict[str, int] = {}  # by their lines
         self.known: dict[tuple[str, ...], int] = {}  # of the rules
         self.sides: list[tuple[list[int], list[int]]] = []
         self.arity: list[int] = []
@@ -95,7 +95,7 @@ class _Trees:
         self.rule: list[int] = []
         self.parent: list[int] = []
         self.slot: list[int] = []
-        self.open: list[tuple[int, int]] = []  # nodes that wait for children: node, the next child's slot
+        self.open: list[tuple[int, int]] = []  # nodes without all their children: node, slot of the next child
         self.empty = 0
 
     def add(self, line: str) -> None:
@@ -104,7 +104,7 @@ class _Trees:
             self.end()
         elif line == NO_TREE:
             if len(self.rule) > self.starts[-1]:
-                raise ValueError(f"{NO_TREE} says that there is no tree, and this one has begun; put an empty line")
+                raise ValueError(f"{NO_TREE} marks a pair without a tree, but a tree has begun; insert an empty line")
             self.starts.append(len(self.rule))
             self.empty += 1
         else:
@@ -116,7 +116,7 @@ class _Trees:
             node, slot = self.open[-1]
             missing = sum(self.arity[self.rule[node]] - slot for node, slot in self.open)
             wanted = f"child {slot + 1} of {quote(self._text(node))}"
-            raise ValueError(f"the tree ends, and {missing} of its nodes are missing, first {wanted}")
+            raise ValueError(f"the tree ends, but {missing} of its nodes are missing, first {wanted}")
         if len(self.rule) > self.starts[-1]:
             self.starts.append(len(self.rule))
 
@@ -129,7 +129,7 @@ class _Trees:
             if slot + 1 < self.arity[self.rule[parent]]:
                 self.open.append((parent, slot + 1))
         else:
-            raise ValueError("the tree has all its nodes already; put an empty line between trees")
+            raise ValueError("the tree is complete; insert an empty line between trees")
         if self.arity[rule]:
             self.open.append((len(self.rule), 0))
         self.rule.append(rule)
@@ -137,7 +137,7 @@ class _Trees:
         self.slot.append(slot)
 
     def _number(self, line: str) -> int:
-        """The number of the rule that a line has."""
+        """The number of the rule on a line."""
         found = self.numbers.get(line)
         if found is None:
             fields = split_fields(line)
@@ -158,7 +158,7 @@ class _Trees:
             raise ValueError(f"a {fault}")
         gaps = [int(match[1]) for word in src if (match := _NONTERMINAL.fullmatch(word))]
         if gaps != [*range(1, len(gaps) + 1)]:
-            raise ValueError("the nonterminals of a source side are [X,1] [X,2] ... in this order")
+            raise ValueError("the source side must have the nonterminals [X,1] [X,2] ... in this order")
         if sorted(int(match[1]) for word in tgt if (match := _NONTERMINAL.fullmatch(word))) != gaps:
             raise ValueError("the target side needs each nonterminal of the source side once")
         if not src or len(src) == len(gaps) == 1:
@@ -181,7 +181,7 @@ class _Trees:
         return " ||| ".join(next(key for key, number in self.known.items() if number == rule))
 
     def trees(self) -> TextTrees:
-        """All trees that were added."""
+        """All added trees."""
         lengths = [(len(src), len(tgt)) for src, tgt in self.sides]
         table = RuleTable(
             [*self.words],
@@ -201,7 +201,7 @@ class _Trees:
         )
 
     def _spans(self) -> np.ndarray:
-        """int32 [nodes, 4]: where each node is in the words that the trees spell."""
+        """int32 [nodes, 4]: span of each node in the words of the trees."""
         below: list[list[int]] = [[] for _ in self.rule]
         for node, parent in enumerate(self.parent):
             if parent >= 0:

@@ -1,4 +1,4 @@
-"""The words under each node, read off the trees: derivation files hold spans and rules, but no sentences."""
+"""The words under each node, reconstructed from trees, because derivation files contain no sentences."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from lscfg.extract.derive import Derivations
 
 @dataclass(frozen=True)
 class Yields:
-    """Sentences as word ids, and where each node's span begins and ends in them.
+    """Sentences as word ids, and the span of each node in them.
 
     Attributes:
-        words: for source and target, int32: all sentences, one behind the other; ids of ``derivations.rules.words``.
+        words: for source and target, int32: all sentences, one after the other; ids of ``derivations.rules.words``.
         begin, end: for source and target, int64 [nodes], the node's words are ``words[begin:end]``.
     """
 
@@ -28,7 +28,7 @@ class Yields:
         """Both sides of the corpus that the trees derive.
 
         Args:
-            span: int32 [nodes, 4], of other nodes than those of trees, and tree: int64 [nodes], where they are.
+            span: int32 [nodes, 4], spans of other nodes, and tree: int64 [nodes], their trees.
 
         Raises:
             InputError: spans and rules do not fit together.
@@ -45,15 +45,15 @@ class Yields:
         return cls(words, begin, end)
 
     def first(self, side: int) -> np.ndarray:
-        """int64 [nodes], the first word of each span; -1 where the span is empty."""
+        """int64 [nodes], the first word of each span; -1 for empty spans."""
         return self._at(side, self.begin[side])
 
     def last(self, side: int) -> np.ndarray:
-        """int64 [nodes], the last word of each span; -1 where the span is empty."""
+        """int64 [nodes], the last word of each span; -1 for empty spans."""
         return self._at(side, self.end[side] - 1)
 
     def length(self, side: int) -> np.ndarray:
-        """int64 [nodes], words of each span."""
+        """int64 [nodes], number of words in each span."""
         result: np.ndarray = self.end[side] - self.begin[side]
         return result
 
@@ -62,7 +62,7 @@ class Yields:
         return np.where(filled, self.words[side][np.where(filled, position, 0)], -1)
 
     def sentences(self, derivations: Derivations, side: int) -> list[str]:
-        """The text of one side, words separated by blanks; empty where the pair was dropped."""
+        """The text of one side, words separated by blanks; empty for dropped pairs."""
         vocabulary, words = derivations.rules.words, self.words[side].tolist()
         lengths = _lengths(derivations, side)
         ends = np.cumsum(lengths)
@@ -73,14 +73,14 @@ class Yields:
 
 
 def expand_ranges(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The ranges ``starts[k] .. starts[k] + lengths[k] - 1``, one behind the other, int64."""
+    """The ranges ``starts[k] .. starts[k] + lengths[k] - 1``, one after the other, int64."""
     ends = np.cumsum(lengths)
     result: np.ndarray = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - lengths - starts, lengths)
     return result
 
 
 def _lengths(derivations: Derivations, side: int) -> np.ndarray:
-    """int64 [sentences], words of each sentence; 0 where the pair was dropped, which has a tree without nodes."""
+    """int64 [sentences], words of each sentence; 0 for dropped pairs, whose trees have no nodes."""
     filled = np.diff(derivations.trees) > 0
     lengths = np.zeros(len(filled), np.int64)
     lengths[filled] = derivations.span[derivations.trees[:-1][filled], 2 * side + 1]

@@ -64,7 +64,7 @@ class ForestFile:
         encoded = {}
         for number, line in self._lines():
             with _malformed(path, number):
-                for node in line.get("nodes", ()):  # all now: the grammar must not grow while threads read it
+                for node in line.get("nodes", ()):  # all at once: the grammar must not grow while threads read it
                     self.grammar.category(node[0])
                 for rule in _rules(line):
                     if rule not in encoded:

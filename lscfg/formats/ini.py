@@ -1,6 +1,6 @@
 """cdec.ini: the part of cdec's configuration that the embedded decoder supports, read and written.
 
-One ``key=value`` a line, ``#`` starts a comment. Paths count from the working directory, as in cdec, or else from the
+One ``key=value`` per line; ``#`` starts a comment. Paths count from the working directory, as in cdec, or else from the
 file's own folder.
 """
 

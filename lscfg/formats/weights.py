@@ -1,4 +1,4 @@
-"""cdec's weights format: one ``name value`` a line, ``#`` starts a comment."""
+"""cdec's weights format: one ``name value`` per line; ``#`` starts a comment."""
 
 from __future__ import annotations
 

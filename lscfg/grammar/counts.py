@@ -1,4 +1,4 @@
-"""Rules of a corpus and how often they occur: what every source of rules makes."""
+"""Rules of a corpus and their counts, the result of every rule extractor."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ FEATURES = (
 )
 """The features of each rule. EgivenF, FgivenE: -log10 of the relative frequencies P(e|f), P(f|e). MaxLexEgivenF,
 MaxLexFgivenE: -log10 of the lexical weights. CountEF, SampleCountF: log10(1 + count) of the rule, of its source side.
-IsSingletonF, IsSingletonFE: 1 where the source side, the rule occurs once (however small a share of a count it has)."""
+IsSingletonF, IsSingletonFE: 1 if the source side, the rule occurs once (even with a fraction of a count)."""
 
 GLUE_FEATURES = ("Glue", "Inverse")
-"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, which does here what the
-glue rule does in a Hiero grammar. Inverse: 1 where the two nonterminals of a rule change places."""
+"""Features of a grammar with rules of bare nonterminals. Glue: 1 for [X,1] [X,2] in order, the counterpart of the
+glue rule of a Hiero grammar. Inverse: 1 if the two nonterminals of a rule change places."""
 
 
 @dataclass(frozen=True)
 class RuleCounts:
-    """The rules of a corpus, how often they occur, and which words are linked in it.
+    """The rules of a corpus, their counts, and the linked words.
 
     Attributes:
         rules: the rule types.
         count: float64 [rules], the number of occurrences, or the sum of their shares.
         tokens: int64 [rules], the number of occurrences.
-        lexicon: int32 [pairs, 2], words that are linked somewhere (source, target); -1: the other one has no link.
-        lexicon_count: int64 [pairs], how often.
-        max_arity: most nonterminals of a rule that has a place in a grammar.
-        target_count: float64 [target sides], how often all rules of the corpus have each target side (by
-            ``rules.target_id``), where ``rules`` are not all; None where they are.
-        history: how the rules were found, as JSON has it, for reports; empty where they were counted.
+        lexicon: int32 [pairs, 2], linked words (source, target); -1 next to a word without a link.
+        lexicon_count: int64 [pairs], number of links.
+        max_arity: most nonterminals of a rule in a grammar.
+        target_count: float64 [target sides], count of each target side (by ``rules.target_id``) over all rules of the
+            corpus, if ``rules`` are only some of them; otherwise None.
+        history: history of learning, as JSON data for reports; empty for counted rules.
     """
 
     rules: RuleTable
@@ -58,23 +58,23 @@ class RuleCounts:
     """True if the grammar has rules of bare nonterminals and a root rule instead of the decoder's glue rules."""
 
     max_targets: ClassVar[int] = 30
-    """Target sides that a source side keeps where nobody says how many. Bare nonterminals with some unlinked target
-    word have thousands, most of them seen once; they would be tried in every span of every sentence."""
+    """Default for the most target sides of a source side. Bare nonterminals with some unlinked target
+    word have thousands, most of them singletons, which would be tried in every span of every sentence."""
 
     plain_glue: ClassVar[bool] = False
-    """True if rules of bare nonterminals have no counts: each has Glue and no other feature but Inverse."""
+    """True if rules of bare nonterminals have no counts; their only features are Glue and Inverse."""
 
     @property
     def features(self) -> tuple[str, ...]:
-        """Names of the features that a grammar of these rules has."""
+        """Names of the features of a grammar of these rules."""
         return FEATURES + GLUE_FEATURES if self.own_glue else FEATURES
 
     def own_columns(self, which: np.ndarray) -> list[np.ndarray]:
-        """Values of features behind all others, that only this source of rules has, float64 [len(which)] each."""
+        """Values of additional features of this extractor, float64 [len(which)] each."""
         return []
 
     def barred(self) -> dict[str, np.ndarray]:
-        """bool [rules] by reason: which rules have no place in a grammar, although they are counted."""
+        """bool [rules] by reason: True for rules that are counted but excluded from grammars."""
         return {f"more than {self.max_arity} nonterminals": self.rules.arity > self.max_arity}
 
     def statistics(self) -> dict[str, int]:
@@ -95,7 +95,7 @@ class RuleCounts:
 def effective_size(counted: RuleCounts, m: int, kept: np.ndarray | None = None) -> int:
     """Rules counted once for each assignment of m states to their nonterminals, as in the paper's Table 2.
 
-    Rules without nonterminals that occur once share the parameters of the OOV rule, and count as that one.
+    Singletons without nonterminals share the parameters of the OOV rule and count as one rule.
     """
     rules, tokens = counted.rules, counted.tokens
     chosen = np.arange(len(rules)) if kept is None else kept

@@ -9,14 +9,14 @@ import numpy as np
 from lscfg.grammar.counts import FEATURES, RuleCounts
 
 NO_TRANSLATION = 1e-7
-"""Lexical probability of a word that no word of the other side translates."""
+"""Lexical probability of a word without a translation on the other side."""
 
 
 # ---- features ----
 
 
 class RuleFeatures:
-    """The features of rules; relative frequencies are those of all rules, also of those that are not written."""
+    """The features of rules; relative frequencies are relative to all rules, including rules that are not written."""
 
     def __init__(self, counted: RuleCounts):
         self._counted = counted
@@ -26,13 +26,13 @@ class RuleFeatures:
         of_side = counted.target_count
         self._count_e = (np.bincount(target, counted.count) if of_side is None else of_side)[target]
         self._single_f = np.bincount(source, counted.tokens)[source] == 1
-        # -log10 of relative frequencies of links, a word without a link counting as one to NULL
+        # -log10 of relative frequencies of links; a word without a link counts as linked to NULL
         pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
         costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T]
         self._lexicon_costs = np.stack(costs, 1)
 
     def __call__(self, which: np.ndarray) -> np.ndarray:
-        """Values of ``RuleCounts.features`` for some rules, float64 [len(which), features]."""
+        """Values of ``RuleCounts.features`` for selected rules, float64 [len(which), features]."""
         counted = self._counted
         count, count_f, count_e = counted.count[which], self._count_f[which], self._count_e[which]
         lexical = self.lexical_weights(which)
@@ -55,7 +55,7 @@ class RuleFeatures:
         return values
 
     def lexical_weights(self, which: np.ndarray) -> np.ndarray:
-        """-log10 of the lexical weights (e|f) and (f|e) of some rules, float64 [len(which), 2].
+        """-log10 of the lexical weights (e|f) and (f|e) of selected rules, float64 [len(which), 2].
 
         Each word takes its best partner among the words of the other side and NULL (Koehn et al. 2003, with the maximum
         instead of the mean).
@@ -65,7 +65,7 @@ class RuleFeatures:
 
     @cached_property
     def _inverse(self) -> np.ndarray:
-        """bool [rules]: two nonterminals that change places."""
+        """bool [rules]: True for rules that swap their two nonterminals."""
         rules = self._counted.rules
         rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
         in_target = np.arange(len(rule)) >= (rules.offsets[:-1] + rules.src_length)[rule]
@@ -78,12 +78,12 @@ class RuleFeatures:
 
     @cached_property
     def _glue(self) -> np.ndarray:
-        """bool [rules]: the rule [X,1] [X,2] in order; swapped, too, where glue was counted nowhere."""
+        """bool [rules]: True for [X,1] [X,2] in order; also for the swapped rule if glue has no counts."""
         return self._bare if self._counted.plain_glue else self._bare & ~self._inverse
 
     @cached_property
     def _bare(self) -> np.ndarray:
-        """bool [rules]: two nonterminals and no word on either side."""
+        """bool [rules]: True for rules of two nonterminals without words."""
         rules = self._counted.rules
         result: np.ndarray = (rules.arity == 2) & (rules.src_length == 2) & (np.diff(rules.offsets) == 4)
         return result

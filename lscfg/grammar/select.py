@@ -14,7 +14,7 @@ from lscfg.kernel import Matcher
 from lscfg.log import progress
 
 MAX_TARGETS = RuleCounts.max_targets
-"""Target sides that a source side keeps."""
+"""Default for the most target sides of a source side."""
 
 
 # ---- which rules are written ----
@@ -25,9 +25,9 @@ class Selection:
     """Rules to write.
 
     Attributes:
-        kept: int64, their numbers, ascending.
-        dropped: how many others there are, by the reason.
-        sentences: the kept rules that each sentence of the filter can use, int64 each; None without a filter.
+        kept: int64, numbers of the rules, ascending.
+        dropped: number of other rules by reason.
+        sentences: for each sentence of the filter, the kept rules that may match it, int64; None without a filter.
     """
 
     kept: np.ndarray
@@ -36,12 +36,12 @@ class Selection:
 
 
 def most_frequent_targets(counted: RuleCounts, limit: int) -> np.ndarray:
-    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier)."""
+    """bool [rules]: True for the ``limit`` most frequent rules of each source side (ties: the earlier)."""
     return most_frequent(counted.rules.source_id, counted.count, limit)
 
 
 def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
-    """bool [rules]: whether a rule is among the ``limit`` most frequent ones of its source side (ties: the earlier).
+    """bool [rules]: True for the ``limit`` most frequent rules of each source side (ties: the earlier).
 
     Args:
         source: int64 [rules], number of the source side; counts: int64 [rules].
@@ -66,7 +66,7 @@ def matching_sides(rules: RuleTable, sentences: Sequence[str]) -> Iterator[np.nd
 
 
 def check_max_targets(most: int) -> None:
-    """Refuses a number of target sides that a source side cannot have.
+    """Refuses a negative number of target sides.
 
     Raises:
         InputError: it is negative.
@@ -81,12 +81,12 @@ def select_rules(
     sentences: Sequence[str] | None = None,
     separately: bool = False,
 ) -> Selection:
-    """Selects rules that are not barred by their source, have a frequent target side and can match the text.
+    """Selects rules that their extractor allows, that have a frequent target side and that can match the text.
 
     Args:
-        max_targets: target sides that a source side keeps, the most frequent ones; 0: all.
+        max_targets: most target sides of a source side, the most frequent ones; 0: all.
         sentences: keep only rules whose source side can match a part of one of these sentences.
-        separately: list the rules of each sentence too.
+        separately: also list the rules of each sentence.
 
     Raises:
         InputError: ``max_targets`` is negative.
@@ -122,7 +122,7 @@ def select_rules(
 
 
 def _ranges(first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The numbers first[k] .. last[k] - 1 for each k, one range behind the other."""
+    """The numbers first[k] .. last[k] - 1 for each k, one range after the other."""
     lengths = last - first
     result: np.ndarray = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths - first, lengths)
     return result

@@ -16,10 +16,10 @@ MAX_ARITY = 9
 """Most nonterminals of a rule of a grammar, as in the kernel."""
 
 MAX_TENSOR_ARITY = 2
-"""Most nonterminals of a rule that a model has a tensor for."""
+"""Most nonterminals of a rule with a tensor in a model."""
 
 BLOCK = 100_000
-"""Rules that are checked at a time: what is computed on the way is several times as large as they are."""
+"""Rules that are checked at a time, because intermediate arrays are several times their size."""
 
 LAYOUT = {
     "rules.symbols": "int32 [symbols]",
@@ -41,8 +41,8 @@ class RuleTable:
 
     Attributes:
         words: the vocabulary of both sides.
-        symbols: int32, source side then target side of each rule, one rule behind the other.
-        offsets: int64 [rules + 1], where each rule begins in ``symbols``.
+        symbols: int32, source side and then target side of each rule, one rule after the other.
+        offsets: int64 [rules + 1], begin of each rule in ``symbols``.
         src_length: int32 [rules], symbols of the source side.
         arity: int32 [rules], nonterminals.
     """
@@ -55,14 +55,14 @@ class RuleTable:
 
     @classmethod
     def empty(cls) -> RuleTable:
-        """No rule, no word."""
+        """A table without rules and words."""
         return cls([], *(np.zeros(n, kind) for n, kind in ((0, np.int32), (1, np.int64), (0, np.int32), (0, np.int32))))
 
     def __len__(self) -> int:
         return len(self.src_length)
 
     def __getstate__(self) -> dict[str, object]:
-        # each copy makes a new kernel's view of the table
+        # each copy makes a new view of the table for the kernel
         return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     def src(self, rule: int) -> np.ndarray:
@@ -113,12 +113,12 @@ class RuleTable:
         return Rules(self._named(copy=False))
 
     def on_source(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [symbols], the rule of each symbol; bool [symbols], whether it is on the source side."""
+        """The rule of each symbol, int64 [symbols], and bool [symbols], True on the source side."""
         rule = np.repeat(np.arange(len(self)), np.diff(self.offsets))
         return rule, np.arange(len(rule)) - self.offsets[:-1][rule] < self.src_length[rule]
 
     def scopes(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [rules], twice: adjacent pairs of nonterminals on the source side; with nonterminals at its ends."""
+        """int64 [rules], adjacent nonterminals on the source side; the same with nonterminals at its ends."""
         rule, on_source = self.on_source()
         first, gap = self.offsets[:-1], self.symbols < 0
         gap_there = gap & on_source
@@ -128,17 +128,17 @@ class RuleTable:
         return adjacent, adjacent + ends
 
     def select(self, rules: np.ndarray) -> RuleTable:
-        """The table of some rules, in the order given; the vocabulary stays whole."""
+        """The table of selected rules, in the given order, with the whole vocabulary."""
         lengths = np.diff(self.offsets)[rules]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         index = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[rules], lengths)
         return RuleTable(self.words, self.symbols[index], offsets, self.src_length[rules], self.arity[rules])
 
     def with_those_of(self, other: RuleTable) -> tuple[RuleTable, np.ndarray]:
-        """The rules, each once, and behind them those of the other table that are not among them.
+        """The rules, each once, followed by the other table's new rules.
 
         Returns:
-            The table; int64, the number in it of each rule of the other one.
+            The table, and the number of each rule of the other table in it, int64.
         """
         numbers = {word: k for k, word in enumerate(self.words)}
         words = self.words + [word for word in other.words if word not in numbers]
@@ -177,7 +177,7 @@ class RuleTable:
         """The inverse of ``arrays``.
 
         Raises:
-            ValueError: something is missing, or is no table of rules; the array is named.
+            ValueError: names an array that is missing or malformed.
         """
         sizes = check_layout(arrays, LAYOUT)
         symbols, offsets = arrays["rules.symbols"], arrays["rules.offsets"]
@@ -195,7 +195,7 @@ class RuleTable:
         """Refuses a table that has a rule twice.
 
         Raises:
-            ValueError: it has.
+            ValueError: two rules are equal.
         """
         sides = np.sort(self.source_id * len(self) + self.target_id)
         if (sides[1:] == sides[:-1]).any():
@@ -203,10 +203,10 @@ class RuleTable:
 
 
 def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
-    """The vocabulary: words that can stand in a grammar, each once.
+    """The vocabulary: distinct words that a grammar can contain.
 
     Raises:
-        ValueError: it is another one.
+        ValueError: a word is malformed or occurs twice.
     """
     data, offsets = arrays["vocab.bytes"].tobytes(), arrays["vocab.offsets"]
     check_offsets("vocab.offsets", offsets, len(data))
@@ -224,7 +224,7 @@ def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
 def _check_sides(
     symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray, begin: int
 ) -> None:
-    """Refuses rules without a source side, and those whose sides have not the nonterminals that the arity says.
+    """Refuses rules without a source side, and rules whose sides do not have as many nonterminals as their arity.
 
     Args:
         begin: number of the first of these rules.
@@ -254,4 +254,4 @@ def _check_sides(
 
 def _refuse(what: str, wrong: np.ndarray, begin: int) -> None:
     if wrong.any():
-        raise ValueError(f"rule {begin + int(wrong.argmax())} has a {what} that no rule has")
+        raise ValueError(f"rule {begin + int(wrong.argmax())} has an impossible {what}")

@@ -16,16 +16,16 @@ class RuleTokens:
     """Rule tokens of a corpus.
 
     Attributes:
-        rules: of up to two nonterminals.
-        places: int32 [tokens, 8]: rule, sentence pair, source span (begin, end), those of the first and the second
-            nonterminal in source order, -1 where there is none.
+        rules: rules of up to two nonterminals.
+        places: int32 [tokens, 8]: rule, sentence pair, source span (begin, end), spans of the first and the second
+            nonterminal in source order, or -1.
     """
 
     rules: RuleTable
     places: np.ndarray
 
     def with_those_of(self, other: RuleTokens) -> RuleTokens:
-        """These and other ones of the same corpus; a rule application that is among both counts twice."""
+        """These tokens and others of the same corpus; a rule application in both counts twice."""
         rules, numbers = self.rules.with_those_of(other.rules)
         places = np.column_stack([numbers[other.places[:, 0]], other.places[:, 1:]]).astype(np.int32)
         return RuleTokens(rules, np.concatenate([self.places, places]))
@@ -53,22 +53,22 @@ class RuleTokens:
 
 
 LEFT_OUT = "left out"
-"""The fact of a model that says which share of the tokens it was not learned from."""
+"""The fact of a model that names the share of left-out tokens."""
 
 LEFT_OUT_SEED = 1
-"""Seed of the choice of tokens that are left out: estimates and measures have to choose the same."""
+"""Seed of the choice of left-out tokens, the same for estimates and measures."""
 
 
 def left_out(tokens: int, share: float) -> np.ndarray:
-    """bool [tokens]: a random share of so many, always the same."""
+    """bool [tokens]: a random share of ``n`` tokens, always the same."""
     return np.random.default_rng(LEFT_OUT_SEED).random(tokens) < share
 
 
 def check_share(share: float) -> None:
-    """Refuses a share of tokens that cannot be left out.
+    """Refuses an impossible share of left-out tokens.
 
     Raises:
-        InputError: it is negative, or no token would stay.
+        InputError: the share is negative, or no token would remain.
     """
     if not 0 <= share < 1:
         raise InputError(f"--leave-out must be at least 0 and less than 1, not {share:g}")

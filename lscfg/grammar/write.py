@@ -53,10 +53,10 @@ def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> I
 
 
 def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:
-    """Writes a grammar of all rules of others, those of several with the features that the first one gives them.
+    """Writes a grammar of all rules of several; a rule in more than one has the features of the first.
 
     Returns:
-        How many rules it has.
+        Number of rules.
 
     Raises:
         InputError: a file cannot be read or written.
@@ -87,7 +87,7 @@ def write_sentence_grammars(
     """Writes a grammar for each sentence, ``grammar.N.gz`` with N from 0, and the input for cdec that names them.
 
     Args:
-        selection: what ``select_rules`` gave for these sentences separately.
+        selection: result of ``select_rules`` for these sentences, separately.
 
     Raises:
         InputError: a word cannot appear in a grammar, a sentence not in the input, or a file cannot be written.
@@ -101,7 +101,7 @@ def write_sentence_grammars(
     def write(item: tuple[Path, np.ndarray]) -> None:
         write_blocks(item[0], _blocks(counted, features, item[1]))
 
-    _ = (counted.own_glue and features._glue, counted.rules.kernel)  # made once, not by each thread
+    _ = (counted.own_glue and features._glue, counted.rules.kernel)  # once, not in each thread
     with in_threads(threads) as engine:
         work = zip(paths, selection.sentences, strict=True)
         for _ in progress(engine.map(write, work), "write", len(paths)):

@@ -92,7 +92,7 @@ class RuleQuestions:
 
     def __init__(self, train: Derivations, held_out: Derivations, max_targets: int, over_forests: bool):
         if over_forests and held_out.forests is None:
-            raise InputError("the held-out derivations have no forests; make the file with lscfg derive --forests")
+            raise InputError("the held-out derivations contain no forests; create them with lscfg derive --forests")
         self.counts = {"applications": 0, "in the forests": 0}
         self._reference_forests, self.held_rules = None, held_out.rules
         if over_forests and held_out.forests:

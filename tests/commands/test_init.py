@@ -183,7 +183,7 @@ def test_the_configuration_of_cdec_itself(tmp_path, made):
         (["--grammar", "none", "--lm", "lm.arpa"], "none: no such file"),
         (["--lm", "lm.arpa"], "which needs --grammar, too"),
         (["--grammar", "min.gz"], "needs a language model"),
-        (["--grammar", "min.gz", "--lm", "lm.arpa", "--rules", "hieros"], "no grammar 'hieros'"),
+        (["--grammar", "min.gz", "--lm", "lm.arpa", "--rules", "hieros"], "unknown grammar 'hieros'"),
     ],
 )
 def test_bad_input_writes_nothing(tmp_path, capsys, words, message):

@@ -299,7 +299,7 @@ def test_source_of_several_alignments(tmp_path):
         assert other != source[7]
         write_lines(tmp_path / "f", [*source[:7], other, *source[8:]])
         for derivations in (one, two):
-            with pytest.raises(InputError, match="f:8: differs from the words of its derivation; give the source text that"):
+            with pytest.raises(InputError, match="f:8: differs from the words of its derivation; give the source"):
                 read_source(tmp_path / "f", derivations)
     write_lines(tmp_path / "f", source * 2)
     with pytest.raises(InputError, match="80 source sentences, but derivations of 40"):

@@ -342,10 +342,10 @@ def test_checkpoints_of_others_are_refused(tmp_path):
         ("C0", lambda array: array[1:], "array 'C0' is float64"),
         ("C1", lambda array: array.astype(np.float32), "array 'C1' is float32"),
         ("state", "[" * 100_000, "metadata 'state' is not JSON"),
-        ("state", '{"restart": 0, "history": [{"train": "x"}], "finished": []}', "its state has no history"),
-        ("state", '{"restart": 7, "history": [], "finished": []}', "its state has no restart"),
-        ("state", '{"restart": 0, "history": [], "finished": [[]]}', "other restarts"),
-        ("state", '{"restart": 0, "iteration": 1}', "its state has no score"),
+        ("state", '{"restart": 0, "history": [{"train": "x"}], "finished": []}', "its state has an impossible history"),
+        ("state", '{"restart": 7, "history": [], "finished": []}', "its state has an impossible restart"),
+        ("state", '{"restart": 0, "history": [], "finished": [[]]}', "another number of restarts"),
+        ("state", '{"restart": 0, "iteration": 1}', "its state has an impossible score"),
     ],
 )
 def test_damaged_checkpoints_are_refused(name, change, message, tmp_path):

@@ -224,7 +224,7 @@ def test_forests_must_be_there(tmp_path, capsys):
         )
         == 1
     )
-    assert "make the file with lscfg derive --forests" in capsys.readouterr().err
+    assert "create them with lscfg derive --forests" in capsys.readouterr().err
 
 
 def by_span(span, m):

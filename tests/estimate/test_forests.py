@@ -286,7 +286,7 @@ DAMAGE = {
     "forest.edge": (lambda a: np.where(np.arange(len(a)) == 1, 0, a), "node without an edge"),
     "forest.rule": (lambda a: a + 10_000, "'forest.rule' holds"),
     "forest.tail": (lambda a: a * 0, "does not follow its head"),
-    "forest.span": (lambda a: a + 1, "not that of the pair's tree"),
+    "forest.span": (lambda a: a + 1, "differs from the root of the pair's tree"),
 }
 
 
@@ -327,7 +327,7 @@ def test_what_is_wanted_must_be_there(tmp_path, capsys):
     output = str(tmp_path / "d")
     for option in (["--set", "binarise=true"], ["--set", "max_arity=1"]):
         assert main(["derive", *paths, "--forests", *option, "-o", output]) == 1
-        assert "forests have all minimal rules" in capsys.readouterr().err
+        assert "forests need all minimal rules" in capsys.readouterr().err
     assert main(["derive", *paths, "-o", output, "--quiet"]) == 0
     assert main(["estimate", "em", output, "--set", "forests=true", "-o", str(tmp_path / "m")]) == 1
-    assert "make the file with lscfg derive --forests" in capsys.readouterr().err
+    assert "create them with lscfg derive --forests" in capsys.readouterr().err

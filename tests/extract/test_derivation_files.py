@@ -63,10 +63,10 @@ def put(place, value):
         ("lexicon.words", put(0, -1), "a link of no words"),
         ("lexicon.count", put(0, 0), "array 'lexicon.count' holds 0"),
         ("rules.symbols", put(0, 6), "array 'rules.symbols' holds 6"),
-        ("rules.symbols", put(0, -2), "rule 0 has a source side that no rule has"),
-        ("rules.src_length", put(1, 0), "rule 1 has a source side that no rule has"),
-        ("rules.src_length", put(1, 2**31 - 1), "rule 1 has a source side that no rule has"),
-        ("rules.arity", put(1, 7), "rule 1 has a source side that no rule has"),
+        ("rules.symbols", put(0, -2), "rule 0 has an impossible source side"),
+        ("rules.src_length", put(1, 0), "rule 1 has an impossible source side"),
+        ("rules.src_length", put(1, 2**31 - 1), "rule 1 has an impossible source side"),
+        ("rules.arity", put(1, 7), "rule 1 has an impossible source side"),
         ("rules.offsets", put(1, 2**40), "array 'rules.offsets' does not ascend"),
         ("vocab.bytes", put(0, 0xFF), "array 'vocab.bytes' holds a word that is not UTF-8"),
         ("vocab.bytes", put(0, 7), "array 'vocab.bytes' holds a control character"),
@@ -86,7 +86,9 @@ def put(place, value):
 )
 def test_damage_is_named_with_its_cure(name, change, message, damaged):
     path = damaged(name, change)
-    with pytest.raises(InputError, match=f"^{path}: damaged, or made by another version: .*{message}.*lscfg derive$"):
+    with pytest.raises(
+        InputError, match=f"^{path}: damaged, or written by another version: .*{message}.*lscfg derive$"
+    ):
         Derivations.load(path)
 
 
@@ -103,7 +105,7 @@ def test_a_nonterminal_twice_on_the_target_side(damaged):
     def twice(symbols):
         return put(np.nonzero(symbols == -2)[0][0], -1)(symbols)
 
-    with pytest.raises(InputError, match="has a target side that no rule has"):
+    with pytest.raises(InputError, match="has an impossible target side"):
         Derivations.load(damaged("rules.symbols", twice))
 
 

@@ -434,7 +434,7 @@ def test_grammar_in_little_memory(aligned_twice, tmp_path, capsys):
         (["--memory", "0"], "--memory must be above 0"),
         (["--memory", "nan"], "--memory must be above 0"),
         (["--memory", "1", "--set", "no_singletons=true"], "no_singletons needs all rules at once"),
-        (["--memory", "1e-9"], "no room for a single rule"),
+        (["--memory", "1e-9"], "the memory is too small for a single rule"),
     ):
         assert main(["grammar", "hiero", *corpus, "-o", str(tmp_path / "none"), *wrong]) == 1
         assert message in capsys.readouterr().err
@@ -457,7 +457,7 @@ def test_experiment_refuses_other_grammars(experiment):
     systems = '[systems.MIN]\ngrammar = "songs"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: no grammar 'songs'; there are [a-z, ]*hiero, [a-z, ]*both, and joined ones such",
+        match=r"x\.toml:21: unknown grammar 'songs'; known are [a-z, ]*hiero, [a-z, ]*both, and joined ones such",
     ):
         read_experiment(experiment(systems))
 

@@ -177,7 +177,7 @@ def test_a_checkpoint_that_another_run_overwrites_is_told(corpus, tmp_path, monk
         return learn(shard)
 
     monkeypatch.setattr(shards, "learn_shard", late)
-    with pytest.raises(InputError, match="is of pass 2, not 1: another run writes it"):
+    with pytest.raises(InputError, match="is of pass 2, not 1: another run writes the same file"):
         induce(corpus, SETTINGS, 1, tmp_path / "state")
 
 
@@ -186,5 +186,5 @@ def test_shards_need_pairs_and_a_checkpoint_of_as_many_shards(corpus, tmp_path):
         induce(corpus, dataclasses.replace(SETTINGS, shards=60), 1)
     folder = tmp_path / "state"
     induce(corpus, dataclasses.replace(SETTINGS, passes=1), 1, folder)
-    with pytest.raises(InputError, match=r"fold.0001: the checkpoint is of other text or settings"):
+    with pytest.raises(InputError, match=r"fold.0001: the checkpoint belongs to other text or settings"):
         induce(corpus, dataclasses.replace(SETTINGS, shards=2), 1, folder, resume=True)

@@ -247,7 +247,7 @@ def test_what_has_no_states_is_refused(sample, tmp_path, capsys):
     with pytest.raises(InputError, match="no hidden states"):
         em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
     assert sample("--sweeps", 3, "--set", "states=4")[0] == 0
-    with pytest.raises(InputError, match="have 4 hidden states; give -m 4"):
+    with pytest.raises(InputError, match="have 4 hidden states; use -m 4"):
         em.ExpectationMaximisation().estimate(Derivations.load(tmp_path / "out"), em.EMSettings(2, init="samples"))
     texts = [str(tmp_path / name) for name in "fea"]
     assert sample("--set", "states=2", "--held-out", *texts)[0] == 1

@@ -151,7 +151,7 @@ def test_whatever_is_in_a_forest_is_right(tmp_path):
         assert found.scores["rule"].n[k] == asked
     assert several > 1
     assert (found.scores["blind"].loss == tree.scores["blind"].loss).all()
-    with pytest.raises(InputError, match="make the file with lscfg derive --forests"):
+    with pytest.raises(InputError, match="create them with lscfg derive --forests"):
         Diagnosis(train, corpus(HELD), forests=True)
 
 

@@ -19,7 +19,7 @@ class State:
     """State from which a learner resumes.
 
     Attributes:
-        arrays: of the model, with the best weights so far; trace: a record for each pass; best_gain: of
+        arrays: arrays of the model, with the best weights so far; trace: a record for each pass; best_gain: gain on
             held-out pairs, in nats.
     """
 
@@ -32,8 +32,8 @@ class LearnerCheckpoint:
     """The file of one learner.
 
     Args:
-        folder: where it is; None: nowhere.
-        fold: counts from 0; made_from: a digest of text and settings; resume: go on from what is there, if anything is.
+        folder: folder of the file; None: no file.
+        fold: number from 0; made_from: a digest of text and settings; resume: continue from an existing file.
     """
 
     def __init__(self, folder: Path | None, fold: int, made_from: str, resume: bool):
@@ -45,14 +45,14 @@ class LearnerCheckpoint:
         """Loads the learner's state; None: learning starts.
 
         Raises:
-            InputError: the file is damaged, or of other text or settings.
+            InputError: the file is damaged, or belongs to other text or settings.
         """
         return None if self.path is None or not self._resume or not self.path.exists() else self._read(self.path)
 
     def _read(self, path: Path) -> State:
         arrays, metadata = tensors.load(path, "biparser")
         if metadata.get("made from") != self.made_from:
-            raise InputError("the checkpoint is of other text or settings; use those, or another folder", path)
+            raise InputError("the checkpoint belongs to other text or settings; use those, or another folder", path)
         try:
             state = tensors.read_json(metadata, "state")
             return State(dict(arrays), list(state["trace"]), float(state["best gain"]))
@@ -60,7 +60,7 @@ class LearnerCheckpoint:
             raise self._damaged(str(error)) from error
 
     def put(self, state: State, model: BiparseModel) -> None:
-        """Brings a new model to where the learner was.
+        """Restores the learner's model.
 
         Raises:
             InputError: the arrays of the file are no model.
@@ -71,14 +71,14 @@ class LearnerCheckpoint:
             raise self._damaged(str(error)) from error
 
     def after(self, passes: int) -> State:
-        """Loads the learner's state after ``passes`` passes, of any process, resumed or not.
+        """Loads the learner's state after ``passes`` passes, written by any process.
 
         Raises:
             InputError: the file is damaged, of other text or settings, or of another pass.
         """
         state = self._read(self.path or Path())
         if len(state.trace) != passes:
-            fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes it too"
+            fault = f"the checkpoint is of pass {len(state.trace)}, not {passes}: another run writes the same file"
             raise InputError(f"{fault}; give each run a separate folder", self.path)
         return state
 
@@ -86,7 +86,7 @@ class LearnerCheckpoint:
         return InputError(f"the checkpoint is damaged: {fault}; delete it and start again", self.path)
 
     def save(self, state: State) -> None:
-        """Writes where the learner is."""
+        """Writes the learner's state."""
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Rules found by parsing sentence pairs on both sides, as a source of rules."""
+"""The rule extractor that parses both sides of sentence pairs."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         return induced_trees(self._induce(inputs, settings))
 
     def alignments(self, inputs: RuleInputs, settings: BiparsedSettings) -> dict[str, list[str]]:
-        """Links of the best derivations, and those of a probability of at least a half."""
-        found = self._induce(replace(inputs, wanted=[""]), settings)  # no rule is wanted but those of best derivations
+        """Links of the best derivations, and links with a probability of at least 1/2."""
+        found = self._induce(replace(inputs, wanted=[""]), settings)  # only rules of best derivations are needed
         links = (found.best_links, found.likely_links)
         return {name: found.link_lines(chosen) for name, chosen in zip(self.ALIGNMENTS, links, strict=True)}
 
@@ -53,15 +53,15 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         return learn_weights(inputs, settings, folder=inputs.learned.get(self.name), resume=True)
 
     def learning(self, settings: BiparsedSettings) -> dict[str, Any]:
-        """Settings that learned weights depend on; empty where no weights are learned."""
+        """Settings that learned weights depend on; empty if no weights are learned."""
         return {name: value for name, value in settings.facts().items() if name not in FREE} if settings.passes else {}
 
     def learn(self, inputs: RuleInputs, settings: BiparsedSettings, folder: Path, jobs: int) -> None:
-        """Writes the learned weights, the checkpoint of each fold after its last pass."""
+        """Writes the learned weights: the checkpoint of each fold after its last pass."""
         learn_weights(inputs, settings, jobs, folder, resume=True)
 
     def decoding(self, settings: BiparsedSettings) -> Decoding:
-        """With the decoder's glue rules, and only so long."""
+        """Uses the decoder's glue rules, and limits the span of other rules."""
         return Decoding(glue=True, max_span=settings.max_span)
 
     def _induce(self, inputs: RuleInputs, settings: BiparsedSettings) -> Induced:

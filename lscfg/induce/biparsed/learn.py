@@ -16,9 +16,9 @@ from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.shards import Shards
 from lscfg.kernel.biparse import FIRST, NEIGHBOURS, BiparseModel, Bitexts
 
-# Held-out pairs compare weights, not passes: the more rules are known, the more rivals a pair has and the less likely
-# it is. So after each pass held-out pairs are parsed twice with the same rules, under the present and the first
-# weights, and the difference has to grow.
+# Held-out pairs compare weights, not passes: each new rule adds rivals to a pair, which make it less likely
+# to win. So after each pass held-out pairs are parsed twice with the same rules, under the current and the first
+# weights, and the difference must grow.
 
 
 @dataclass(frozen=True)
@@ -37,13 +37,14 @@ def split(pairs: np.ndarray, share: float, seed: int) -> Split:
 
 
 class Learner:
-    """A model that learns from some pairs of a text.
+    """Learning of a model from some pairs of a text.
 
     Args:
-        shards: where parts of each pass learn side by side; they need a checkpoint. None: pair after pair, here.
+        shards: engine in which parts of each pass learn in parallel, which needs a checkpoint. None: pair by pair, in
+            this process.
 
     Attributes:
-        model: as it is now; trace: a record for each pass.
+        model: the current model; trace: a record for each pass.
     """
 
     def __init__(
@@ -65,14 +66,14 @@ class Learner:
         self._shards = shards
 
     def run(self) -> BiparseModel:
-        """Learns until the passes are over, or held-out pairs gain no more.
+        """Learns until the last pass, or until held-out pairs stop gaining.
 
         Returns:
-            The model after the last pass that held-out pairs gained by; of the beginning if there was none.
+            The model after the last pass with a gain on held-out pairs; the first model if no pass had one.
 
         Raises:
-            InputError: no pair has a parse, weights grow without end, the rules are more than the cache has room for,
-                or the checkpoint is damaged or of other text or settings.
+            InputError: no pair has a parse, weights diverge, the rules exceed the cache, or the checkpoint is damaged
+                or belongs to other text or settings.
         """
         self._load()
         while len(self.trace) < self._settings.passes and not (self.trace and self.trace[-1]["over"]):
@@ -90,12 +91,12 @@ class Learner:
             self.trace, self._best_gain = state.trace, state.best_gain
 
     def learn(self, number: int) -> None:
-        """One pass. Its record says whether learning is over, since held-out pairs gained no more."""
+        """One pass. Its record marks the end of learning, when held-out pairs stop gaining."""
         s, began = self._settings, perf_counter()
         order = np.random.default_rng([s.seed, number]).permutation(self._split.learned)
         title = f"{self._name}pass {number}"
         if self._shards:
-            self.model = BiparseModel(self.model.text, s.beams)  # the checkpoint has what was learned
+            self.model = BiparseModel(self.model.text, s.beams)  # the checkpoint contains the learned weights
             records = self._shards.learn(self.model, order, number, self._checkpoint, title)
         else:
             records = learn_pass(self.model, order, s, number, self._visitor, title)
@@ -103,14 +104,14 @@ class Learner:
         self.model.forget(s.rule_cache)
         record = {"pass": number, **summary(records), "seconds": perf_counter() - began}
         if "ln p" not in record:
-            raise InputError("no sentence pair has a parse: give a lexicon of this text, or wider beams")
+            raise InputError("no sentence pair has a parse; use a lexicon of this text, or wider beams")
         record["over"] = not self._gains(record)
         self.trace.append(record)
         told = ", ".join(f"{key} {_short(value)}" for key, value in record.items() if key not in ("pass", "over"))
         log.info(f"{title}: {told}")
 
     def _gains(self, record: dict[str, Any]) -> bool:
-        """Compares weights on the held-out pairs, under the same rules, with those of the beginning."""
+        """Compares the weights with the first weights on held-out pairs, under the same rules."""
         held_out = self._split.held_out
         if not len(held_out):
             return True

@@ -172,7 +172,7 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
         (
             'grammar = "lexical"\n',
             'grammar = "words"\n',
-            "no grammar 'words'; there are biparsed, hiero, lexical, minimal, phrases, sampled, both",
+            "unknown grammar 'words'; known are biparsed, hiero, lexical, minimal, phrases, sampled, both",
         ),
     ],
 )

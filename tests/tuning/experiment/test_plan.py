@@ -303,8 +303,11 @@ def test_a_system_names_the_links_of_its_rules_and_model(planned, corpus):
     ("system", "message"),
     [
         ('grammar = "hiero"\nalignment = "hiero"\n', r"plan\.toml:\d+: alignment must be one of biparsed, or left out"),
-        ('grammar = "hiero+biparsed"\nalignment = "biparsed"\n', r"alignment is not for rules and trees of biparsed"),
-        ('trees = "biparsed"\nalignment = "biparsed"\n', r"alignment is not for rules and trees of biparsed"),
+        (
+            'grammar = "hiero+biparsed"\nalignment = "biparsed"\n',
+            r"alignment does not go with rules and trees of biparsed",
+        ),
+        ('trees = "biparsed"\nalignment = "biparsed"\n', r"alignment does not go with rules and trees of biparsed"),
     ],
 )
 def test_bad_links_are_refused(planned, system, message):
