@@ -104,7 +104,7 @@ class NamedOutput(OutputFile):
 
     @property
     def path(self) -> str:
-        """The file, empty where there is none."""
+        """The file, or an empty path."""
         return self.partition("=")[2]
 
     def named(self, args: Mapping[str, Any]) -> Iterator[OutputFile]:

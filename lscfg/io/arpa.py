@@ -41,7 +41,7 @@ class Arpa:
     log_probs: dict[tuple[str, ...], float]
     """log10 probability of the last word of each n-gram, given the other words."""
     log_backoffs: dict[tuple[str, ...], float]
-    """log10 backoff weight of each n-gram below the highest order, 0 where the file gives none."""
+    """log10 backoff weight of each n-gram below the highest order; 0 if the file contains none."""
 
     @property
     def order(self) -> int:

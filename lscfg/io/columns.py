@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 WIDTH = 100
-"""Columns of a terminal that a line of a command may fill."""
+"""Most terminal columns of a command's line."""
 
 
 def fit(text: str, width: int = WIDTH) -> str:

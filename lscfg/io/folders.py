@@ -82,7 +82,7 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """
     path = Path(path).absolute()
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
-        raise InputError(f"exists and is not a folder with {mark}, which could be replaced; give another name", path)
+        raise InputError(f"exists and is not a folder with {mark}, which could be replaced; choose another name", path)
     remove_temporaries(make_folder(path.parent), below=False)
     number = secrets.token_hex(8)
     temporary = make_folder(path.with_name(_TEMPORARY.format(number)))

@@ -189,7 +189,7 @@ class Beams:
     max_targets: int = 50
     """Target sides of a source side in the neighbour hypergraph."""
     rule_weights: bool = True
-    """Each rule has its own weight."""
+    """Each rule has a separate weight."""
     leave_out: bool = True
     """Rules that occur only in the current pair have weight 0 for it."""
     beam: float = 1.0

@@ -32,7 +32,7 @@ class ContextTrainer:
             and to the right; the penalty of an outcome's weights for them.
 
     Raises:
-        KernelError: memory is out.
+        KernelError: the kernel is out of memory.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class ContextTrainer:
 
     def _deal(self, function: Callable[[int], None], n: int) -> None:
         """Calls the function with 0 .. n-1. Each worker takes the next number when it is free, since sizes differ."""
-        numbers = count()  # next to it is one step of the interpreter, so no number is taken twice
+        numbers = count()  # next is one step of the interpreter, so no number is taken twice
 
         def work(_: int) -> None:
             while (k := next(numbers)) < n:

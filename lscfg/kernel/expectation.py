@@ -233,7 +233,7 @@ class Expectation:
             ValueError: the weights have several states.
         """
         if weights.m != 1:
-            raise ValueError(f"edges take separate probabilities with one hidden state only, not with {weights.m}")
+            raise ValueError(f"probabilities of edges need one hidden state, not {weights.m}")
         if self._outside.shape != (len(self._factor), 1):
             self._inside, self._outside = np.empty((len(self._factor), 1)), np.empty((len(self._factor), 1))
         found, first = [], 0
@@ -322,7 +322,7 @@ class Expectation:
         average, mass = self._sum(tensor), tokens.sum()
         average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
         begin, rows = plan.groups[arity]
-        # groups are cut where the rows are, so that each block has as much to do
+        # groups are cut at the same rows, so that blocks have equal work
         inner = np.searchsorted(begin, np.linspace(0, begin[-1], BLOCKS + 1)[1:-1])
         fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
         numbers = [*map(_reals, (tokens, plan.mass[arity], average)), plan.to_source, plan.to_arity]

@@ -422,10 +422,10 @@ def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
     ("line", "fault"),
     [
         ("a p 0.5", ":2: not a pair"),
-        ("a p 0.5 nan", ":2: 'nan' is no probability"),
-        ("a p 0.5 1.5", ":2: '1.5' is no probability"),
-        ("a p x 0.5", ":2: 'x' is no probability"),
-        ("a q 0.5 0.5", ":2: the pair 'a q' is there twice"),
+        ("a p 0.5 nan", ":2: 'nan' is not a probability"),
+        ("a p 0.5 1.5", ":2: '1.5' is not a probability"),
+        ("a p x 0.5", ":2: 'x' is not a probability"),
+        ("a q 0.5 0.5", ":2: the pair 'a q' occurs twice"),
     ],
 )
 def test_bad_lexicons_are_told(corpus, tmp_path, capsys, line, fault):

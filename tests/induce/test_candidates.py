@@ -103,10 +103,10 @@ def test_stemmers_and_files_of_stems(tmp_path):
     path.write_text("häuser haus\nrot\n")
     assert read_stems(path) == {"häuser": "haus", "rot": "rot"}
     assert stemmer("", path)("häuser") == "haus" and stemmer("", path)("blau") == "blau"
-    with pytest.raises(InputError, match=r"no stemmer for 'klingon'; there are .*german"):
+    with pytest.raises(InputError, match=r"no stemmer for 'klingon'; choose one of .*german"):
         stemmer("klingon", None)
     path.write_text("häuser haus\nein wort zuviel\n")
-    with pytest.raises(InputError, match="stems:2: a line has a word and its stem, not 3 words"):
+    with pytest.raises(InputError, match="stems:2: expected a word and its stem, found 3 words"):
         read_stems(path)
 
 

@@ -161,7 +161,7 @@ def test_a_folder_for_temporary_files_that_cannot_be_used_is_named(tmp_path, mon
     """Another one is not taken in its place: that may be small."""
     (tmp_path / "mono").write_text("a b\n")
     monkeypatch.setenv("TMPDIR", str(tmp_path / "none"))
-    with pytest.raises(InputError, match=r"none: cannot hold .*; make room, or set TMPDIR"):
+    with pytest.raises(InputError, match=r"none: cannot hold .*; free some space, or set TMPDIR"):
         read_words([tmp_path / "mono"], {})
 
 

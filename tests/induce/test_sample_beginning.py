@@ -119,9 +119,9 @@ def test_a_chain_that_was_stopped_begins_no_second_time(run, tmp_path):
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"f": SMALL[0][:5], "e": SMALL[1][:5], "a": SMALL[2][:5]}, [], "6 trees, but there are 5 pairs to sample"),
-        ({"f": ["a b c c", *SMALL[0][1:]]}, [], "the tree of sentence pair 1 has other words than"),
-        ({"e": [*SMALL[1][:5], "s r"]}, [], "the tree of sentence pair 6 has other words than"),
+        ({"f": SMALL[0][:5], "e": SMALL[1][:5], "a": SMALL[2][:5]}, [], "6 trees for 5 pairs to sample"),
+        ({"f": ["a b c c", *SMALL[0][1:]]}, [], "the tree of sentence pair 1 differs from the words of"),
+        ({"e": [*SMALL[1][:5], "s r"]}, [], "the tree of sentence pair 6 differs from the words of"),
         (
             {"a": [*SMALL[2][:4], "0-0 1-1 2-3 3-2", SMALL[2][5]]},
             [],

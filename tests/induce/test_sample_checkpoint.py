@@ -57,10 +57,10 @@ def test_one_of_other_text_or_settings_is_refused(sample, tmp_path, capsys):
     assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
     for options in (["--seed", "2"], ["--set", "alpha=3"], ["--set", "keep_every=3"], ["--set", "sample=last"]):
         assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", *options)[0] == 1
-        assert "chain.0001: the checkpoint is of other text or settings" in capsys.readouterr().err
+        assert "chain.0001: the checkpoint belongs to other text or settings" in capsys.readouterr().err
     assert sample("--sweeps", 6, "--checkpoint", folder, "--resume", "--set", "rule_filter=scope")[0] == 0
     assert sample("--sweeps", 5, "--checkpoint", folder, "--resume")[0] == 1
-    assert "has 6 sweeps already" in capsys.readouterr().err
+    assert "already has 6 sweeps" in capsys.readouterr().err
     (tmp_path / "e").write_text("".join(f"{line} t\n" for line in SMALL[1]))
     assert sample("--sweeps", 6, "--checkpoint", folder, "--resume")[0] == 1
     assert "other text" in capsys.readouterr().err

@@ -57,4 +57,4 @@ def test_an_error_of_a_worker_is_the_command_s(sample, tmp_path, capsys):
     folder = tmp_path / "chains"
     assert sample("first", "--checkpoint", folder)[0] == 0
     assert sample("other", "--checkpoint", folder, "--resume", "--seed", 2, "--cluster", "local:2") == 1
-    assert "chain.0001: the checkpoint is of other text or settings" in capsys.readouterr().err
+    assert "chain.0001: the checkpoint belongs to other text or settings" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""Probabilities of words given words: of the links of alignments, and of IBM model 1 (Brown et al. 1993)."""
+"""Word translation probabilities from the links of alignments and from IBM model 1 (Brown et al. 1993)."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from lscfg.io.write import write_lines
 from lscfg.kernel.biparse import Bitexts
 
 BLOCK = 2000
-"""Sentence pairs whose cells are found at a time."""
+"""Sentence pairs whose cells are computed at a time."""
 
 LEAST = 1e-7
-"""Probability that a pair of words has at least, as in the kernel."""
+"""Least probability of a pair of words, as in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,16 @@ def text_words(text: Bitexts) -> list[str]:
 def write_lexicon(path: str | os.PathLike[str], lexicon: Lexicon, words: list[str]) -> None:
     """Writes ``source target p(target | source) p(source | target)`` for each pair (docs/reference/formats.md)."""
     pairs = zip(lexicon.words.tolist(), lexicon.probability.tolist(), strict=True)
-    names = [*words, NULL]  # -1 is the last one
+    names = [*words, NULL]  # -1 indexes the last entry
     write_lines(path, (f"{names[f]} {names[e]} {forth!r} {back!r}" for (f, e), (forth, back) in pairs))
 
 
 def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
-    """The lexicon of a file, as far as its words are those of a text.
+    """The entries of a lexicon file whose words occur in a text.
 
     Raises:
-        InputError: a line has no four fields, or no probabilities, or a pair that was there; no pair is of the text.
+        InputError: a line does not consist of two words and two probabilities, or repeats a pair; or no pair belongs to
+            the text.
     """
     numbers = {word: number for number, word in enumerate(words)} | {NULL: -1}
     found: dict[tuple[int, int], tuple[float, float]] = {}
@@ -70,11 +71,11 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
         if pair[0] is None or pair[1] is None:
             others += 1
         elif (pair[0], pair[1]) in found:
-            raise InputError(f"the pair {quote(' '.join(fields[:2]))} is there twice", path, line_number)
+            raise InputError(f"the pair {quote(' '.join(fields[:2]))} occurs twice", path, line_number)
         else:
             found[pair[0], pair[1]] = forth, back
     if not found:
-        raise InputError("no pair has words of the text; give a lexicon of these languages", path)
+        raise InputError("no pair has words of the text; use a lexicon of these languages", path)
     log.info(f"lexicon of {path}: {len(found)} pairs of words; {others} have words that the text lacks")
     if not any(-1 in pair for pair in found):
         log.warning(f"{path} has no {NULL}: words without a link are very unlikely")
@@ -87,16 +88,16 @@ def _probability(text: str, path: str | os.PathLike[str], line: int) -> float:
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
-        raise InputError(f"{quote(text)} is no probability", path, line)
+        raise InputError(f"{quote(text)} is not a probability", path, line)
     return value
 
 
 def make_lexicon(text: Bitexts, share: float, iterations: int) -> Lexicon:
-    """The lexicon of a text whose links were counted.
+    """The lexicon of a text with counted links.
 
     Args:
         share: weight of the relative frequencies of links, 0 to 1; IBM model 1 has the rest.
-        iterations: of EM for IBM model 1, of the pairs that are parsed.
+        iterations: iterations of EM for IBM model 1, on the parsed pairs.
     """
     arrays = text.arrays()
     n_words = len(arrays["vocab.offsets"]) - 1
@@ -117,13 +118,13 @@ def make_lexicon(text: Bitexts, share: float, iterations: int) -> Lexicon:
 
 
 def _cells(arrays: dict[str, np.ndarray], n_words: int) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """All pairs of words that occur together, NULL included.
+    """All pairs of words that occur together, including NULL.
 
-    Sentence pairs are taken in blocks, since what is computed on the way is several times as large as what is kept.
+    Sentence pairs are processed in blocks, because intermediate arrays are several times as large as the result.
 
     Returns:
-        keys, ascending; int32, for each cell of each sentence pair its place among them; the same of the token of each
-        cell on the target and on the source side, -1 for NULL.
+        Ascending keys; for each cell of each sentence pair, int32, its index among the keys; and the token of each cell
+        on the target and on the source side, -1 for NULL.
     """
     found = []
     for block in _blocks(arrays):
@@ -136,7 +137,7 @@ def _cells(arrays: dict[str, np.ndarray], n_words: int) -> tuple[np.ndarray, np.
 
 
 def _blocks(arrays: dict[str, np.ndarray]) -> Iterator[list[np.ndarray]]:
-    """The source and the target token of each cell of some sentence pairs, -1 for NULL, but not both."""
+    """The source and the target token of each cell of some sentence pairs; one of them may be -1, for NULL."""
     for begin in range(0, len(arrays["src.offsets"]) - 1, BLOCK):
         first = [arrays[f"{side}.offsets"][begin : begin + BLOCK + 1] for side in ("src", "tgt")]
         rows, columns = (np.diff(offsets) + 1 for offsets in first)
@@ -149,7 +150,7 @@ def _blocks(arrays: dict[str, np.ndarray]) -> Iterator[list[np.ndarray]]:
 
 
 def _keys(arrays: dict[str, np.ndarray], tokens: list[np.ndarray], n_words: int) -> np.ndarray:
-    """The words of cells as one number."""
+    """The two words of each cell as one number."""
     source, target = (np.append(arrays[side], -1)[token] for side, token in zip(("src", "tgt"), tokens, strict=True))
     result: np.ndarray = (source.astype(np.int64) + 1) * (n_words + 1) + target + 1
     return result
@@ -161,7 +162,7 @@ def _model1(
     """IBM model 1: float64 [keys], p(target | source) for way 0, p(source | target) for way 1.
 
     Args:
-        token: of each cell, the token that is generated; -1: none.
+        token: the generated token of each cell, or -1.
     """
     given = keys // (n_words + 1) if way == 0 else keys % (n_words + 1)
     used = token >= 0

@@ -13,11 +13,11 @@ from lscfg.kernel.biparse import NEIGHBOURS, BiparseModel, LearningStep, Visits
 from lscfg.parallel.engine import Engine
 
 PIECE = 8
-"""Pairs that one thread visits at a time; no result depends on it."""
+"""Pairs that one thread visits at a time; results do not depend on it."""
 
 
 class Visitor:
-    """Visits pairs by threads, and hands what they find on in their order."""
+    """Visits pairs in threads, and passes the visits on in the order of pairs."""
 
     def __init__(self, engine: Engine):
         self._engine = engine
@@ -27,7 +27,7 @@ class Visitor:
         """The visits of some pairs, piece by piece, each valid until the next call.
 
         Args:
-            pairs: int32; the model must stay as it is until the last piece has come.
+            pairs: int32; the model must not change before the last piece.
         """
         pieces = [pairs[first : first + PIECE] for first in range(0, len(pairs), PIECE)]
         while len(self._visits) < len(pieces):
@@ -39,7 +39,7 @@ class Visitor:
         return self._engine.map(run, range(len(pieces)))
 
     def forget(self) -> None:
-        """Frees the room of all visits."""
+        """Frees the memory of all visits."""
         self._visits.clear()
 
     def in_batches(
@@ -52,11 +52,11 @@ class Visitor:
         title: str,
         end: Callable[[], None] = lambda: None,
     ) -> np.ndarray:
-        """Visits all pairs, and takes each batch when all of it was visited; returns the kernel's records of all.
+        """Visits all pairs, adds each complete batch, and returns the kernel's records.
 
         Args:
-            title: of a progress bar; empty: there is none.
-            end: what is to be done at the end of each batch.
+            title: title of a progress bar; empty for none.
+            end: function to call at the end of each batch.
         """
         records, batches = [], range(0, len(pairs), batch)
         for first in log.progress(batches, title) if title else batches:
@@ -72,7 +72,7 @@ def summary(records: np.ndarray) -> dict[str, Any]:
     """Summarises a pass in figures.
 
     Args:
-        records: of the kernel, with neighbour hypergraphs.
+        records: records of the kernel, with neighbour hypergraphs.
     """
     good = records[records["tries"] > 0]
     figures: dict[str, Any] = {
@@ -91,13 +91,13 @@ def summary(records: np.ndarray) -> dict[str, Any]:
 def learn_pass(
     model: BiparseModel, pairs: np.ndarray, settings: BiparseSettings, number: int, visitor: Visitor, title: str = ""
 ) -> np.ndarray:
-    """Learns from pairs in their order; returns the kernel's records.
+    """Learns from pairs in the given order; returns the kernel's records.
 
     Args:
-        number: of the pass, from 1.
+        number: number of the pass, from 1.
 
     Raises:
-        InputError: weights grow without end.
+        InputError: weights diverge.
     """
     s, n = settings, len(pairs)
     done = (number - 1) * n

@@ -1,4 +1,4 @@
-"""The rules that sentence pairs are expected to have, as a grammar."""
+"""The rules of sentence pairs with expected counts, as a grammar."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
 
 SUMMARY = ("RuleWeight", "WordPairs")
-"""Features of a grammar whose weights were learned: the weight of the rule, and of its linked words."""
+"""Features of a grammar with learned weights: the weight of the rule, and of its linked words."""
 
 BATCH = 64
-"""Pairs that are counted at a time; each piece of them keeps the room that its widest pair took."""
+"""Pairs that are counted at a time; each piece keeps the memory of its largest pair."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class InducedRules(RuleCounts):
     """Rules with expected counts, over all their links.
 
     Attributes:
-        bare: bool [rules], without a word on a side, or with nonterminals side by side.
-        weights: float64 [rules, 2], the learned weight of the rule, and of its linked words, as a mean over its uses;
-            None where nothing was learned.
-        pairs: sentence pairs; parsed: those that have a derivation.
+        bare: bool [rules], True without words on a side, or with adjacent nonterminals.
+        weights: float64 [rules, 2], learned weights of the rule and of its linked words, means over its uses; None
+            without learning.
+        pairs: number of sentence pairs; parsed: number of pairs with a derivation.
     """
 
     bare: np.ndarray
@@ -65,11 +65,11 @@ class InducedRules(RuleCounts):
         return [] if self.weights is None else list(self.weights[which].T)
 
     def barred(self) -> dict[str, np.ndarray]:
-        """Adds rules that no decoder takes."""
+        """Adds rules that no decoder accepts."""
         return super().barred() | {"without a word on a side, or with nonterminals side by side": self.bare}
 
     def statistics(self) -> dict[str, int]:
-        """Adds how many pairs have a derivation."""
+        """Adds the number of pairs with a derivation."""
         return {"sentences": self.pairs, "sentences with a derivation": self.parsed} | super().statistics()
 
 
@@ -78,12 +78,12 @@ class Induced:
     """Result of inducing rules from a text.
 
     Attributes:
-        rules: with their counts; trace: a record for each pass of each fold.
-        best_links, likely_links: int32 [links, 3], pair, source and target word, of the best derivations, and of a
-            probability of at least a half; pair by pair.
-        edges: of the best derivations, see ``ExpectedRules``; pair by pair.
+        rules: rules with their counts; trace: a record for each pass of each fold.
+        best_links, likely_links: int32 [links, 3], pair, source and target word of links in the best derivations, and
+            of links with a probability of at least 1/2; pair by pair.
+        edges: edges of the best derivations, see ``ExpectedRules``; pair by pair.
         text: the pairs.
-        boundary: learned weights of the words at the borders of source spans, means over the folds.
+        boundary: learned weights of words at the borders of source spans, means over the folds.
     """
 
     rules: InducedRules
@@ -111,11 +111,11 @@ def induce(
     """Learns weights, and counts rules under them.
 
     Args:
-        jobs: threads, and processes for shards, which change no result; None: one for each core.
-        folder: for a checkpoint after each pass; with ``resume`` learning goes on from there.
+        jobs: number of threads, and of processes for shards; results do not depend on it; None: one for each core.
+        folder: folder for a checkpoint after each pass; with ``resume`` learning continues from it.
 
     Raises:
-        InputError: see ``read_bitexts``; fewer pairs than folds or shards; weights grow without end; no pair has a
+        InputError: see ``read_bitexts``; fewer pairs than folds or shards; weights diverge; no pair has a
             parse.
     """
     text = read_bitexts(inputs, settings)
@@ -132,13 +132,13 @@ def learn(
     folder: Path | None = None,
     resume: bool = False,
 ) -> BoundaryModel:
-    """Learns weights alone, as ``induce`` does: with a folder it resumes from there what was learned here.
+    """Learns weights only; ``induce`` with the same folder resumes from the result.
 
     Returns:
         The weights of the words at the borders of source spans.
 
     Raises:
-        InputError: as of ``induce``.
+        InputError: see ``induce``.
     """
     text = read_bitexts(inputs, settings)
     with in_threads(jobs or available_cores()) as engine:
@@ -147,11 +147,11 @@ def learn(
 
 
 FREE = ("counts", "max_targets", "max_span")
-"""Settings that no learned weight depends on."""
+"""Settings that do not affect learned weights."""
 
 
 def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
-    """A digest of what learning depends on; it may get more passes."""
+    """A digest of everything that learning depends on, except the number of passes."""
     facts = {name: value for name, value in settings.facts().items() if name not in ("passes", *FREE)}
     files = (*inputs.parallel, *inputs.alignments, *settings.files().values())
     hashes = [file_hash(path) for path in files]
@@ -159,7 +159,7 @@ def _fingerprint(inputs: RuleInputs, settings: BiparseSettings) -> str:
 
 
 def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
-    """int64 [pairs]: which model counts a pair; equal pairs are in one fold."""
+    """int64 [pairs]: fold whose model counts the pair; equal pairs are in one fold."""
     result: np.ndarray = np.random.default_rng([settings.seed, 1, 0]).integers(settings.folds, size=len(text))[
         text.arrays()["same"]
     ]
@@ -168,14 +168,14 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Learned:
-    """Settled models, fold by fold, and a record for each of their passes."""
+    """Settled models, fold by fold, with a record for each of their passes."""
 
     models: list[BiparseModel]
     trace: list[dict[str, Any]]
 
 
 def _there(text: Bitexts) -> np.ndarray:
-    """int32: the pairs that are not left out."""
+    """int32: the pairs that are not too long."""
     return np.flatnonzero(np.diff(text.arrays()["src.offsets"]) > 0).astype(np.int32)
 
 
@@ -190,7 +190,7 @@ def _learn(
 ) -> _Learned:
     there, folds = _there(text), _fold_of(text, settings)
     if settings.folds > len(there):
-        raise InputError(f"{len(there)} pairs cannot be {settings.folds} folds; ask for fewer", inputs.source)
+        raise InputError(f"{len(there)} pairs cannot form {settings.folds} folds; ask for fewer", inputs.source)
     made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
     learned = _Learned([], [])
     with in_shards(inputs, settings, text, jobs or available_cores(), folder, made_from) as shards:
@@ -221,13 +221,13 @@ class _Collected:
         self._likely.append(triples[links["probability"] >= 0.5])
 
     def links(self) -> tuple[np.ndarray, np.ndarray]:
-        """The best and the likely ones, pair by pair."""
+        """The best and the likely links, pair by pair."""
         best, likely = (np.concatenate(parts) for parts in (self._best, self._likely))
         return best[np.argsort(best[:, 0], kind="stable")], likely[np.argsort(likely[:, 0], kind="stable")]
 
 
 def _in_order(edges: np.ndarray) -> np.ndarray:
-    """Edges of trees pair by pair."""
+    """Edges of trees, pair by pair."""
     order = np.argsort(edges["visit"], kind="stable")
     place = np.empty(len(order) + 1, np.int32)
     place[order], place[-1] = np.arange(len(order)), -1
@@ -243,7 +243,7 @@ def _count(
     visitor: Visitor,
     inputs: RuleInputs,
 ) -> Induced:
-    """Empties the list of models: what is made of counts at the end takes as much memory as they do."""
+    """Empties the list of models, because the final arrays take as much memory as the models."""
     there, folds = _there(text), _fold_of(text, settings)
     counts = ExpectedRules(text, None if inputs.wanted is None else _numbered(text, inputs.wanted))
     found = _Collected()
@@ -264,7 +264,7 @@ def _count(
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():
-        raise InputError("no sentence pair has a parse: give alignments of this text, or wider beams", inputs.source)
+        raise InputError("no sentence pair has a parse; use alignments of this text, or wider beams", inputs.source)
     arrays = counts.arrays()
     rules = _rules(arrays, len(text), int((told["tries"] > 0).sum()), settings.passes > 0)
     boundary = _boundary(rules.rules.words, spans)
@@ -286,7 +286,7 @@ def _boundary(words: list[str], spans: Sequence[dict[str, np.ndarray]]) -> Bound
 
 
 def _numbered(text: Bitexts, sentences: Sequence[str]) -> Iterator[np.ndarray]:
-    """Words of sentences as numbers, -1 where the text has them not."""
+    """Words of sentences as numbers, -1 for words outside the text."""
     arrays = text.arrays()
     data, offsets = arrays["vocab.bytes"].tobytes(), arrays["vocab.offsets"].tolist()
     numbers = {data[a:b]: k for k, (a, b) in enumerate(pairwise(offsets))}
@@ -295,7 +295,7 @@ def _numbered(text: Bitexts, sentences: Sequence[str]) -> Iterator[np.ndarray]:
 
 
 def _of_target(rules: RuleTable, each: np.ndarray) -> np.ndarray:
-    """Values by target side, from values by rule."""
+    """Sums over target sides of values of rules."""
     found = np.zeros(int(rules.target_id.max(initial=-1)) + 1)
     found[rules.target_id] = each
     return found
@@ -319,7 +319,7 @@ def _rules(arrays: dict[str, np.ndarray], pairs: int, parsed: int, learned: bool
 
 
 def induced_tokens(found: Induced) -> RuleTokens:
-    """Tokens, in the best derivations, of the rules that a grammar may contain."""
+    """Tokens in the best derivations of rules that a grammar may contain."""
     rules, edges = found.rules, found.edges
     good = ~np.logical_or.reduce(list(rules.barred().values()))
     places = np.column_stack([edges["rule"], edges["visit"], edges["span"][:, :2], edges["tails"].reshape(-1, 4)])
@@ -347,7 +347,7 @@ def induced_trees(found: Induced) -> Derivations:
 
 
 def _linked_words(found: Induced) -> tuple[np.ndarray, np.ndarray]:
-    """Words that the best derivations link, -1 for none, and how often."""
+    """Words that the best derivations link, -1 for none, and the number of links."""
     arrays = found.text.arrays()
     pair, source, target = found.best_links.T
     at = [arrays["src.offsets"][pair] + source, arrays["tgt.offsets"][pair] + target]

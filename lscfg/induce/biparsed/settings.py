@@ -1,4 +1,4 @@
-"""Settings of inducing grammars from sentence pairs."""
+"""Settings of grammar induction from sentence pairs."""
 
 from __future__ import annotations
 
@@ -20,26 +20,28 @@ class BiparseSettings(Declared):
         SettingError: a value is out of its range.
     """
 
-    passes: int = setting(0, "passes over the text that learn weights, at most", least=0, most=1000, common=True)
+    passes: int = setting(0, "most passes over the text to learn weights", least=0, most=1000, common=True)
     rate: float = setting(0.2, "learning rate at the beginning", above=0, most=100)
-    decay: float = setting(0.9, "factor of the learning rate after a whole pass", above=0, most=1)
+    decay: float = setting(0.9, "factor of the learning rate after a pass", above=0, most=1)
     prior: str = setting(
         "corpus",
-        "prior shrinks all weights at every pair (corpus), or those that a pair concerns (visit)",
+        "prior shrinks all weights at every pair (corpus), or only weights that the pair uses (visit)",
         choices=PRIORS,
     )
     strength: float = setting(1.0, "strength of the prior, its inverse variance", least=0)
     lexical_rate: float = setting(
-        0.0001, "learning rate of the two lexical weights, which stay in the first pass", least=0, most=1
+        0.0001, "learning rate of the two lexical weights, which are fixed in the first pass", least=0, most=1
     )
     rule_weights: bool = setting(True, "no separate weight for each rule")
-    leave_one_out: bool = setting(True, "rules that a single pair has shown keep their weight for it")
+    leave_one_out: bool = setting(True, "rules seen in a single pair keep their weight for that pair")
     counts: str = setting(
         "initial",
-        "weights under which rules are counted: learned ones, or those of the beginning",
+        "weights for counting rules: learned or initial ones",
         choices=("initial", "learned"),
     )
-    folds: int = setting(1, "models, each of which weighs the pairs that it has not learned from", least=1, most=100)
+    folds: int = setting(
+        1, "cross-validation folds: each model counts the pairs that it did not learn from", least=1, most=100
+    )
     held_out: float = setting(
         0.02,
         "share of pairs held out to decide when to stop; 0: never stop",
@@ -49,24 +51,24 @@ class BiparseSettings(Declared):
         option="held-out-share",
     )
     adagrad: bool = setting(
-        True, "one learning rate for all weights, instead of one that each weight's gradients lower"
+        True, "one learning rate for all weights, instead of a rate per weight that falls with its gradients"
     )
     batch: int = setting(64, "pairs that are parsed with the same weights", least=1, most=100_000)
     shards: int = setting(
         1,
-        "parts of the text that learn side by side in each pass from the same weights, of which means are taken then",
+        "parts of the text that learn in parallel from the same weights; their results are averaged after each pass",
         least=1,
         most=4096,
     )
-    rule_cache: int = setting(20_000_000, "most rules with their links that are kept", least=1)
+    rule_cache: int = setting(20_000_000, "most rules, with their links, to keep", least=1)
     seed: int = setting(1, "seed of the order of pairs", least=0, common=True)
     pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)
-    pops_per: str = setting("span", "what pops are counted for", choices=CUBES)
+    pops_per: str = setting("span", "scope of the pop limit", choices=CUBES)
     nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
     word_items: int = setting(10, "sets of target words of a source word", least=1, most=10_000)
     retries: int = setting(2, "tries of a pair without a parse, each four times as wide", least=0, most=4)
     beam: float = setting(
-        1.0, "most that the best derivation of an edge is worse than the best of all, in natural logarithms", least=0
+        1.0, "largest distance of an edge's best derivation from the best of all, in natural logarithms", least=0
     )
     future: str = setting(
         "split",
@@ -76,11 +78,13 @@ class BiparseSettings(Declared):
     root: str = setting("attach", "unlinked words at the border join the root's rule, or not (strict)", choices=ROOTS)
     max_target: int = setting(10, "most target words of a rule", least=1, most=MOST_WORDS)
     neighbours: int = setting(50, "target sides of a source side that compete in learning", least=1)
-    max_words: int = setting(40, "most words of a side; longer pairs are left out", least=1, most=MOST_WORDS)
+    max_words: int = setting(40, "most words on a side; longer pairs are left out", least=1, most=MOST_WORDS)
     links_share: float = setting(
         0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
     )
-    lexicon: Path | None = setting(None, "lexicon of lscfg grammar biparsed --write lexicon=FILE, made of more text")
+    lexicon: Path | None = setting(
+        None, "lexicon from lscfg grammar biparsed --write lexicon=FILE, trained on more text"
+    )
     model1_iterations: int = setting(4, "iterations of IBM model 1", least=1, most=100)
 
     @property

@@ -34,8 +34,8 @@ class PassPart:
     """A part of a pass, which any worker may do.
 
     Attributes:
-        inputs: text, by absolute paths; number: of the pass, from 1; pairs: in the order of learning.
-        checkpoint: where the pass before ended; the first pass begins without.
+        inputs: text, as absolute paths; number: number of the pass, from 1; pairs: pairs in the order of learning.
+        checkpoint: state after the previous pass; None for the first pass.
     """
 
     inputs: RuleInputs
@@ -49,7 +49,7 @@ def learn_shard(shard: PassPart) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The arrays of the model after the pass over the shard, and the kernel's records.
 
     Raises:
-        InputError: weights grow without end; the checkpoint is damaged, or of another pass.
+        InputError: weights diverge; the checkpoint is damaged, or belongs to another pass.
     """
     text = keep(TEXT, shard.checkpoint.made_from, lambda: read_bitexts(shard.inputs, shard.settings))
     model = BiparseModel(text, shard.settings.beams)
@@ -63,7 +63,7 @@ class Shards:
     """Shares the passes of a learner with workers.
 
     Args:
-        folder: for checkpoints, which all workers see.
+        folder: folder for checkpoints that all workers can read.
         made_from: a digest of text and settings.
     """
 
@@ -71,7 +71,7 @@ class Shards:
         self.folder = folder
         self._engine, self._made_from = engine, made_from
         self._settings = replace(settings, lexicon=settings.lexicon.absolute() if settings.lexicon else None)
-        self._inputs = replace(inputs.absolute(), wanted=None)  # learning asks for none of them
+        self._inputs = replace(inputs.absolute(), wanted=None)  # learning needs none of them
 
     def learn(
         self, model: BiparseModel, pairs: np.ndarray, number: int, checkpoint: LearnerCheckpoint, title: str
@@ -79,10 +79,10 @@ class Shards:
         """One pass; returns the kernel's records, shard by shard.
 
         Args:
-            model: a new one, which gets the mean of what the shards have learned, weighted by their pairs.
+            model: a new model, which receives the mean of the shards' results, weighted by their pairs.
 
         Raises:
-            InputError: there are more shards than pairs; see ``learn_shard``.
+            InputError: the shards outnumber the pairs; see ``learn_shard``.
         """
         n = self._settings.shards
         if n > len(pairs):
@@ -105,11 +105,11 @@ class Shards:
 def in_shards(
     inputs: RuleInputs, settings: BiparseSettings, text: Bitexts, jobs: int, folder: Path | None, made_from: str
 ) -> Iterator[Shards | None]:
-    """Workers for the shards of the settings; None where there is only one.
+    """Workers for the shards of the settings; None for a single shard.
 
     Args:
-        text: what ``read_bitexts`` made of the inputs; processes that are forked have it, too.
-        folder: None: one that is deleted at the end.
+        text: result of ``read_bitexts`` for the inputs; forked processes share it.
+        folder: folder for checkpoints; None: a temporary one.
     """
     if settings.shards == 1 or not settings.passes:
         yield None

@@ -16,7 +16,7 @@ def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
     """The pairs of a corpus, with the lexicon of its alignments or of a file.
 
     Raises:
-        InputError: see ``read_pairs_and_links``; the lexicon of the settings is none.
+        InputError: see ``read_pairs_and_links`` and ``read_lexicon``.
     """
     text = read_pairs_and_links(inputs, settings)
     if settings.lexicon:
@@ -28,7 +28,7 @@ def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
 
 
 def read_pairs_and_links(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
-    """The pairs of a corpus, and how often its alignments link which words; without a lexicon.
+    """The pairs of a corpus and the counts of linked words, without a lexicon.
 
     Raises:
         InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed link; every pair is too long.

@@ -1,4 +1,4 @@
-"""Translations for phrases of no parallel text, propagated over graphs of phrases in monolingual text.
+"""Translations of phrases outside parallel text, propagated over graphs of phrases in monolingual text.
 
 Saluja, Hassan, Toutanova & Quirk 2014; Saluja's thesis, chapter 5.
 """

@@ -1,4 +1,4 @@
-"""Graphs of the most similar phrases in a dense space, found nearly exactly by faiss, for very many phrases.
+"""Graphs of the most similar of many phrases in a dense space, by approximate search with faiss.
 
 Exact search compares every pair of rows. Here rows are nodes of a navigable small world (Malkov and Yashunin 2020), and
 a search follows its edges.
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
     from faiss import Index
 
 EDGES = 16
-"""Edges of a node on each level of the graph but the lowest, which has twice as many."""
+"""Edges of a node on each level of the graph except the lowest, which has twice as many."""
 
 EFFORT = 100
-"""Nodes that are looked at for the edges of a new one."""
+"""Nodes examined for the edges of a new node."""
 
 WIDTH = 2.5
-"""Nodes that a search keeps in mind, for each neighbour that is wanted."""
+"""Nodes that a search keeps per requested neighbour."""
 
 FEWEST = 256
-"""Such nodes, at least."""
+"""Least number of nodes that a search keeps."""
 
 SAMPLE, SEED = 1000, 1
-"""Random rows whose neighbours are compared with the exact ones."""
+"""Random rows whose neighbours are compared with exact ones."""
 
 
 def nearly_nearest_dense_rows(vectors: np.ndarray, k: int, threads: int = 1) -> sparse.csr_matrix:
-    """As ``nearest_dense_rows``, but some neighbours may be missing, for others that are less similar.
+    """Like ``nearest_dense_rows``, but less similar rows may replace some neighbours.
 
     The log states the share of true neighbours found, estimated on a sample. One thread builds the graph, so that the
     number of threads changes nothing.
@@ -78,9 +78,9 @@ def _block(index: Index, vectors: np.ndarray, k: int, block: np.ndarray) -> tupl
 
 
 def _recall(vectors: np.ndarray, graph: sparse.csr_matrix, sample: np.ndarray, k: int) -> float:
-    """The share of the sample's true neighbours that the graph has; 1 where there are none."""
+    """The share of the sample's true neighbours in the graph; 1 without neighbours."""
     hits = [np.zeros(0, bool)]
-    for part in in_blocks(sample):  # all at once, their cosines with very many phrases would take gigabytes
+    for part in in_blocks(sample):  # in blocks, because the cosines with many phrases would take gigabytes
         sizes, which, _ = nearest_dense_to(vectors, part, k)
         hits.append(values_at(graph, np.repeat(part, sizes), which) > 0)
     found = np.concatenate(hits)

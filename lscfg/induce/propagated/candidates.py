@@ -1,4 +1,4 @@
-"""Candidate translations of unlabelled phrases: from neighbours, from a decoder, and from words of like spelling."""
+"""Candidate translations of unlabelled phrases: from neighbours, a decoder and phrases of similar spelling."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from lscfg.induce.propagated.ngrams import NGrams
 from lscfg.induce.propagated.phrases import PhraseFile
 
 ORIGINS = ("neighbours", "decoder", "characters", "map", "stems", "parallel", "sentences")
-"""Origins of candidates; the k-th of them is bit k of an origin."""
+"""Origins of candidates; the k-th is bit k of an origin."""
 
 ORDERS = ("ranks", "lex")
 ALIKE = 20
-"""Labelled phrases, those of the most similar spelling, whose labels become candidates."""
+"""Number of labelled phrases of the most similar spelling whose labels become candidates."""
 
 RANK = 5
-"""Added to ranks before they are turned round: a first place counts little more than a second one."""
+"""Added to ranks before inversion, so that the first rank counts little more than the second."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class CandidateLists:
 
 
 def from_neighbours(walk: sparse.csr_matrix, labels: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The labels of neighbours, each with the share that these give it."""
+    """The labels of neighbours, with the sums of their shares."""
     return (walk @ labels).tocsr()
 
 
@@ -95,19 +95,19 @@ def _spelling(text: str) -> Counter[str]:
 
 
 def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: str) -> sparse.csr_matrix:
-    """Translations of a decoder that are target phrases, by 1 / rank.
+    """Translations of a decoder that are target phrases, with scores 1 / rank.
 
     Args:
-        nbest: translations of the lines that ``lscfg propagate phrases --wanted`` wrote, the best first.
-        path: their file.
+        nbest: translations of the lines that ``lscfg propagate phrases --wanted`` wrote, best first.
+        path: file of the translations.
 
     Raises:
-        InputError: there is no list, or one of no unlabelled phrase.
+        InputError: a phrase has no list, or a list belongs to no phrase.
     """
     open_rows = np.flatnonzero(~phrases.labelled)
     cure = "decode the file that lscfg propagate phrases --wanted wrote with these phrases"
     if wrong := [line for line in nbest if not 0 <= line < len(open_rows)]:
-        raise InputError(f"has a list {wrong[0]}, but {len(open_rows)} phrases are wanted, from 0 on; {cure}", path)
+        raise InputError(f"has a list {wrong[0]}, but the {len(open_rows)} wanted phrases count from 0; {cure}", path)
     if not nbest and len(open_rows):
         raise InputError(f"has no list, but {len(open_rows)} phrases are wanted; {cure}", path)
     number = {text: k for k, text in enumerate(phrases.target.phrases.texts(phrases.words))}
@@ -117,7 +117,7 @@ def from_decoder(nbest: Mapping[int, Sequence[str]], phrases: PhraseFile, path: 
             if (target := number.get(translation)) is not None:
                 found.setdefault((int(open_rows[line]), target), 1 / (1 + rank))
     if nbest and not found:
-        log.warning(f"{path}: no translation in it is a target phrase; are the lists those of these phrases?")
+        log.warning(f"{path}: contains no target phrase among its translations; do the lists belong to these phrases?")
     rows, columns = np.array([*found] or np.zeros((0, 2)), np.int64).T
     return sparse.csr_matrix(([*found.values()], (rows, columns)), shape=phrases.labels.shape)
 
@@ -128,9 +128,9 @@ def make_lists(
     """The r best candidates of each unlabelled phrase.
 
     Args:
-        sources: by name of ``ORIGINS``, [phrases, targets], larger for better ones.
-        order: ``ranks``, the sum of reciprocal ranks in every source's own order and in that of the lexical weights, or
-            ``lex``, the lexical weight of the target words alone, as in the thesis.
+        sources: by name of ``ORIGINS``, scores [phrases, targets], larger is better.
+        order: ``ranks``, the sum of reciprocal ranks by each source and by the lexical weights, or ``lex``, only the
+            lexical weight of the target words, as in the thesis.
     """
     labelled = phrases.labelled
     origin = sparse.csr_matrix(phrases.labels.shape)
@@ -168,7 +168,7 @@ def make_lists(
 
 
 def _reciprocal_ranks(row: np.ndarray, value: np.ndarray) -> np.ndarray:
-    """1 / (RANK + rank) of each value within its row, the largest first; equal values share the best rank."""
+    """1 / (RANK + rank) of each value within its row, largest first; equal values share the best rank."""
     order = np.lexsort((-value, row))
     rows, values = row[order], value[order]
     new = np.concatenate([[True], (rows[1:] != rows[:-1]) | (values[1:] != values[:-1])])[: len(order)]

@@ -14,7 +14,7 @@ from lscfg.log import progress
 from lscfg.parallel.choose import in_threads
 
 HELD = 1 << 19
-"""Approximate number of window words held at a time, besides those of one sentence."""
+"""Approximate number of window words in memory at a time, besides those of one sentence."""
 
 WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds")
 
@@ -31,7 +31,7 @@ def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads
     with in_threads(threads, ahead=1) as engine:
         for sides in engine.map(count, blocks):
             held.append(list(sides))
-            while len(held) > 1 and held[-2][0].nnz <= 2 * held[-1][0].nnz:  # each count is added up few times so
+            while len(held) > 1 and held[-2][0].nnz <= 2 * held[-1][0].nnz:  # so each count is added few times
                 held[-2:] = [_sums(held[-2:])]
     return sparse.hstack([one[:, :words] for one in _sums(held[::-1])], format="csr").sorted_indices()
 
@@ -43,9 +43,9 @@ def _sums(parts: list[list[sparse.csr_matrix]]) -> list[sparse.csr_matrix]:
 def _contexts(
     finder: Finder, phrases: int, words: int, window: int, text: np.ndarray
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """The words left and right of each phrase, int32 [phrases, words + 1] each; the last column is of borders."""
+    """The words left and right of each phrase, int32 [phrases, words + 1] each; the last column counts borders."""
     border = text == BORDER
-    text = np.repeat(text, np.where(border, window, 1))  # so a window is within a sentence and its borders
+    text = np.repeat(text, np.where(border, window, 1))  # keeps windows within a sentence and its borders
     spans = [np.stack([at, at + length, number]) for length, at, number in finder.find(text)]
     begin, end, phrase = np.concatenate([np.zeros((3, 0), np.int64), *spans], axis=1)
     windows = np.lib.stride_tricks.sliding_window_view(np.where(text == BORDER, np.int32(words), text), window)
@@ -66,7 +66,7 @@ def _contexts(
 
 
 def weighted(counts: sparse.csr_matrix, weighting: str = "pmi") -> sparse.csr_matrix:
-    """Pointwise mutual information of phrases and contexts, float64, where they occur together.
+    """Pointwise mutual information of phrases and contexts that occur together, float64.
 
     Args:
         weighting: ``pmi``, ``ppmi`` (negative values are 0) or ``ppmi-cds`` (with totals of columns to the power .75).
@@ -81,21 +81,21 @@ def weighted(counts: sparse.csr_matrix, weighting: str = "pmi") -> sparse.csr_ma
 
 
 def unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    """The rows with length 1; empty ones stay empty."""
+    """The rows scaled to length 1; empty rows stay empty."""
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(1)).ravel())
     return sparse.diags(1 / np.where(norms > 0, norms, 1)).dot(matrix).tocsr()
 
 
 def values_at(matrix: sparse.csr_matrix, row: np.ndarray, column: np.ndarray) -> np.ndarray:
-    """The values at some places of a matrix, [places]; 0 where it has none."""
+    """Values of a sparse matrix at given positions, [places]; 0 for missing entries."""
     return np.asarray(matrix[row, column]).ravel() if len(row) else np.zeros(0)
 
 
 def frequent_columns(count: np.ndarray, q: int) -> np.ndarray:
-    """Both columns of the q most frequent words; of equally frequent ones, the first.
+    """Both columns of the q most frequent words; ties go to the first.
 
     Args:
-        count: int64 [words], how often each is in the text.
+        count: int64 [words], counts in the text.
     """
     best = np.argsort(-count, kind="stable")[:q]
     return np.concatenate([best, best + len(count)])

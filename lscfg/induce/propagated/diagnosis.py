@@ -15,10 +15,10 @@ from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.io.read import stream_lines
 
 EXAMPLES = 20
-"""Phrases that are shown."""
+"""Number of phrases to show."""
 
 SHOWN = 5
-"""Candidates of each of them."""
+"""Number of candidates of each phrase to show."""
 
 
 def read_gold(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
@@ -27,13 +27,13 @@ def read_gold(path: str | os.PathLike[str]) -> dict[str, dict[str, float]]:
 
 
 def rule_costs(path: str | os.PathLike[str], feature: str) -> dict[str, dict[str, float]]:
-    """Probabilities of the rules of a grammar that have no nonterminal, by source and target side.
+    """Probabilities of a grammar's rules without nonterminals, by source and target side.
 
     Args:
         feature: -log10 of the probability.
 
     Raises:
-        InputError: no rule has the feature, or one has something else there than a cost.
+        InputError: no rule has the feature, or a value is not a cost.
     """
     found: dict[str, dict[str, float]] = {}
     known, rules = False, 0
@@ -48,17 +48,17 @@ def rule_costs(path: str | os.PathLike[str], feature: str) -> dict[str, dict[str
         try:
             found.setdefault(fields[1], {})[fields[2]] = 10 ** -float(cost)
         except (ValueError, OverflowError):
-            raise InputError(f"{feature}={quote(cost)} is no cost; make the grammar again", path, number) from None
+            raise InputError(f"{feature}={quote(cost)} is not a cost; create the grammar again", path, number) from None
     if rules and not known:
         raise InputError(f"no rule has the feature {feature}; name a grammar of lscfg", path)
     return found
 
 
 def diagnose_lists(phrases: PhraseFile, found: Expansion, gold: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """Measures how often the most probable translation of a fuller grammar is found, by length of the phrase.
+    """Measures the share of phrases whose most probable translation in a fuller grammar is found, by phrase length.
 
-    Only unlabelled phrases count that the grammar and the monolingual text have: how many there are, shares of those
-    with the translation in the list (of each origin, too), and the mean reciprocal rank after propagation.
+    Only unlabelled phrases of the grammar and the monolingual text count. Returns their number, the shares of phrases
+    with the translation in the list (in total and by origin), and the mean reciprocal rank after propagation.
     """
     own = found.spread
     source, target = phrases.source.phrases.texts(phrases.words), phrases.target.phrases.texts(phrases.words)
@@ -104,7 +104,7 @@ def gold_lines(phrases: PhraseFile, path: str | os.PathLike[str]) -> Iterator[st
 
 
 def coverage(phrases: PhraseFile, translated: Collection[str], lines: Sequence[str]) -> dict[str, object]:
-    """Counts words of a text that no parallel text has, and n-grams that have a rule, before and after.
+    """Counts words of a text outside parallel text, and n-grams with a rule, before and after.
 
     Args:
         translated: phrases with a new rule.
@@ -135,9 +135,9 @@ def _percent(part: int, whole: int) -> float:
 
 
 def examples(phrases: PhraseFile, found: Expansion, gold: Mapping[str, Mapping[str, float]]) -> list[dict[str, object]]:
-    """The most probable candidates of frequent unlabelled phrases, with where they come from.
+    """The most probable candidates of frequent unlabelled phrases, with their origins.
 
-    Of a fuller grammar, where there is one, only its phrases are taken, and ``known`` says whether it has the pair.
+    With a fuller grammar, only its phrases are shown, and ``known`` is True for pairs in that grammar.
     """
     own = found.spread
     source, target = phrases.source.phrases.texts(phrases.words), phrases.target.phrases.texts(phrases.words)

@@ -21,8 +21,8 @@ class Expansion:
 
     Attributes:
         spread: all candidates with their probabilities.
-        row, column: int64 [rules], source and target phrase; features: float64 [rules, ``FEATURES``].
-        capped: rules whose P(f|e) came out above 1.
+        row, column: int64 [rules], source and target phrases; features: float64 [rules, ``FEATURES``].
+        capped: number of rules whose P(f|e) exceeded 1.
     """
 
     spread: Spread
@@ -32,7 +32,7 @@ class Expansion:
     capped: int
 
     def translated(self, phrases: PhraseFile) -> set[str]:
-        """The phrases that have a rule."""
+        """The phrases with a rule."""
         texts = phrases.source.phrases.texts(phrases.words)
         return {texts[f] for f in np.unique(self.row).tolist()}
 
@@ -60,7 +60,7 @@ COUNTERPARTS = {
     "GraphLexEgivenF": "MaxLexEgivenF",
     "GraphLexFgivenE": "MaxLexFgivenE",
 }
-"""Features of new rules, and what is like them in rules of parallel text."""
+"""Features of new rules, and the corresponding features of rules from parallel text."""
 
 FEATURES = (*COUNTERPARTS, "Graph")
 """Features of new rules: -log10 of the propagated P(e|f), of P(f|e) by Bayes' rule, and of the lexical weights; 1."""
@@ -76,8 +76,8 @@ def expand(
     """Rules for unlabelled phrases.
 
     Args:
-        graph: similarities of source phrases, and how it was made: target phrases are compared in the same way.
-        nbest: translations of the unlabelled phrases, the best first, and the name of their file.
+        graph: similarities of source phrases and the settings of the graph, which also apply to target phrases.
+        nbest: translations of the unlabelled phrases, best first, and the name of their file.
 
     Raises:
         InputError: see ``spread``.
@@ -94,7 +94,7 @@ def _rules(phrases: PhraseFile, found: Spread, settings: PropagationSettings) ->
     order = np.lexsort((column, -forward, row))
     place = np.arange(len(order)) - np.searchsorted(row[order], row[order])
     kept = np.sort(order[(place < settings.max_targets) & (forward[order] >= settings.min_probability)])
-    # of a phrase that no text has, as of one of a single token
+    # a phrase in no text counts as a single token
     marginals = [np.maximum(side.count, 1) / max(side.count.sum(), 1) for side in (phrases.source, phrases.target)]
     backward = forward * marginals[0][row] / marginals[1][column]
     capped = int((backward[kept] > 1).sum())

@@ -1,11 +1,11 @@
-"""Labelled phrases that are held out, so that what right candidates have in common can be learned of them."""
+"""Labelled phrases that are held out to learn the properties of correct candidates."""
 
 from __future__ import annotations
 
 import numpy as np
 
 MOST = 2000
-"""Held-out phrases of a length, at most; and at most a fifth of the rarer half of each stratum."""
+"""Most held-out phrases of a length; at most a fifth of the rarer half of each stratum is held out."""
 
 SEED = 1
 
@@ -14,9 +14,9 @@ def hold_out(labelled: np.ndarray, length: np.ndarray, count: np.ndarray, loose:
     """bool [phrases]: a sample of the rarer half of the labelled phrases of each length, as unlabelled ones are rare.
 
     Args:
-        labelled: bool; length, count: int64, words and tokens of each phrase.
-        loose: bool, whether there are pairs that fit links in part. Phrases with and without are sampled apart, or
-            those that can show what such pairs are worth would be few.
+        labelled: bool [phrases]; length, count: int64 [phrases], words and tokens of each phrase.
+        loose: bool [phrases], True for phrases with pairs that partly fit links. Phrases with and without such pairs
+            are sampled separately, so that enough phrases show the value of such pairs.
     """
     dice, held = np.random.default_rng(SEED), np.zeros(len(labelled), bool)
     for one in np.unique(length).tolist():

@@ -1,4 +1,4 @@
-"""A map from source to target contexts, learned of words with known translations: what else has such a translation?"""
+"""A map from source to target contexts, learned from words with known translations (``from_map``)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ NEAREST = 100
 """Target phrases nearest to the image of a source phrase."""
 
 LONGEST = 2
-"""Words of a target phrase, at most; long ones have contexts of few tokens."""
+"""Most words of a target phrase; longer phrases have too few tokens for contexts."""
 
 PENALTIES = (0.1, 0.3, 1, 3, 10, 30)
-"""Of ridge regression, tried on a tenth of the known translations."""
+"""Penalties of ridge regression, compared on a tenth of the known translations."""
 
 BLOCK = 512
 
@@ -26,8 +26,8 @@ BLOCK = 512
 def from_map(phrases: PhraseFile, settings: GraphSettings) -> sparse.csr_matrix:
     """The target phrases nearest to the images of unlabelled phrases, with their cosines, [phrases, targets].
 
-    The map is a ridge regression from source to target vectors (svd), learned of labelled words and all their
-    translations by their probabilities. Its penalty is the one whose images of held-out words rank these best.
+    The map is a ridge regression from source to target vectors (svd), learned from labelled words and all their
+    translations, weighted by probability. Its penalty is the one that ranks translations of held-out words best.
     """
     nothing = sparse.csr_matrix(phrases.labels.shape)
     known = np.flatnonzero(phrases.labelled & (phrases.source.phrases.lengths == 1))
@@ -63,7 +63,7 @@ def _short(target: PhraseSide) -> np.ndarray:
     return np.flatnonzero(target.phrases.lengths <= LONGEST)
 
 
-@lru_cache(maxsize=1)  # a ranking is learned with the same target phrases
+@lru_cache(maxsize=1)  # the ranking is learned with the same target phrases
 def _short_rows(target: PhraseSide, space: GraphSettings) -> np.ndarray:
     return dense_rows(target, [], space, chosen=_short(target))
 

@@ -15,17 +15,17 @@ from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.io.read import stream_lines
 
 TOP = 30
-"""Candidates of a phrase, at most."""
+"""Most candidates of a phrase."""
 
 ROUNDS = 5
-"""Of expectation maximisation for the translations of stems and affixes."""
+"""Iterations of expectation maximisation for the translations of stems and affixes."""
 
 FLOOR = 1e-9
-"""Probability of an affix that nothing translates."""
+"""Probability of an affix without a translation."""
 
 
 def read_stems(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Stems by word, from a file with ``word stem`` a line; a line with the word alone has the word as stem.
+    """Stems by word, from a file with one ``word stem`` per line; a word alone is its own stem.
 
     Raises:
         InputError: a line has no word or more than two.
@@ -34,18 +34,18 @@ def read_stems(path: str | os.PathLike[str]) -> dict[str, str]:
     for number, line in enumerate(stream_lines(path), 1):
         fields = line.split()
         if not 1 <= len(fields) <= 2:
-            raise InputError(f"a line has a word and its stem, not {len(fields)} words", path, number)
+            raise InputError(f"expected a word and its stem, found {len(fields)} words", path, number)
         found[fields[0]] = fields[-1]
     return found
 
 
 def stemmer(language: str, path: Path | None) -> Callable[[str], str]:
-    """The stem of a word: from a file where one is given, else of a Snowball stemmer; that of no language is the word.
+    """The stem of a word, from a file or a Snowball stemmer; without a language, the word itself.
 
     A stem without letters is the word itself.
 
     Raises:
-        InputError: see ``read_stems``; there is no stemmer of the language, or snowballstemmer is not installed.
+        InputError: see ``read_stems``; the language has no stemmer, or snowballstemmer is not installed.
     """
     if path:
         stems = read_stems(path)
@@ -55,7 +55,7 @@ def stemmer(language: str, path: Path | None) -> Callable[[str], str]:
     import snowballstemmer
 
     if language not in (known := sorted(snowballstemmer.algorithms())):
-        raise InputError(f"no stemmer for {quote(language)}; there are {', '.join(known)}, and files of stems")
+        raise InputError(f"no stemmer for {quote(language)}; choose one of {', '.join(known)}, or a file of stems")
     own = snowballstemmer.stemmer(language)
     return lambda word: own.stemWord(word) or word
 
@@ -66,8 +66,8 @@ def from_stems(
     """Target phrases with the stems of a translation of a phrase with the same stems, [phrases, targets].
 
     The score is p(stems of e | stems of f) × the product over morphs of e of the most probable translation of any
-    morph of f × the share of e in the text; it is divided by the largest one of the phrase. The first factor is of
-    counts of labelled phrases, the second of IBM model 1 on linked words, each split into stem and affix.
+    morph of f × the share of e in the text, divided by the largest score of the phrase. The first factor comes from
+    counts of labelled phrases, the second from IBM model 1 on linked words, split into stem and affix.
     """
     sides = (phrases.source, source_stem), (phrases.target, target_stem)
     texts = [side.phrases.texts(phrases.words) for side, _ in sides]
@@ -106,7 +106,7 @@ def from_stems(
 
 
 def _split(words: Sequence[str], stem: Callable[[str], str]) -> list[tuple[str, ...]]:
-    """Stem and affix of each word; the word alone where the stem does not begin it."""
+    """Stem and affix of each word; only the word if it does not begin with the stem."""
     found: list[tuple[str, ...]] = []
     for word in words:
         own = stem(word)

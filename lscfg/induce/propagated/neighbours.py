@@ -25,17 +25,17 @@ EMPTY = (np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
 def nearest_rows(
     matrix: sparse.csr_matrix, k: int, apart: np.ndarray, threads: int = 1, first: int | None = None
 ) -> sparse.csr_matrix:
-    """The k most similar rows of each row, exactly: a row of the result has their cosines, all above 0.
+    """The exact k most similar rows of each row; a row of the result contains their cosines, all above 0.
 
     Args:
-        matrix: of unit rows.
-        apart: columns that make no two rows neighbours. Rows that share others have them in their cosine, too.
-        first: so many rows get neighbours, the first ones; None: all.
+        matrix: a matrix of unit rows.
+        apart: columns that alone make no two rows neighbours, but count in the cosine of rows that share other columns.
+        first: number of leading rows that get neighbours; None: all.
     """
     k, matrix = min(k, matrix.shape[0]), matrix.tocsc()
     kept = np.setdiff1d(np.arange(matrix.shape[1]), apart)
     columns, dense = matrix[:, kept].sorted_indices(), matrix[:, apart].toarray()
-    if dense.shape[1]:  # turned so that the first columns have most of the length, which changes no product
+    if dense.shape[1]:  # rotated so that the first columns hold most of the length, which changes no product
         dense = dense @ np.linalg.eigh(dense.T @ dense)[1][:, ::-1]
     rows = columns.tocsr()
     parts = [(one.indptr, one.indices, one.data) for one in (rows, columns)]
@@ -54,10 +54,10 @@ def _block(vectors: Vectors, k: int, block: tuple[int, int]) -> tuple[np.ndarray
 def nearest_others(
     rows: sparse.csr_matrix, others: sparse.csr_matrix, k: int, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The k rows of another matrix that are most similar to each row, exactly, as pairs: row, and row of the other one.
+    """The exact k most similar rows of another matrix for each row, as pairs of row numbers.
 
     Args:
-        rows, others: matrices of unit rows and the same columns. Only pairs of a cosine above 0 are found.
+        rows, others: matrices of unit rows with the same columns. Only pairs with a cosine above 0 are found.
     """
     k = min(k, others.shape[0])
     both = sparse.vstack([rows, others]).tocsr().sorted_indices()
@@ -72,7 +72,7 @@ def nearest_others(
 
 
 def nearest_dense_rows(vectors: np.ndarray, k: int) -> sparse.csr_matrix:
-    """As ``nearest_rows`` for dense unit rows; rows of length 0 have no neighbours.
+    """Like ``nearest_rows`` for dense unit rows; rows of length 0 have no neighbours.
 
     Args:
         vectors: float32 [rows, dimensions].
@@ -88,7 +88,7 @@ def in_blocks(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def nearest_dense_to(vectors: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Of each of these rows: how many neighbours it has, which, and their cosines; arguments as above."""
+    """Number of neighbours, neighbours and cosines of each of these rows; for the arguments see ``nearest_rows``."""
     cosine = vectors[rows] @ vectors.T
     cosine[np.arange(len(rows)), rows] = 0
     size = min(k, cosine.shape[1])
@@ -99,7 +99,7 @@ def nearest_dense_to(vectors: np.ndarray, rows: np.ndarray, k: int) -> tuple[np.
 
 
 def as_graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) -> sparse.csr_matrix:
-    """The graph [size, size] of what was found of the first rows, as of ``nearest_dense_to``."""
+    """The graph [size, size] of the neighbours of the first rows, as from ``nearest_dense_to``."""
     sizes, which, similarity = (np.concatenate(part) for part in zip(*[EMPTY, *found], strict=True))
     offsets = np.concatenate([[0], np.cumsum(np.pad(sizes, (0, size - len(sizes))))])
     graph = sparse.csr_matrix((similarity.astype(float), which, offsets), shape=(size, size))
@@ -107,13 +107,13 @@ def as_graph(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]], size: int) 
 
 
 def scattered(graph: sparse.csr_matrix, rows: np.ndarray, size: int) -> sparse.csr_matrix:
-    """The graph of these rows alone as one of all, [size, size]; others have no neighbours."""
+    """A graph of selected rows as a graph of all rows, [size, size]; other rows have no neighbours."""
     place = sparse.csr_matrix((np.ones(len(rows)), (rows, np.arange(len(rows)))), shape=(size, len(rows)))
     return (place @ graph @ place.T).tocsr()
 
 
 def symmetric(graph: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Every edge with the mean of its similarities in both directions."""
+    """The graph with the mean of both directions' similarities on every edge."""
     return ((graph + graph.T) / 2).tocsr().sorted_indices()
 
 

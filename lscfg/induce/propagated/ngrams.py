@@ -14,15 +14,15 @@ from lscfg.log import progress
 from lscfg.parallel.choose import in_threads
 
 COUNTERS = 1 << 27
-"""Most counters, of a byte each, that identify the rare n-grams of a long text, which gets two for each word."""
+"""Most one-byte counters that identify the rare n-grams of a text; shorter texts use two per word."""
 
 
 @dataclass(frozen=True)
 class NGrams:
-    """Sequences of words, each once.
+    """Distinct sequences of words.
 
     Attributes:
-        symbols: int32, their words one sequence behind the other; offsets: int64 [n + 1], where each one begins.
+        symbols: int32, words of all sequences, one after the other; offsets: int64 [n + 1], begin of each sequence.
     """
 
     symbols: np.ndarray
@@ -33,7 +33,7 @@ class NGrams:
 
     @property
     def lengths(self) -> np.ndarray:
-        """int64 [n], words of each."""
+        """int64 [n], number of words of each sequence."""
         return np.diff(self.offsets)
 
     def tuples(self) -> Iterator[tuple[int, ...]]:
@@ -42,21 +42,21 @@ class NGrams:
         return (tuple(words[a:b]) for a, b in pairwise(self.offsets.tolist()))
 
     def texts(self, words: Sequence[str]) -> list[str]:
-        """Each sequence, its words separated by blanks."""
+        """Each sequence as text, words separated by blanks."""
         return [" ".join(map(words.__getitem__, one)) for one in self.tuples()]
 
     @classmethod
     def of(cls, sequences: Sequence[Sequence[int]]) -> NGrams:
-        """The table of these sequences, in their order."""
+        """The table of these sequences, in order."""
         offsets = np.cumsum([0, *map(len, sequences)]).astype(np.int64)
         return cls(np.array([word for one in sequences for word in one], np.int32), offsets)
 
 
 def count_ngrams(text: Text, lengths: Sequence[int], least: int = 1, threads: int = 1) -> dict[tuple[int, ...], int]:
-    """Counts the n-grams of these lengths in a text; leaves out those met fewer than ``least`` times.
+    """Counts the n-grams of these lengths in a text, without n-grams that occur fewer than ``least`` times.
 
-    Memory grows with the n-grams that are found, and not with those left out: in a first pass all of them share
-    counters by a hash, as in a count-min sketch of one row, and the second pass holds those alone whose counter
+    Memory grows with the n-grams in the result only: in a first pass all n-grams share
+    counters by a hash, as in a count-min sketch of one row, and the second pass keeps only n-grams whose counter
     reaches ``least``. Counts are exact.
     """
     found: dict[tuple[int, ...], int] = {}
@@ -78,7 +78,7 @@ def count_ngrams(text: Text, lengths: Sequence[int], least: int = 1, threads: in
 
 
 def _distinct(lengths: Sequence[int], text: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-    """For each length, the n-grams of a text, int32 [n, length], and how often each is in it, int64 [n]."""
+    """For each length, the n-grams of a text, int32 [n, length], and their counts, int64 [n]."""
     found = []
     size = int(text.max(initial=0)) + 1
     ids = text.astype(np.int64)
@@ -110,7 +110,7 @@ def _add(counters: np.ndarray, place: np.ndarray, count: np.ndarray) -> None:
 
 
 class Finder:
-    """Finds n-grams in texts; a trie, one sorted array for each length."""
+    """A trie that finds n-grams in texts, with one sorted array for each length."""
 
     def __init__(self, wanted: NGrams):
         self._wanted = len(wanted)
@@ -132,7 +132,7 @@ class Finder:
             self._first[self._levels[0][0]] = np.arange(len(self._levels[0][0]))
 
     def find(self, text: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """For each length: the length; int64, where one of them begins; int64, which one it is."""
+        """For each length: the length, the begin of each occurrence, int64, and the n-gram there, int64."""
         node = self._first[np.minimum(text, self._size)]
         at = np.flatnonzero(node >= 0)
         node = node[at]
@@ -149,7 +149,7 @@ class Finder:
             yield length, at[ends], number[node[ends]]
 
     def count(self, text: Text) -> np.ndarray:
-        """int64 [n-grams], how often each one is in the text."""
+        """int64 [n-grams], counts in the text."""
         total = np.zeros(self._wanted, np.int64)
         for block in text.blocks():
             for _, _, number in self.find(block):

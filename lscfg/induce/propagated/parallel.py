@@ -1,7 +1,7 @@
-"""Translations from sentence pairs in which no alignment makes a phrase pair of a source phrase and anything.
+"""Translations from sentence pairs in which a source phrase belongs to no consistent phrase pair.
 
-Such a phrase has links that leave every span of target words, or that lead to words whose other links leave the phrase.
-Spans that fit its links in part are counted, each by how well it fits them.
+The links of such a phrase leave every span of target words, or lead to words whose other links leave the phrase.
+Spans that partly fit its links are counted, weighted by their fit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lscfg.corpus.parallel import stream_aligned
 from lscfg.induce.propagated.ngrams import NGrams
 
 KEPT = 1 << 22
-"""Entries that are held before those of the same pair are added up."""
+"""Entries in memory before entries of the same pair are summed."""
 
 
 def loose_pairs(
@@ -28,13 +28,13 @@ def loose_pairs(
 ) -> sparse.csr_matrix:
     """Counts the fits of target phrases with the links of source phrases, float64 [source phrases, target phrases].
 
-    Counted are the places of a source phrase where it is in no consistent phrase pair, in none of the alignments. A
-    target phrase in the same sentence pair has there the mean over alignments of a/(a + b): a is the number of links
-    between words of both, b that of links that one of them has with words outside of the other.
+    Counts cover positions of a source phrase that belong to no consistent phrase pair in any alignment. A
+    target phrase in the same sentence pair gets the mean over alignments of a/(a + b): a is the number of links
+    between words of both phrases, b the number of links from one of them to words outside the other.
 
     Args:
-        parallel: source and target text; alignments: their links, which have been read before.
-        numbers: of the words.
+        parallel: source and target text; alignments: links, already read once.
+        numbers: number of each word.
     """
     shape = len(source), len(target)
     rows, columns = ({one: number for number, one in enumerate(side.tuples())} for side in (source, target))
@@ -87,7 +87,7 @@ def _links(line: str, rows: int, columns: int) -> np.ndarray:
 
 
 def consistent(links: np.ndarray, spans: np.ndarray) -> np.ndarray:
-    """bool [spans]: whether a span of source words is the source side of a tight phrase pair.
+    """bool [spans]: True for source sides of tight phrase pairs.
 
     Args:
         links: bool [source words, target words]; spans: int64 [spans, ≥ 2], begin and end.

@@ -1,4 +1,4 @@
-"""Phrases of both sides: their translations in parallel text, and their contexts in all text; and graphs of them."""
+"""Phrases of both sides, with translations in parallel text and contexts in all text, and graphs of phrases."""
 
 from __future__ import annotations
 
@@ -30,27 +30,30 @@ from lscfg.settings import Declared, setting
 SIDES = ("source", "target")
 
 READERS = ("parallel", "sentences")
-"""Sources of candidates that read the text itself."""
+"""Sources of candidates that read the text."""
 
 Name = str | os.PathLike[str]
 """Of a file."""
 
 LIMITS = HieroLimits(max_phrase=7, max_symbols=7, max_arity=0)
-"""Of the rules that are labels: phrase pairs."""
+"""Limits of phrase pairs, which are the labels."""
 
 
 @dataclass(frozen=True)
 class PhraseSettings(Declared):
     """Settings of phrases and their contexts."""
 
-    lengths: tuple[int, ...] = setting((1, 2), "words of the source phrases", least=1, most=5, metavar="LIST")
-    min_count: int = setting(3, "least count in monolingual text, without --to-translate", least=1)
-    mono_share: float = setting(1.0, "part of the monolingual text that is read, from its beginning", above=0, most=1)
+    lengths: tuple[int, ...] = setting((1, 2), "lengths of source phrases, in words", least=1, most=5, metavar="LIST")
+    min_count: int = setting(3, "least count of a source phrase in monolingual text, without --to-translate", least=1)
+    mono_share: float = setting(1.0, "share of the monolingual text to read, from its beginning", above=0, most=1)
     target_words: int = setting(3, "most words of a target phrase", least=1, most=5)
-    min_target: int = setting(2, "least count in text of a target phrase that translates nothing yet", least=1)
-    window: int = setting(4, "words on each side of a phrase that are its context", least=1, most=100)
+    min_target: int = setting(2, "least count in text of a target phrase that is no known translation", least=1)
+    window: int = setting(4, "context words on each side of a phrase", least=1, most=100)
     q: int = setting(
-        25, "most frequent words, which alone make no two phrases neighbours", least=0, option="frequent-words"
+        25,
+        "number of most frequent words, which alone make no two phrases neighbours",
+        least=0,
+        option="frequent-words",
     )
 
 
@@ -59,8 +62,8 @@ class PhraseSide:
     """The phrases of one language; equal to itself alone.
 
     Attributes:
-        phrases: in the vocabulary of the whole.
-        count: int64 [n], how often each is in the text.
+        phrases: the phrases, in the common vocabulary.
+        count: int64 [n], counts in the text.
         contexts: int32 [n, 2 words]; frequent: int64, the columns of the q most frequent words.
     """
 
@@ -70,21 +73,21 @@ class PhraseSide:
     frequent: np.ndarray
 
     def hash(self, words: Sequence[str]) -> str:
-        """Of the phrases, by their words: a graph belongs to those that have it."""
+        """Hash of the phrases by their words, which identifies the phrases of a graph."""
         return hashlib.sha256("\n".join(self.phrases.texts(words)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True)
 class PhraseFile:
-    """Both sides and what parallel text says of them.
+    """Both sides and their relations in parallel text.
 
     Attributes:
         words: the vocabulary.
         labels: float64 [source phrases, target phrases], P(e|f) of labelled phrases; empty rows of all others.
         lexicon: int32 [pairs, 2], words linked in parallel text, -1 for none; lexicon_count: int64 [pairs].
-        proposed: by name of a source of candidates that reads the text itself, float64 [source phrases, target
-            phrases], larger for better ones; see ``loose_pairs`` and ``from_sentences``.
-        held: bool [source phrases], labelled ones that a ranking is learned of; see ``hold_out``.
+        proposed: by name of a source of candidates that reads the text, float64 [source phrases, target phrases],
+            larger is better; see ``loose_pairs`` and ``from_sentences``.
+        held: bool [source phrases], labelled phrases for learning a ranking; see ``hold_out``.
     """
 
     words: list[str]
@@ -103,7 +106,7 @@ class PhraseFile:
         return result
 
     def unlabelled_texts(self) -> list[str]:
-        """The phrases without translation."""
+        """The phrases without a translation."""
         texts = self.source.phrases.texts(self.words)
         return [text for text, known in zip(texts, self.labelled, strict=True) if not known]
 
@@ -191,7 +194,7 @@ def _read_matrix(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int, 
     sizes = check_layout(arrays, {f"{name}.{part}": declared for part, declared in layout.items()})
     indptr, indices, data = (arrays[f"{name}.{part}"] for part in layout)
     if sizes["rows"] != shape[0]:
-        raise ValueError(f"array '{name}.indptr' has {sizes['rows']} rows, not {shape[0]}")
+        raise ValueError(f"array '{name}.indptr' has {sizes['rows']} rows, expected {shape[0]}")
     check_offsets(f"{name}.indptr", indptr, len(indices))
     check_range(f"{name}.indices", indices, 0, shape[1])
     return sparse.csr_matrix((data, indices, indptr), shape=shape)
@@ -208,12 +211,12 @@ def collect(
     """Phrases with their translations and contexts.
 
     Args:
-        parallel: source and target of the aligned text; monolingual: files of further text, source and target.
-        texts: source text whose phrases are to be translated; none: the frequent phrases of the monolingual source.
+        parallel: source and target side of the aligned text; monolingual: files of further text, source and target.
+        texts: source text with the phrases to translate; none: the frequent phrases of the monolingual source.
 
     Raises:
-        InputError: a file is missing, malformed or without a word, q is as large as the vocabulary, or no phrase of the
-            parallel text has one of the lengths.
+        InputError: a file is missing, malformed or empty, q reaches the size of the vocabulary, or parallel text has no
+            phrase of one of the lengths.
     """
     counted = extract_files(*parallel, alignments, LIMITS)
     numbers = {word: number for number, word in enumerate(counted.rules.words)}
@@ -249,13 +252,13 @@ def collect(
 
 
 def _read(files: Sequence[Name], numbers: dict[str, int], share: float) -> Text:
-    """That part of the sentences of some files."""
+    """The given share of the sentences of some files."""
     text = read_words(files, numbers)
     if share == 1 or not files:
         return text
     sentences = text.sentences()
     if not round(share * sentences):
-        raise InputError(f"{share:g} of {sentences} sentences is none; read a larger part (--mono-share)", files[0])
+        raise InputError(f"a share of {share:g} of {sentences} sentences is empty; raise --mono-share", files[0])
     return text.beginning(round(share * sentences))
 
 
@@ -266,7 +269,7 @@ def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[i
     for length in settings.lengths:
         chosen = np.flatnonzero(rules.src_length == length)
         if not len(chosen):
-            raise InputError(f"no phrase of {length} words has a translation in parallel text; leave the length out")
+            raise InputError(f"no phrase of {length} words has a translation in parallel text; omit this length")
         found |= {(tuple(rules.src(r).tolist()), tuple(rules.tgt(r).tolist())): share[r] for r in chosen.tolist()}
     return found
 
@@ -292,16 +295,16 @@ def write_graph(
 
 
 def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[sparse.csr_matrix, dict[str, Any]]:
-    """The similarities of a graph of these source phrases, and what was written about it.
+    """The similarities of a graph of these source phrases, and its metadata.
 
     Raises:
-        InputError: the file is missing, of another kind, damaged, or of other phrases.
+        InputError: the file is missing, of another kind or damaged, or belongs to other phrases.
     """
     arrays, metadata = load(path, "graph")
     try:
         about = read_json(metadata, "about")
         if about.pop("phrases", None) != phrases.source.hash(phrases.words):
-            raise InputError("is a graph of other phrases; make it of these with lscfg propagate graph", path)
+            raise InputError("is a graph of other phrases; create one of these with lscfg propagate graph", path)
         size = len(phrases.source.phrases)
         graph = _read_matrix(arrays, "graph", (size, size), "float32")
         check_range("graph.data", graph.data, 0, np.inf)

@@ -14,8 +14,8 @@ from scipy import sparse
 
 from lscfg.log import progress
 
-# The linear solver is the default: with a normalisation in each step, propagation may alternate for ever between two
-# distributions. Without it, x = M x + b has a smallest solution that depends on no start and no order; it is
+# The linear solver is the default: if each step normalises, propagation may alternate for ever between two
+# distributions. Without normalisation, x = M x + b has a smallest solution that depends on no start and no order; it is
 # normalised once.
 
 METHODS = ("slp", "lp", "nearest")
@@ -29,10 +29,10 @@ class Solution:
     """Result of propagation.
 
     Attributes:
-        probability: float64 [pairs]; those of a phrase sum to 1.
-        reached: bool [unlabelled phrases], whether a label reached the phrase; others keep their initial values.
+        probability: float64 [pairs]; the probabilities of a phrase sum to 1.
+        reached: bool [unlabelled phrases], True if a label reached the phrase; others keep their initial values.
         residuals: the largest change of a distribution (L1) in each sweep.
-        unsettled: int64, the phrases that still changed by more than the tolerance in the last one.
+        unsettled: int64, phrases that changed by more than the tolerance in the last sweep.
     """
 
     probability: np.ndarray
@@ -46,7 +46,7 @@ class PairStep:
     """The step x = M x + b of the unlabelled phrases' pairs.
 
     Attributes:
-        operator: M; constant: float64 [pairs], b; row: int64 [pairs], which unlabelled phrase a pair is of.
+        operator: M; constant: float64 [pairs], b; row: int64 [pairs], the unlabelled phrase of each pair.
     """
 
     operator: sparse.csr_matrix
@@ -57,15 +57,15 @@ class PairStep:
 def make_step(
     walk: sparse.csr_matrix, lists: sparse.csr_matrix, labelled: np.ndarray, similar: sparse.csr_matrix, target: str
 ) -> PairStep:
-    """The step of some lists.
+    """The step for given lists of candidates.
 
     Args:
         walk: transitions between all phrases.
         lists: [phrases, targets] with sorted indices; P(e|f) of labelled phrases, any positive value of candidates.
         labelled: bool [phrases].
         similar: similarities of targets with 1 on the diagonal; the identity for plain label propagation.
-        target: ``list``, similarities are shared out over the targets of the neighbour (Eq. 5.4), or ``graph``,
-            over all similar targets.
+        target: ``list`` to normalise similarities over the targets of the neighbour (Eq. 5.4), or ``graph``, over all
+            similar targets.
     """
     open_rows = np.flatnonzero(~labelled)
     number = np.cumsum(~labelled) - 1
@@ -103,7 +103,7 @@ def make_step(
 
 
 def _entries(matrix: sparse.csr_matrix, rows: np.ndarray, columns: np.ndarray, place: np.ndarray) -> np.ndarray:
-    """matrix[rows][:, columns], dense; ``place`` is -1 for every column of the matrix, before and after."""
+    """Returns matrix[rows][:, columns] as a dense array; ``place`` is -1 for every column, before and after."""
     wanted, which = np.unique(columns, return_inverse=True)
     place[wanted] = np.arange(len(wanted))
     sizes = np.diff(matrix.indptr)[rows]
@@ -117,20 +117,20 @@ def _entries(matrix: sparse.csr_matrix, rows: np.ndarray, columns: np.ndarray, p
 
 
 def _ranges(begin: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """begin[0], begin[0] + 1, ... for so many as sizes[0] says, then those of begin[1], and so on."""
+    """The ranges of ``sizes[k]`` numbers from ``begin[k]`` on, one after the other."""
     ends = np.cumsum(sizes)
     result: np.ndarray = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - (ends - sizes), sizes)
     return result
 
 
 def solve(step: PairStep, start: np.ndarray, solver: str = "linear", sweeps: int = 200) -> Solution:
-    """The distributions at rest.
+    """The fixed point of propagation.
 
     Args:
-        start: float64 [pairs], where rows begin, which sum to 1.
+        start: float64 [pairs], initial probabilities; rows sum to 1.
         solver: ``linear``, the smallest solution of x = M x + b, normalised once, which is unique and depends on no
-            start; or ``sweeps``, in which each step is normalised. Then distributions may swing to and fro: those whose
-            step turns round twice are averaged with their old values.
+            start; or ``sweeps``, in which each step normalises. Sweeps may oscillate: distributions whose step reverses
+            twice are averaged with their old values.
     """
     rows = int(step.row.max(initial=-1)) + 1
     if solver == "linear":
@@ -163,6 +163,6 @@ def solve(step: PairStep, start: np.ndarray, solver: str = "linear", sweeps: int
 
 
 def _shares(x: np.ndarray, row: np.ndarray, rows: int, fallback: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows divided by their sums, the fallback where that is 0; the sums."""
+    """Rows divided by their sums (or the fallback for sums of 0), and the sums."""
     total = np.bincount(row, x, rows)
     return np.where(total[row] > 0, x / np.where(total > 0, total, 1)[row], fallback), total

@@ -1,8 +1,8 @@
-"""Ranking of candidates, learned from labelled phrases as if they had no label.
+"""Ranking of candidates, learned from labelled phrases whose labels are hidden.
 
-Some labelled phrases lose their labels, and their words lose the evidence of parallel text. Sources propose candidates
-and propagation spreads probabilities as for all other phrases. Then a log-linear model of P(e|f) is fitted to the
-labels.
+Some labelled phrases are treated as unlabelled, without evidence of their words in parallel text. Sources propose
+candidates and propagation spreads probabilities as for all other phrases. Then a log-linear model of P(e|f) is fitted
+to the labels.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from lscfg.induce.propagated.spaces import GraphSettings
 from lscfg.induce.propagated.spread import PropagationSettings, Spread, spread
 
 # The ranking is learned because propagation alone rarely puts the right candidate first: a fifth of the rarer labelled
-# phrases lose their labels for a while, and a log-linear model learns from their lists.
+# phrases temporarily lose their labels, and a log-linear model learns from their lists.
 
 FEWEST = 20
-"""Phrases with a label in their list that a model is learned of, at least."""
+"""Least number of phrases with a label in their list for learning a model."""
 
 LONGEST = 4
 """Longest length of target phrases with a separate feature; longer phrases share it."""
 
 DECODER = 0.2
-"""Weight of the logarithm of 1 / rank in a decoder's list, not learned: the decoder knows the labelled phrases."""
+"""Weight of the logarithm of 1 / rank in a decoder's list, fixed because the decoder knows the labelled phrases."""
 
 LINKED = 0.5
-"""Factor of the weights of the lexical weights of longer phrases: text links the words of labelled ones more surely."""
+"""Factor of the weights of longer phrases' lexical weights, since links are more reliable in labelled phrases."""
 
 SMALL = 1e-3
-"""Added to what a source says, before its logarithm."""
+"""Added to a source's value before its logarithm."""
 
 LEXICAL = slice(1, 3)
 """Columns of the lexical weights among the features."""
@@ -48,10 +48,10 @@ def learn_ranking(
     settings: PropagationSettings,
     threads: int = 1,
 ) -> Spread:
-    """Replaces the probabilities of candidates by those of the model; arguments as of ``expand``.
+    """Replaces the probabilities of candidates by those of the model; for the arguments see ``expand``.
 
-    Each length of source phrases has separate weights. Where too few phrases are available for learning, probabilities
-    stay as they are.
+    Each length of source phrases has separate weights. If too few phrases are available for learning, probabilities
+    do not change.
     """
     if not phrases.held.any():
         return found
@@ -77,7 +77,7 @@ def learn_ranking(
 
 
 def _without_labels(phrases: PhraseFile) -> tuple[PhraseFile, np.ndarray]:
-    """The labelled phrases alone, some of them without their labels; int64, which phrases they are."""
+    """The labelled phrases alone, some without their labels, and their numbers, int64."""
     rows, held = np.flatnonzero(phrases.labelled), phrases.held
     kept = sparse.diags((~held[rows]).astype(float)) @ phrases.labels[rows]
     kept.eliminate_zeros()
@@ -106,7 +106,7 @@ def _features(phrases: PhraseFile, found: Spread, names: list[str]) -> np.ndarra
 
 
 def _fit(features: np.ndarray, row: np.ndarray, gold: np.ndarray) -> np.ndarray | None:
-    """Weights that make the labels in the lists most probable, with a normal prior; None where there are too few."""
+    """Weights that maximise the probability of the labels in the lists, with a normal prior; None for too few."""
     which = np.unique(row, return_inverse=True)[1]
     total = np.bincount(which, gold) if len(which) else np.zeros(0)
     if (total > 0).sum() < FEWEST:
@@ -115,7 +115,7 @@ def _fit(features: np.ndarray, row: np.ndarray, gold: np.ndarray) -> np.ndarray 
     features, gold = features[seen], (gold[seen] / total[which[seen]])
     which = np.unique(which[seen], return_inverse=True)[1]
     mean, deviation = features.mean(0), features.std(0)
-    scale = np.where(deviation > 1e-9, deviation, np.inf)  # what is always the same says nothing
+    scale = np.where(deviation > 1e-9, deviation, np.inf)  # constant features carry no information
     x = (features - mean) / scale
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -127,7 +127,7 @@ def _fit(features: np.ndarray, row: np.ndarray, gold: np.ndarray) -> np.ndarray 
 
 
 def _softmax(score: np.ndarray, which: np.ndarray) -> np.ndarray:
-    """exp(score) divided by its sum over those of the same group."""
+    """exp(score) divided by its sum over the group."""
     best = np.full(int(which.max(initial=-1)) + 1, -np.inf)
     np.maximum.at(best, which, score)
     value = np.exp(score - best[which])

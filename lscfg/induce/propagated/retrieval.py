@@ -1,8 +1,8 @@
-"""Translations from sentences of monolingual text that say what those around a phrase say.
+"""Translations from monolingual target sentences with the same content as the context of a phrase.
 
-The rest of a sentence with a phrase is compared with target sentences, by the words that parallel text links. What the
-nearest of these have besides translations of that rest may translate the phrase. Where the texts of both sides say the
-same things, these are often translations of each other, as those that Munteanu and Marcu (2005) take for parallel text.
+The rest of a sentence with a phrase is compared with target sentences, by words that parallel text links. Words of the
+nearest target sentences that do not translate that rest may translate the phrase. If the texts of both sides cover the
+same topics, such sentences are often mutual translations, like the parallel sentences of Munteanu and Marcu (2005).
 """
 
 from __future__ import annotations
@@ -19,38 +19,38 @@ from lscfg.induce.propagated.text import BORDER
 from lscfg.log import progress
 
 # Sentences are compared without the phrase itself, and loose phrase pairs are counted only at positions without a
-# consistent one. So a labelled phrase gets what it would get without its label, and the ranking learns how far to
+# consistent one. So a labelled phrase gets the same candidates as without its label, and the ranking learns how far to
 # trust this source.
 
 SENTENCES = 100_000
-"""Sentences of each side that are to be compared, at most: the first ones."""
+"""Most sentences of each side to compare, from the beginning."""
 
 PLACES = 10
-"""Places of a phrase that are looked at, at most."""
+"""Most occurrences of a phrase to use."""
 
 NEAREST = 50
-"""Target sentences that are compared with a place closely."""
+"""Target sentences that are compared with an occurrence in detail."""
 
 LEAST = 0.02
-"""Probability of a word's translation below which it is none."""
+"""Least probability of a word's translation."""
 
 UNSEEN = 0.01
-"""Added to the probability that a sentence has a word, before its logarithm."""
+"""Added to the probability of a word in a sentence before its logarithm."""
 
 BACK = 0.5
-"""Weight of the target words in the fit of sentences, relative to 1 of the source words."""
+"""Weight of target words in the fit of sentences, relative to 1 for source words."""
 
 SHARPNESS = 4.0
-"""Sharpness of the preference for sentences that fit better."""
+"""Inverse temperature of the distribution over sentences by fit."""
 
 EXPLAINED = 0.2
-"""Probability from which on a target word is a translation of another word than those of the phrase."""
+"""Least probability for a target word to count as a translation of words outside the phrase."""
 
 COMMON = 0.25
-"""Power of the frequency of a target phrase that its sum is divided by."""
+"""Power of a target phrase's frequency that divides its sum."""
 
 KEPT = 100
-"""Target phrases of a source phrase, at most."""
+"""Most target phrases of a source phrase."""
 
 SEED = 1
 BLOCK = 2048
@@ -60,7 +60,7 @@ class LinkedWords(NamedTuple):
     """Words that parallel text links.
 
     Attributes:
-        pairs: int32 [pairs, 2], -1 for none; often: int64 [pairs]; size: of the vocabulary.
+        pairs: int32 [pairs, 2], -1 for none; often: int64 [pairs], counts; size: size of the vocabulary.
     """
 
     pairs: np.ndarray
@@ -72,7 +72,7 @@ class _Sentences:
     """Positions of the sentences of a text, and its words without borders.
 
     Attributes:
-        begin, end: int64 [sentences]; of: the sentence of each place of the text.
+        begin, end: int64 [sentences]; of: the sentence of each position of the text.
     """
 
     def __init__(self, text: np.ndarray):
@@ -82,13 +82,13 @@ class _Sentences:
         self.of = np.searchsorted(borders, np.arange(len(self.text)), side="right") - 1
 
     def words(self, sentences: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Of each word of these sentences: which of them has it, and its place in the text."""
+        """Sentence of each word of these sentences, and its position in the text."""
         size = (self.end - self.begin)[sentences]
         which = np.repeat(np.arange(len(size)), size)
         return which, np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size) + self.begin[sentences][which]
 
     def rarity(self, size: int) -> np.ndarray:
-        """-ln of the share of sentences that have a word, float64 [size]; 0 for words of none."""
+        """-ln of the share of sentences with each word, float64 [size]; 0 for words in no sentence."""
         which, place = self.words(np.arange(len(self.begin)))
         having = np.bincount(np.unique(which * size + self.text[place]) % size, minlength=size)
         return np.where(having > 0, np.log(len(self.begin) / np.maximum(having, 1)), 0)
@@ -102,7 +102,7 @@ def from_sentences(
     often: np.ndarray,
     threads: int = 1,
 ) -> sparse.csr_matrix:
-    """Counts target phrases left over in sentences similar to those of source phrases, [source, target phrases].
+    """Counts unexplained target phrases in sentences similar to those of source phrases, [source, target phrases].
 
     Each occurrence of a source phrase distributes 1 over its ``NEAREST`` target sentences, by their fit with the words
     around the phrase. A sentence passes its share on to each target phrase in it, times the geometric mean of the
@@ -194,7 +194,7 @@ def _places(text: np.ndarray, phrases: NGrams, wanted: np.ndarray) -> np.ndarray
 
 
 def _translations(lexicon: LinkedWords) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """P(e|f) and P(f|e) of words, [f, e] both; a word has half a link more than it is counted with."""
+    """P(e|f) and P(f|e) of words, both [f, e]; each word counts half a link more than observed."""
     both = (lexicon.pairs >= 0).all(1)
     f, e = lexicon.pairs[both].T
     found = []
@@ -210,7 +210,7 @@ def _translations(lexicon: LinkedWords) -> tuple[sparse.csr_matrix, sparse.csr_m
 def _bag(
     text: _Sentences, which: np.ndarray, place: np.ndarray, size: int, rows: int | None = None
 ) -> sparse.csr_matrix:
-    """1 for each word that a sentence has, [sentences, vocabulary]."""
+    """Matrix [sentences, vocabulary] with 1 for each word of a sentence."""
     rows = len(text.begin) if rows is None else rows
     found = sparse.csr_matrix((np.ones(len(which)), (which, text.text[place])), shape=(rows, size))
     found.data[:] = 1
@@ -226,7 +226,7 @@ def _at_most_one(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
 def _covered(
     bag: sparse.csr_matrix, rarity: np.ndarray, query: np.ndarray, image: sparse.csr_matrix, sentence: np.ndarray
 ) -> np.ndarray:
-    """Mean of the logarithms of the probabilities that sentences have the words of queries; rare words count more."""
+    """Mean log-probability of the words of queries in sentences, weighted towards rare words."""
     size = np.diff(bag.indptr)[query]
     pair = np.repeat(np.arange(len(query)), size)
     ahead = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)

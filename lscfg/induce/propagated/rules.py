@@ -1,4 +1,4 @@
-"""From files to rules for phrases without a translation, as ``lscfg propagate rules`` and ``lscfg run`` make them."""
+"""Rules for phrases without a translation, from files, for ``lscfg propagate rules`` and ``lscfg run``."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads
     """The rules.
 
     Args:
-        files: ``phrases`` and their ``graph``; if wanted, ``nbest``, lists of a decoder, ``gold``, a fuller grammar,
-            and ``text``, whose coverage is measured.
+        files: ``phrases`` and their ``graph``; optionally ``nbest``, lists of a decoder, ``gold``, a fuller grammar,
+            and ``text``, for measuring coverage.
 
     Raises:
-        InputError: something is wrong with a file, or the method takes the rules of a fuller grammar that is not there.
+        InputError: a file is malformed, or the method ``gold`` lacks a fuller grammar.
     """
     gold = read_gold(files["gold"]) if "gold" in files else {}
     phrases = PhraseFile.read(files["phrases"])
     figures: dict[str, object]
     if settings.method == GOLD:
         if "gold" not in files:
-            raise InputError("the method gold takes the rules of a fuller grammar: name one with --gold")
+            raise InputError("the method gold needs a fuller grammar; name one with --gold")
         lines, shown = list(gold_lines(phrases, files["gold"])), []
         translated = {line.split(" ||| ")[1] for line in lines}
         figures = {"rules": len(lines), "phrases with a rule": len(translated)}

@@ -21,31 +21,31 @@ from lscfg.settings import Declared, SettingError, setting
 
 SPACES = ("pmi", "svd", "cca", "vectors")
 SEED, ITERATIONS = 1, 4
-"""Of the singular value decompositions, whose last directions need not be exact."""
+"""Settings of the singular value decompositions, whose last directions need not be exact."""
 
 
 @dataclass(frozen=True)
 class GraphSettings(Declared):
-    """Settings of the graph: which phrases are neighbours."""
+    """Settings of the graph of similar phrases."""
 
-    neighbours: int = setting(100, "neighbours of a phrase", least=1)
+    neighbours: int = setting(100, "neighbours of each phrase", least=1)
     space: str = setting(
         "pmi",
-        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, or vectors of words, which are added",
+        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, or sums of word vectors",
         choices=SPACES,
     )
     weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
     rank: int = setting(200, "dimensions of svd and cca", least=1, most=2000)
-    one_way: bool = setting(False, "leave edges as they are found, in one direction")
+    one_way: bool = setting(False, "keep edges in one direction, as found")
     source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
     approximate: bool = setting(
-        False, "search with faiss in the spaces svd, cca and vectors; misses a few neighbours and logs how many"
+        False, "approximate search with faiss in the spaces svd, cca and vectors; the log shows the share of misses"
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.approximate and self.space == "pmi":
-            raise SettingError("approximate", "is for the spaces svd, cca and vectors")
+            raise SettingError("approximate", "needs one of the spaces svd, cca and vectors")
 
 
 def similar_phrases(
@@ -60,8 +60,8 @@ def similar_phrases(
     """The k most similar phrases of each phrase.
 
     Args:
-        words: the vocabulary; vectors: file of word vectors, for the space of these.
-        chosen: int64, phrases that alone are compared; None: all. Others have no neighbours.
+        words: the vocabulary; vectors: file of word vectors, for the space ``vectors``.
+        chosen: int64, phrases to compare; None: all. Other phrases have no neighbours.
     """
     own = np.arange(len(side.count)) if chosen is None else chosen
     if settings.space == "pmi":
@@ -90,16 +90,17 @@ def dense_rows(
     vectors: Path | None = None,
     chosen: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Vectors of the chosen phrases, else of all, in a low-dimensional space.
+    """Vectors of the chosen phrases, or of all, in a low-dimensional space.
 
-    They are float32 [phrases, dimensions], of length 1 or, of phrases without contexts, 0.
+    Vectors are float32 [phrases, dimensions] and have length 1, or 0 for phrases without contexts.
 
-    ``svd``: left singular vectors of the positive PMI, each times the square root of its singular value. ``cca``: those
+    ``svd``: left singular vectors of the positive PMI, each times the square root of its singular value. ``cca``: left
+        singular vectors
     of the counts divided by the roots of both totals, which is a canonical correlation analysis of phrases and their
     contexts (Dhillon et al. 2015). ``vectors``: sums of the vectors of a phrase's words (thesis, table 5.7).
 
     Raises:
-        InputError: see ``read_vectors``; or there are none.
+        InputError: see ``read_vectors``; or word vectors are missing.
     """
     if settings.space == "vectors":
         if vectors is None:
@@ -121,12 +122,12 @@ def dense_rows(
             return np.zeros((contexts.shape[0], 1), np.float32)
         left, values, _ = randomized_svd(matrix, rank, SEED, iterations=ITERATIONS)
         rows = left * (np.sqrt(values) if settings.space == "svd" else 1)
-        rows[np.diff(matrix.indptr) == 0] = 0  # rounding is no vector
+        rows[np.diff(matrix.indptr) == 0] = 0  # rounding errors are no vector
     return normalised_rows(rows).astype(np.float32)
 
 
 def phrase_sums(phrases: NGrams, words: Sequence[str], vectors: np.ndarray) -> np.ndarray:
-    """Sums of the vectors of words, float64 [phrases, dimensions]; unknown words have 0."""
+    """Sums of word vectors, float64 [phrases, dimensions]; unknown words count as 0."""
     row = np.repeat(np.arange(len(phrases)), phrases.lengths)
     places = sparse.csr_matrix((np.ones(len(row)), (row, phrases.symbols)), shape=(len(phrases), len(words)))
     return np.asarray(places @ vectors)

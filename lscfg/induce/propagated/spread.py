@@ -33,23 +33,23 @@ GOLD = "gold"
 RANKINGS = ("learned", "propagated")
 
 LEAST = 1e-9
-"""Rules of a smaller probability are not written."""
+"""Least probability of a rule in a grammar."""
 
 
 @dataclass(frozen=True)
 class PropagationSettings(Declared):
-    """Settings of spreading translations over the graph."""
+    """Settings of propagation over the graph."""
 
     method: str = setting(
         "slp",
-        "propagation: structured (slp), plain (lp), or of the nearest labels alone (nearest); "
-        "gold: rules of a fuller grammar, to see what can be won",
+        "propagation: structured (slp), plain (lp), or from the nearest labels only (nearest); "
+        "gold: rules of a fuller grammar, as an upper bound",
         choices=(*METHODS, GOLD),
     )
-    shares: str = setting("list", "what similarities of targets are shared out over", choices=TARGETS)
-    solver: str = setting("linear", "solver: the unique solution, or sweeps as in the thesis", choices=SOLVERS)
+    shares: str = setting("list", "targets over which similarities are normalised", choices=TARGETS)
+    solver: str = setting("linear", "linear: the unique solution; sweeps: as in the thesis", choices=SOLVERS)
     candidates: tuple[str, ...] = setting(ORIGINS, "sources of candidates", choices=ORIGINS)
-    source_stemmer: str = setting("", "Snowball stemmer of the source, german for instance, for candidates from stems")
+    source_stemmer: str = setting("", "Snowball stemmer of the source, such as german, for candidates from stems")
     target_stemmer: str = setting("", "Snowball stemmer of the target")
     source_stems: Path | None = setting(None, "file of words and stems instead of a stemmer of the source")
     target_stems: Path | None = setting(None, "file of words and stems instead of a stemmer of the target")
@@ -57,7 +57,7 @@ class PropagationSettings(Declared):
     list_order: str = setting("ranks", "order of the candidates", choices=ORDERS)
     ranking: str = setting(
         "learned",
-        "P(e|f): propagated, or of a log-linear model of what candidates have, learned from phrases with translations",
+        "P(e|f): propagated, or from a log-linear model of candidates, learned from phrases with translations",
         choices=RANKINGS,
     )
     r: int = setting(20, "most candidates of a phrase", least=1, option="list-size")
@@ -69,15 +69,15 @@ class PropagationSettings(Declared):
 
 @dataclass(frozen=True)
 class Spread:
-    """Candidates of unlabelled phrases, each with one phrase: a pair.
+    """Pairs of an unlabelled phrase and a candidate.
 
     Attributes:
-        row, column: int64 [pairs], source and target phrase, in ascending order.
+        row, column: int64 [pairs], source and target phrases, in ascending order.
         origin: uint8 [pairs], bits of ``ORIGINS``.
         lexical: float64 [pairs, 2], -log10 of the lexical weights.
-        values: by source of candidates, float64 [pairs], what it says of the pair; 0 where it does not have it.
-        probability: float64 [pairs], P(e|f); those of a phrase sum to 1.
-        solution: what propagation found.
+        values: by source of candidates, float64 [pairs], its value of the pair; 0 for missing pairs.
+        probability: float64 [pairs], P(e|f); the probabilities of a phrase sum to 1.
+        solution: result of propagation.
     """
 
     row: np.ndarray
@@ -96,7 +96,7 @@ def spread(
     settings: PropagationSettings,
     threads: int = 1,
 ) -> Spread:
-    """Candidates and the probabilities that propagation gives them; arguments as of ``expand``.
+    """Candidates with probabilities from propagation; for the arguments see ``expand``.
 
     Raises:
         InputError: see ``from_decoder``, ``stemmer`` and ``read_vectors``.
@@ -122,7 +122,7 @@ def spread(
         vectors = settings.target_vectors
         similar = similar + similar_phrases(phrases.target, phrases.words, space, settings.k, vectors, used, threads)
     step = make_step(walk, made.lists, phrases.labelled, similar.tocsr(), settings.shares)
-    if settings.method == "nearest":  # unlabelled phrases say nothing to each other
+    if settings.method == "nearest":  # unlabelled phrases do not influence each other
         step = dataclasses.replace(step, operator=sparse.csr_matrix(step.operator.shape))
     chosen, lists = made.origin > 0, made.lists
     solution = solve(step, lists.data[chosen], settings.solver, settings.sweeps)

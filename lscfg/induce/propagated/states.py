@@ -1,7 +1,7 @@
-"""Hidden states of new rules: a phrase has those of the labelled phrases that it is like.
+"""Hidden states of new rules, from the states of similar labelled phrases.
 
 A model gives rules without nonterminals, and unknown words, their probabilities in each state. New rules take a part
-of the mass of unknown words, state by state, so that all sums stay what they were.
+of the mass of unknown words, state by state, so that no sum changes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from lscfg.kernel import CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 from lscfg.model.context import ContextModel
 from lscfg.model.parameters import OneState, Parameters
 
-# New rules take a share of the probability mass of unknown words, state by state, so all sums stay as they were.
+# New rules take a share of the probability mass of unknown words, state by state, so no sum changes.
 
 MOST = 0.9
-"""Part of the mass of unknown words that new rules may take at most: some words stay unknown."""
+"""Largest share of the mass of unknown words for new rules, since some words stay unknown."""
 
 
 class NewRule(NamedTuple):
@@ -53,21 +53,23 @@ def with_states(
 ) -> Parameters:
     """The model with the new rules.
 
-    The states of a phrase are the mean of those of its labelled neighbours, each weighted by its similarity; a phrase
-    without any has those of unknown words. Rules of a phrase differ by their P(e|f) alone. A context model gets the
-    rules, too: its weights of their target words are those of other rules.
+    The states of a phrase are the mean over its labelled neighbours, weighted by similarity; a phrase
+    without neighbours gets the states of unknown words. Rules of a phrase differ only in P(e|f). A context model gets
+    the rules, too, and scores their target words with the weights of other rules.
 
     Args:
-        share: float64 [m], how much each state is used; None if the parameters are no probabilities.
+        share: float64 [m], share of each state; None if the parameters are no probabilities.
         graph: similarities of source phrases.
 
     Raises:
         InputError: parameters are negative, or the model has no mass for unknown words.
     """
     if share is None:
-        raise InputError("the model has negative parameters, which no state has: take one of em or clusters")
+        raise InputError(
+            "the model has negative parameters, which are no probabilities of states; use one of em or clusters"
+        )
     if not model.unk.sum() > 0:
-        raise InputError("the model has no mass for unknown words; make it again")
+        raise InputError("the model has no mass for unknown words; estimate it again")
     first = int((model.rules.arity == 0).sum())
     model_rules = {_sides(model.rules, rule) for rule in range(first)}
     new = [rule for rule in rules if (rule.source, rule.target) not in model_rules]
@@ -126,7 +128,7 @@ def _phrase_states(
 
 
 def _with_rules(rules: RuleTable, new: Sequence[NewRule], first: int) -> RuleTable:
-    """The table with rules without nonterminals before its rule ``first``; its words keep their numbers."""
+    """The table with rules without nonterminals inserted before rule ``first``; words keep their numbers."""
     numbers = {word: number for number, word in enumerate(rules.words)}
     rows = [[numbers.setdefault(word, len(numbers)) for word in rule.source + rule.target] for rule in new]
     made = NGrams.of(rows)

@@ -1,4 +1,4 @@
-"""Text as numbers of words, on disk: a text may be larger than memory."""
+"""Text as word numbers on disk, since a text may be larger than memory."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from lscfg.io.read import stream_lines
 from lscfg.log import progress
 
 BORDER = -1
-"""Stands between sentences, and before and behind all of them."""
+"""Separates sentences; also precedes the first and follows the last sentence."""
 
 BLOCK = 1 << 20
-"""Words that are read at a time, at most; a longer sentence is read whole."""
+"""Most words to read at a time; a longer sentence is read whole."""
 
 ITEM = np.dtype(np.int32).itemsize
 
-CURE = "make room, or set TMPDIR to a folder with more; a word takes 4 bytes"
+CURE = "free some space, or set TMPDIR to a folder with more; a word takes 4 bytes"
 
 
 class _Numbers:
-    """Numbers, int32, in a file without a name, which goes with the last that holds it."""
+    """Numbers, int32, in an unnamed file that vanishes with its last user."""
 
     def __init__(self) -> None:
         wanted = os.environ.get("TMPDIR")
-        try:  # without it, another folder would be taken where this one is missing or full
+        try:  # otherwise Python would use another folder if this one is missing or full
             self._file, path = tempfile.mkstemp(prefix="lscfg.", dir=wanted or None)
         except OSError as error:
             where = wanted or "temporary files"
@@ -43,7 +43,7 @@ class _Numbers:
         return self._size
 
     def append(self, numbers: Sequence[int]) -> None:
-        """Writes numbers behind all others."""
+        """Appends numbers."""
         data = memoryview(np.array(numbers, np.int32).tobytes())
         self._size += len(numbers)
         try:
@@ -54,18 +54,18 @@ class _Numbers:
             raise InputError(message, self._folder) from error
 
     def read(self, first: int, end: int) -> np.ndarray:
-        """The numbers of these places."""
+        """The numbers at these positions."""
         data = b""
-        while left := end * ITEM - first * ITEM - len(data):  # the system may give less than it is asked for
+        while left := end * ITEM - first * ITEM - len(data):  # the system may return less than requested
             data += os.pread(self._file, left, first * ITEM + len(data))
         return np.frombuffer(data, np.int32)
 
 
 class Text:
-    """Sentences of numbers, int32, with ``BORDER`` around each; parts of temporary files.
+    """Sentences as numbers, int32, with ``BORDER`` around each, in parts of temporary files.
 
     Args:
-        parts: file, and the first and last place of it, each a ``BORDER``.
+        parts: file, with the first and last position of the part, each a ``BORDER``.
     """
 
     def __init__(self, *parts: tuple[_Numbers, int, int]):
@@ -79,10 +79,10 @@ class Text:
         return Text(*self._parts, *other._parts)
 
     def blocks(self, size: int = 0) -> Iterator[np.ndarray]:
-        """Sentences together, int32, each block with ``BORDER`` at both ends; none of a text without words.
+        """Blocks of sentences, int32, each with ``BORDER`` at both ends; none for a text without words.
 
         Args:
-            size: words of a block, at most, if no sentence is longer; 0: ``BLOCK``.
+            size: most words of a block, unless a sentence is longer; 0: ``BLOCK``.
         """
         for file, first, last in self._parts:
             while first < last:
@@ -119,7 +119,7 @@ class Text:
         return np.concatenate([np.array([BORDER], np.int32), *(block[1:] for block in self.blocks())])
 
     def counts(self, words: int) -> np.ndarray:
-        """int64 [words], how often each is in the text."""
+        """int64 [words], counts in the text."""
         total = np.zeros(words, np.int64)
         for block in self.blocks():
             total += np.bincount(block[block >= 0], minlength=words)
@@ -148,6 +148,6 @@ def read_words(paths: Sequence[str | os.PathLike[str]], numbers: dict[str, int])
                 file.append(held)
                 held = []
         if len(file) + len(held) == before:
-            raise InputError("no word; name a file with text, one sentence a line", path)
+            raise InputError("contains no words; name a file with text, one sentence per line", path)
     file.append(held)
     return Text((file, 0, len(file) - 1))

@@ -1,4 +1,4 @@
-"""Trees of a derivation file that chains begin with."""
+"""Trees of a derivation file as the start of chains."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from lscfg.kernel.sample import TreeSampler
 
 
 class Beginning:
-    """Samples of trees for all pairs of a text, of which each chain begins with one.
+    """Samples of trees for all pairs of a text; each chain starts with one sample.
 
     Args:
         path: a derivation file, with the trees of one sample or several.
-        pairs: that are sampled, those of all alignments.
+        pairs: number of sampled pairs, over all alignments.
 
     Raises:
-        InputError: the file is none, or its trees are not as many as the pairs, or a multiple.
+        InputError: the file is no derivation file, or the number of its trees is no multiple of the number of pairs.
     """
 
     def __init__(self, path: Path, inputs: RuleInputs, pairs: int):
@@ -32,8 +32,8 @@ class Beginning:
         self._samples = len(self._all) // pairs
         if not self._samples or len(self._all) % pairs:
             raise InputError(
-                f"{len(self._all)} trees, but there are {pairs} pairs to sample; give derivations of the same text, "
-                "with the same alignments",
+                f"{len(self._all)} trees for {pairs} pairs to sample; "
+                "use derivations of the same text, with the same alignments",
                 path,
             )
 
@@ -51,12 +51,10 @@ class Beginning:
             for k, words in enumerate(yields.sentences(made, side)):
                 if words and words != lines[k % len(lines)]:
                     text = self._inputs.parallel[side]
-                    self._refuse(k, f"has other words than {text}; give derivations of this text")
+                    self._refuse(k, f"differs from the words of {text}; use derivations of this text")
         wrong = sampler.begin(made.trees, made.span)
         if wrong is not None:
-            self._refuse(
-                wrong, "is not in its forest; give derivations of the same alignments, --max-cut and --max-words"
-            )
+            self._refuse(wrong, "is not in its forest; use derivations with the same alignments, max_cut and max_words")
 
     def _refuse(self, pair: int, why: str) -> None:
         raise InputError(f"the tree of sentence pair {pair % len(self._lines[0]) + 1} {why}", self._path)

@@ -1,4 +1,4 @@
-"""Markov chains of trees and rules, and when their samples are kept."""
+"""Markov chains of trees and rules, and the schedule of kept samples."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DISTRIBUTION = (
     *("process", "alpha", "discount", "tables", "resample", "length", "mean_length", "base", "multiplicity"),
     *("alignments", "states", "max_cut", "max_words"),
 )
-"""Settings that decide what chains draw from. The others say how they get there, and what is kept."""
+"""Settings that define the target distribution. The others affect the way there and the kept samples."""
 
 
 @dataclass(frozen=True)
@@ -68,29 +68,29 @@ class ChainSettings(Declared):
     mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
     base: str = setting(
         "process",
-        "what rules begin with: the probability of their length, 1 / words for each symbol, or lexical weights; "
-        "process: length of py, uniform of dp",
-        choices=("process", *BASES[:3]),  # no list of rules is read
+        "factor of a rule's base probability: probability of its length, 1 / words for each symbol, or lexical weights; "
+        "process: length for py, uniform for dp",
+        choices=("process", *BASES[:3]),  # no set of rules is read
     )
     multiplicity: str = setting(
         "paper",
-        "a rule of several derivations at a place: each counts (paper), or all count as one (corrected)",
+        "several derivations of a rule at one position count separately (paper) or as one (corrected)",
         choices=("paper", "corrected"),
     )
     moves: str = setting(
         "local",
-        "draw node by node (local), all places of the same rules together (type), a tree by sums over its rules "
+        "draw node by node (local), all positions of the same rules together (type), a tree by sums over its rules "
         "(blocked), or propose trees (tree)",
         choices=MOVES,
     )
     offtree: str = setting(
         "uniform",
-        "how variables outside trees are drawn: uniformly, or as often cut as in trees of the burn-in (informed)",
+        "distribution of variables outside trees: uniform, or cut as often as in trees of the burn-in (informed)",
         choices=("uniform", "informed"),
     )
     start: str = setting(
         "random",
-        "first trees: random, in normal form (minimal), or random and as few rules as can be (whole)",
+        "first trees: random, in normal form (minimal), or random with as few rules as possible (whole)",
         choices=STARTS,
     )
     alignments: str = setting(
@@ -100,48 +100,50 @@ class ChainSettings(Declared):
     )
     states: int = setting(
         1,
-        "hidden states of nonterminals, drawn with the rules that they belong to",
+        "hidden states of nonterminals, drawn with their rules",
         least=1,
         most=255,
         metavar="M",
         option="hidden-states",
     )
     max_cut: int = setting(
-        7, "most words of a phrase that need not be a nonterminal; 0: rules are minimal", least=0, most=1000
+        7, "most words of a phrase that may be part of a larger rule; 0: rules are minimal", least=0, most=1000
     )
-    max_words: int = setting(100, "most words of a side; longer pairs are left out", least=1, most=1000)
+    max_words: int = setting(100, "most words on a side; longer pairs are left out", least=1, most=1000)
     sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2, common=True)
-    sample: str = setting("average", "rules of many sweeps, or of the last one", choices=("average", "last"))
-    keep_every: int = setting(10, "sweeps from one that is kept to the next", least=1, most=MAX_SWEEPS)
+    sample: str = setting("average", "use the rules of many sweeps, or of the last one", choices=("average", "last"))
+    keep_every: int = setting(10, "sweeps from one kept sample to the next", least=1, most=MAX_SWEEPS)
     burn_in: int = setting(
-        0, "sweeps before the first one that is kept; 0: the beginning is kept too", least=0, most=MAX_SWEEPS // 2
+        0, "sweeps before the first kept sample; 0 keeps the start, too", least=0, most=MAX_SWEEPS // 2
     )
-    level_sweeps: int = setting(10, "sweeps before nodes of the next level take part; 0: all levels at once", least=0)
+    level_sweeps: int = setting(
+        10, "sweeps before nodes of the next level are drawn, too; 0: all levels at once", least=0
+    )
     start_temperature: float = setting(
-        1.0, "temperature of the first sweep; it falls to 1 in burn-in", least=0.01, most=100
+        1.0, "temperature of the first sweep; falls to 1 during burn-in", least=0.01, most=100
     )
-    chains: int = setting(1, "chains, whose rules are joined", least=1, most=MAX_CHAINS, common=True)
+    chains: int = setting(1, "chains, whose rules are merged", least=1, most=MAX_CHAINS, common=True)
     shards: int = setting(
         1,
-        "parts of the text that are swept in parallel from the same rules; each may have a separate thread",
+        "parts of the text that sweep in parallel from the same rules, in separate threads",
         least=1,
         most=4096,
     )
-    seed: int = setting(1, "seed of what is drawn", least=0, common=True)
+    seed: int = setting(1, "seed of all random choices", least=0, common=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.length == "none" and self.process == "py" and self.base in ("process", "length"):
-            raise SettingError("base", "must be uniform or lexical where rules have no distribution of lengths")
+            raise SettingError("base", "must be uniform or lexical if rules have no distribution of lengths")
 
         if self.resample and self.tables != "exact":
             raise SettingError("resample", "needs exact tables")
         if self.shards > 1 and (self.tables == "exact" or self.moves == "type"):
-            raise SettingError("shards", "must be 1 where tables are exact or cuts are drawn by type")
+            raise SettingError("shards", "must be 1 with exact tables, and with moves by type")
         if self.states > 1 and self.moves in ("blocked", "type"):
-            raise SettingError("states", f"must be 1 where moves are {self.moves}; local and tree draw states")
+            raise SettingError("states", f"must be 1 with moves {self.moves}; only local and tree draw states")
         if self.states > 1 and self.chains > 1:
-            raise SettingError("chains", "must be 1 where there are states: those of two chains are not the same")
+            raise SettingError("chains", "must be 1 with hidden states, because states of two chains do not correspond")
 
     @property
     def last(self) -> int:
@@ -149,7 +151,7 @@ class ChainSettings(Declared):
         return self.burn_in + self.sweeps
 
     def options(self, chain: int = 0, places: bool = False, max_phrase: int = 10, held_out: int = 0) -> SamplerOptions:
-        """Of the kernel's sampler."""
+        """Settings of the kernel's sampler."""
         return SamplerOptions(
             self.process,
             self.alpha,
@@ -171,17 +173,17 @@ class ChainSettings(Declared):
         )
 
     def kept(self) -> tuple[int, ...]:
-        """The sweeps that are kept; 0 is the beginning."""
+        """The kept sweeps; 0 is the start."""
         if self.sample == "last":
             return (self.last,)
         return tuple(range(self.burn_in, self.last + 1, self.keep_every))
 
     def max_level(self, sweep: int) -> int | None:
-        """The highest level of nodes that take part in a sweep; None: all."""
+        """The highest level of nodes in a sweep; None: all."""
         return 1 + (sweep - 1) // self.level_sweeps if self.level_sweeps else None
 
     def temperature(self, sweep: int) -> float:
-        """That of a sweep: falls to 1 by equal factors."""
+        """Temperature of a sweep, which falls to 1 by equal factors."""
         left = max(0, self.burn_in - sweep) / max(1, self.burn_in - 1)
         return float(self.start_temperature**left)
 
@@ -191,7 +193,7 @@ class Chain:
     """Samples and trace of a chain.
 
     Attributes:
-        arrays: of ``TreeSampler.arrays``; with states those of ``without_states``.
+        arrays: result of ``TreeSampler.arrays``; with states, of ``without_states``.
         trace: a record for each sweep.
     """
 
@@ -209,15 +211,15 @@ def run_chain(
     threads: int = 1,
     beginning: Beginning | None = None,
 ) -> Chain:
-    """Runs the sweeps that the settings ask for, and keeps the samples that they ask for.
+    """Runs the sweeps of the settings, and keeps the samples of the settings.
 
     Args:
-        beginning: first trees, instead of those that the settings name.
-        threads: that sweep shards; their number changes no result.
+        beginning: first trees, instead of those in the settings.
+        threads: number of threads for shards; results do not depend on it.
 
     Raises:
-        InputError: the checkpoint is damaged, of other text or settings, or of more sweeps; there are more shards than
-            pairs; see ``Beginning.put``.
+        InputError: the checkpoint is damaged, belongs to other text or settings, or has more sweeps; the shards
+            outnumber the pairs; see ``Beginning.put``.
     """
     if settings.shards > text.pairs:
         raise InputError(f"{settings.shards} shards, but only {text.pairs} pairs")
@@ -227,7 +229,7 @@ def run_chain(
     if beginning and not trace:
         beginning.put(sampler, chain)
     if len(trace) > settings.last + 1:
-        raise InputError(f"chain {chain + 1} has {len(trace) - 1} sweeps already; ask for as many, or start again")
+        raise InputError(f"chain {chain + 1} already has {len(trace) - 1} sweeps; ask for as many, or start again")
     with in_threads(min(threads, settings.shards), ahead=1) as engine:
         rest = _sweeps(sampler, settings, len(trace), part_bounds(text.pairs, settings.shards), engine)
         for record in log.progress(rest, f"chain {chain + 1}", settings.last + 1 - len(trace)):
@@ -241,7 +243,9 @@ def run_chain(
     open_level = settings.max_level(settings.last)
     if settings.last and open_level is not None and open_level < sampler.sizes.max_level:
         highest = sampler.sizes.max_level
-        log.info(f"nodes of level {open_level + 1} to {highest} took no part: their variables are as at the beginning")
+        log.info(
+            f"nodes of levels {open_level + 1} to {highest} were never drawn; their variables keep their first values"
+        )
     arrays = sampler.arrays()
     return Chain(without_states(arrays) if settings.states > 1 else arrays, trace)
 
@@ -249,7 +253,7 @@ def run_chain(
 def _sweeps(
     sampler: TreeSampler, settings: ChainSettings, first: int, shards: Sequence[int], engine: Engine
 ) -> Iterator[dict[str, Any]]:
-    """A record of each sweep from the first to be done, when it is; sweep 0 is the beginning."""
+    """Yields a record after each remaining sweep; sweep 0 is the start."""
     before = asdict(sampler.state())
     if not first:
         yield {"sweep": 0, **before}

@@ -10,24 +10,24 @@ import numpy as np
 from lscfg.induce.sampled.chain import DISTRIBUTION, ChainSettings
 
 WATCHED = {"log_joint": "log joint", "tokens": "rule tokens"}
-"""Watched quantities of a trace, and their names in tables."""
+"""Monitored quantities of a trace, and their names in tables."""
 
 LEAST = 8
-"""Sweeps of a chain below which nothing is said."""
+"""Least number of sweeps of a chain for diagnostics."""
 
 FAR = 1.1
 """R-hat above which chains have not converged (Gelman et al. 2013)."""
 
 
 def split_scale_reduction(chains: np.ndarray) -> float:
-    """Potential scale reduction, by which a spread could still shrink: about 1 where all chains and their halves agree.
+    """Potential scale reduction (R-hat): about 1 if all chains and their halves agree.
 
     Args:
-        chains: float64 [chains, sweeps], at least 4 sweeps; with an odd number the first is left out.
+        chains: float64 [chains, sweeps], at least 4 sweeps; of an odd number, the first is left out.
 
     Returns:
-        The square root of the pooled variance by the mean variance within halves, at least about 1; 1 if nothing moves,
-        infinite where halves differ and do not move.
+        The square root of pooled variance over mean variance within halves, at least about 1; 1 for constant chains,
+        infinite if constant halves differ.
     """
     halves = _halves(chains)
     n = halves.shape[1]
@@ -39,7 +39,7 @@ def split_scale_reduction(chains: np.ndarray) -> float:
 
 
 def effective_samples(chains: np.ndarray) -> float:
-    """To how many independent draws all sweeps together are worth, for the mean of a quantity.
+    """Effective sample size of all sweeps for the mean of a quantity.
 
     Autocorrelations count up to the first pair of lags whose sum is not positive (Geyer 1992).
 
@@ -47,7 +47,7 @@ def effective_samples(chains: np.ndarray) -> float:
         chains: float64 [chains, sweeps], at least 4 sweeps.
 
     Returns:
-        At most chains times sweeps times log10 of them, as if draws could be better than independent ones.
+        At most n log10 n for n = chains × sweeps, since antithetic draws may exceed n.
     """
     halves = _halves(chains)
     m, n = halves.shape
@@ -69,16 +69,16 @@ def effective_samples(chains: np.ndarray) -> float:
 def _halves(chains: np.ndarray) -> np.ndarray:
     values = np.asarray(chains, np.float64)
     if values.ndim != 2 or values.shape[1] < 4:
-        raise ValueError(f"chains of 4 sweeps or more wanted, got shape {values.shape}")
+        raise ValueError(f"chains need 4 sweeps or more, got shape {values.shape}")
     even = values[:, values.shape[1] % 2 :]
     return even.reshape(2 * len(even), -1)
 
 
 def convergence(trace: Sequence[dict[str, Any]], burn_in: int) -> dict[str, float]:
-    """R-hat and effective samples of what is watched, over the sweeps after burn-in; empty where these are too few.
+    """R-hat and effective sample sizes of the monitored quantities after burn-in; empty for too few sweeps.
 
     Args:
-        trace: records of all chains, each with ``chain``, ``sweep`` and what is watched.
+        trace: records of all chains, each with ``chain``, ``sweep`` and the monitored quantities.
     """
     kept = [record for record in trace if record["sweep"] > burn_in]
     numbers = sorted({record["chain"] for record in kept})
@@ -99,9 +99,9 @@ def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[st
     """History of chains for JSON.
 
     Returns:
-        ``distribution``: settings that define the target distribution; ``burn_in``; ``kept``: sweeps that are kept;
-        ``chains``: for each, lists of the quantities of its sweeps; ``convergence``: see ``convergence``, empty where
-        nodes take part level by level, since a sweep then draws from another distribution than the one before.
+        ``distribution``: settings that define the target distribution; ``burn_in``; ``kept``: kept sweeps; ``chains``:
+            for each chain, lists of the quantities of its sweeps; ``convergence``: see ``convergence``, empty if nodes
+            are added level by level, because the distribution then changes between sweeps.
     """
     facts = settings.facts()
     numbers = sorted({record["chain"] for record in trace})

@@ -1,4 +1,4 @@
-"""Sampled rules as a source of rules."""
+"""The rule extractor that samples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Sampled(RuleExtractor[SampledSettings]):
     FILTERED = True
 
     def rules(self, inputs: RuleInputs, settings: SampledSettings) -> SampledRules:
-        """The rules that were kept of a corpus with all its alignments; see ``sample_rules``."""
+        """The kept rules of a corpus with all its alignments; see ``sample_rules``."""
         return sample_rules(inputs, settings).rules
 
     def tokens(self, inputs: RuleInputs, settings: SampledSettings) -> RuleTokens:
@@ -38,5 +38,5 @@ class Sampled(RuleExtractor[SampledSettings]):
         return sampled_trees(sample_rules(inputs, settings, places=True))
 
     def decoding(self, settings: SampledSettings) -> Decoding:
-        """Uses the decoder's glue rules; without a filter, rules of bare nonterminals are the glue."""
+        """Uses the decoder's glue rules; without a filter, rules of bare nonterminals replace glue."""
         return Decoding() if settings.rule_filter == "none" else Decoding(glue=True, max_span=settings.max_span)

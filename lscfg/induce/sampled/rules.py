@@ -30,9 +30,9 @@ from lscfg.parallel.worker import keep
 from lscfg.settings import setting
 
 FILTERS = ("hiero", "scope", "none")
-"""Filters of sampled rules for a grammar: rules that Hiero extraction could find, rules of scope 2 at most, all.
+"""Filters of sampled rules for a grammar: rules that Hiero extraction could find, rules of scope at most 2, all.
 
-Hiero's rules have two nonterminals at most, others nine."""
+Hiero rules have at most two nonterminals, others nine."""
 
 MAX_SCOPE = 2
 
@@ -41,7 +41,9 @@ MAX_SCOPE = 2
 class SamplingSettings(ChainSettings):
     """Settings of sampling, and of the filter of rules for a grammar."""
 
-    rule_filter: str = setting("hiero", "filter: as Hiero has them, of scope 2 at most, or none", choices=FILTERS)
+    rule_filter: str = setting(
+        "hiero", "filter: rules of Hiero's form, rules of scope at most 2, or all rules", choices=FILTERS
+    )
     max_phrase: int = setting(
         10, "most words of a side that a rule of the Hiero filter covers in the text", least=1, most=1000
     )
@@ -55,8 +57,8 @@ class SampledRules(RuleCounts):
     """Rules of samples. A count is the mean over samples, so that relative frequencies are posterior means.
 
     Attributes:
-        outside: bool [rules], whether the filter refuses a rule; filter: its name.
-        samples: how many there are; pairs: sentence pairs of each.
+        outside: bool [rules], True for rules that the filter refuses; filter: name of the filter.
+        samples: number of samples; pairs: sentence pairs of each sample.
     """
 
     outside: np.ndarray
@@ -75,7 +77,7 @@ class SampledRules(RuleCounts):
 
 
 class BareSampledRules(SampledRules):
-    """Rules without a filter: those of bare nonterminals are glue."""
+    """Rules without a filter: rules of bare nonterminals are glue."""
 
     own_glue = True
 
@@ -85,11 +87,11 @@ class SampledCorpus:
     """Samples of all chains.
 
     Attributes:
-        rules: the rule types, with counts; places: see ``RuleTokens``, if they were asked for.
+        rules: the rule types, with counts; places: see ``RuleTokens``, if requested.
         trace: a record for each sweep, chain by chain.
-        tree: int64 [places], the tree that each is in: those of all pairs for each sample, chain by chain.
+        tree: int64 [places], tree of each place; trees of all pairs for each sample, chain by chain.
         alignments: occurrences of each pair in ``pairs``.
-        state: int32 [places], of the nonterminal that each rewrites; None: there is only one.
+        state: int32 [places], state of the rewritten nonterminal; None for one state.
     """
 
     rules: SampledRules
@@ -114,18 +116,19 @@ def sample_rules(
     """Samples the rules of a corpus.
 
     Args:
-        jobs: chains and shards that run at the same time, which changes no result; None: one for each core.
-        places: keep where the rules are.
-        folder: for checkpoints of the chains; with ``resume`` they go on from there, and may get more sweeps.
-        held_out: aligned pairs whose log-likelihood for each target word the trace gets, where sweeps are kept.
-        init: derivations of the corpus to begin with.
-        engine: workers that run whole chains, each with one thread, and see the same files; None: threads.
+        jobs: number of chains and shards that run at the same time; results do not depend on it; None: one for each
+            core.
+        places: keep the positions of rules.
+        folder: folder for checkpoints of the chains; with ``resume`` chains continue, perhaps with more sweeps.
+        held_out: aligned pairs whose log-likelihood per target word is added to the trace of kept sweeps.
+        init: derivations of the corpus as a start.
+        engine: workers that run whole chains, with one thread each, on the same files; None: threads.
 
     Raises:
-        InputError: text is held out though there are states; see ``read_text``, ``Beginning`` and ``run_chain``.
+        InputError: text is held out in spite of hidden states; see ``read_text``, ``Beginning`` and ``run_chain``.
     """
     if held_out and settings.states > 1:
-        raise InputError("the likelihood of held-out text needs states = 1: sums over hidden states are not made")
+        raise InputError("the likelihood of held-out text needs states = 1, because it does not sum over hidden states")
     work = ChainWork(inputs, settings, places, folder, resume, held_out, init)
     if folder or engine:
         work = replace(work, made_from=_fingerprint(work))
@@ -149,7 +152,7 @@ class ChainWork:
     """Work that all chains share; see ``sample_rules``.
 
     Attributes:
-        made_from: a digest of everything that the draws of a chain depend on; empty where it is not needed.
+        made_from: a digest of everything that the draws of a chain depend on; empty if not needed.
     """
 
     inputs: RuleInputs
@@ -178,7 +181,7 @@ class ChainWork:
         return read_text(self.inputs, settings.max_cut, settings.max_words, self.chosen, self.held_out)
 
     def beginning(self, text: SampledText) -> Beginning | None:
-        """First trees, if some are given."""
+        """First trees, if given."""
         return Beginning(self.init, self.inputs, text.pairs) if self.init else None
 
     def run(self, chain: int, text: SampledText, beginning: Beginning | None, threads: int) -> Chain:
@@ -207,7 +210,7 @@ def _fingerprint(work: ChainWork) -> str:
     free = ("chains", "rule_filter", "max_symbols", "max_targets", "max_span")
     decide = {name: value for name, value in facts.items() if name not in free}
     if settings.sample != "last":
-        decide.pop("sweeps", None)  # a chain may get more of them
+        decide.pop("sweeps", None)  # a resumed chain may have more
     texts = [inputs, held_out] if held_out else [inputs]
     files = [path for text in texts for path in (*text.parallel, *text.alignments)]
     hashes = [file_hash(path) for path in [*files, *([init] if init else [])]]
@@ -228,7 +231,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
         places = np.concatenate([places, more])
     trace = [record for chain in chains for record in chain.trace]
     tree = _trees(places[:, 1], trace, settings, pairs)
-    there = np.flatnonzero(kept)  # others were tried, in sweeps that were not kept
+    there = np.flatnonzero(kept)  # others occurred only in sweeps that were not kept
     number = np.cumsum(kept > 0) - 1
     places = places.copy()
     places[:, 0] = number[places[:, 0]]
@@ -253,7 +256,7 @@ def _joined(chains: Sequence[Chain], settings: SamplingSettings, pairs: int, ali
 
 
 def _trees(pair: np.ndarray, trace: list[dict[str, Any]], settings: SamplingSettings, pairs: int) -> np.ndarray:
-    """int64 [places], the tree of each; a sample has as many places as rule tokens, if places were kept at all."""
+    """int64 [places], tree of each place; a sample has as many places as rule tokens, if places were kept."""
     if not len(pair):
         return np.empty(0, np.int64)
     kept = frozenset(settings.kept())
@@ -273,7 +276,7 @@ def _outside(rules: RuleTable, short: np.ndarray, settings: SamplingSettings) ->
 
 
 def sampled_tokens(found: SampledCorpus) -> RuleTokens:
-    """Tokens of the rules that a grammar gets and a model may have, once for each sample that contains them."""
+    """Tokens of rules that a grammar and a model may contain, once for each sample that contains them."""
     rules = found.rules
     good = ~np.logical_or.reduce(list(rules.barred().values())) & (rules.rules.arity <= MAX_TENSOR_ARITY)
     places = found.places[good[found.places[:, 0]]]

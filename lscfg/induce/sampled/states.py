@@ -1,4 +1,4 @@
-"""Rules that carry hidden states, as the kernel has them, and the same without."""
+"""Conversion of the kernel's rules with hidden states to rules without."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def without_states(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Merges the rules of a chain that differ only in states; adds ``state``, int32 [places], of each head.
 
     Args:
-        arrays: of ``TreeSampler.arrays`` with several states, whose marks lscfg/sample.h describes.
+        arrays: result of ``TreeSampler.arrays`` with several states; lscfg/sample.h describes the marks.
     """
     offsets, src_length = arrays["rules.offsets"], arrays["rules.src_length"]
     n = len(src_length)
@@ -27,7 +27,7 @@ def without_states(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     table = RuleTable.from_arrays({**arrays, **bare})
     sides = np.column_stack([table.source_id, table.target_id])
     _, first, which = np.unique(sides, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)  # rules in the order in which they came up
+    order = np.argsort(first)  # rules in the order of their first occurrence
     number = np.argsort(order)[which.ravel()]
     places = arrays["places"].copy()
     places[:, 0] = number[places[:, 0]]

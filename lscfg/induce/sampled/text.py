@@ -1,4 +1,4 @@
-"""The text that is sampled, as forests of all its pairs."""
+"""The text for sampling, as forests of all its pairs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lscfg.kernel import LineError
 from lscfg.kernel.sample import PhraseForests
 
 MAX_ALIGNMENTS = 8
-"""Of a pair, from which one is drawn."""
+"""Most alignments of a pair from which one is drawn."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class SampledText:
     """Forests of a corpus.
 
     Attributes:
-        held_out: pairs at the end that are not sampled; held_out_words: their target words.
+        held_out: number of pairs at the end that are not sampled; held_out_words: their target words.
     """
 
     forests: PhraseForests
@@ -42,14 +42,14 @@ def read_text(
 
     Args:
         max_cut: words of a side above which a phrase always begins a rule; max_words: longer pairs are left out.
-        chosen: one forest for all alignments of a pair, from which one is drawn.
+        chosen: one forest for all alignments of a pair, from which one alignment is drawn.
 
     Raises:
         InputError: see ``lscfg.corpus.parallel.stream_aligned``; a malformed or out-of-range link; no pair is left.
     """
     forests = PhraseForests(max_cut, max_words)
     if chosen and len(inputs.alignments) > MAX_ALIGNMENTS:
-        raise InputError(f"one of {MAX_ALIGNMENTS} alignments at most can be drawn, not of {len(inputs.alignments)}")
+        raise InputError(f"one of at most {MAX_ALIGNMENTS} alignments can be drawn, not of {len(inputs.alignments)}")
     for group in [inputs.alignments] if chosen else [(path,) for path in inputs.alignments]:
         for _ in log.progress(_add_pairs(forests, inputs, group), "forests"):
             pass
@@ -60,7 +60,7 @@ def read_text(
     if left_out:
         log.warning(f"{left_out} of {sizes.pairs} pairs are left out: longer than {max_words} words a side")
     if sizes.bare:
-        log.warning(f"{sizes.bare} of {sizes.pairs} pairs have no phrase inside: each is one rule")
+        log.warning(f"{sizes.bare} of {sizes.pairs} pairs contain no smaller phrase; each is one rule")
     if held_out is None:
         return SampledText(forests)
     words = sum(_add_pairs(forests, held_out, held_out.alignments))
@@ -71,7 +71,7 @@ def read_text(
 
 
 def _add_pairs(forests: PhraseForests, inputs: RuleInputs, group: tuple[Path, ...]) -> Iterator[int]:
-    """Adds the pairs with the alignments of a group; the target words of each that is not left out."""
+    """Adds the pairs with the alignments of a group; returns the target words of each added pair."""
     readings = zip(*(stream_aligned(*inputs.parallel, path) for path in group), strict=False)
     dropped = sum(forests.sizes().dropped.values())
     for number, pairs in enumerate(readings, 1):

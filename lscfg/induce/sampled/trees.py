@@ -1,4 +1,4 @@
-"""Samples as derivation trees, from which estimators learn of composed rules."""
+"""Samples as derivation trees, from which estimators learn parameters of composed rules."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lscfg.kernel import DeriveOptions
 
 
 def sampled_trees(found: SampledCorpus) -> Derivations:
-    """The trees of all samples, those of a pair weighing 1 together for each of its alignments.
+    """The trees of all samples; trees of a pair have a total weight of 1 for each alignment.
 
-    The trees of the second sample follow those of the first, as those of a second alignment do.
+    The trees of the second sample follow those of the first, like trees of a second alignment.
 
     Args:
-        found: with the places of its rules.
+        found: samples with the places of their rules.
 
     Raises:
         InputError: every pair was left out.
@@ -25,7 +25,7 @@ def sampled_trees(found: SampledCorpus) -> Derivations:
     rules = found.rules.rules
     total = found.rules.samples * found.rules.pairs
     if not len(found.places):
-        raise InputError("there is no tree: every pair was left out")
+        raise InputError("no trees: every pair was left out")
     rule, begin, end = (found.places[:, column].astype(np.int64) for column in (0, 2, 3))
     order = np.lexsort((-end, begin, found.tree))  # preorder, children in source order
     rule, begin, end, tree = rule[order], begin[order], end[order], found.tree[order]
@@ -58,7 +58,7 @@ def _parents(tree: np.ndarray, end: np.ndarray) -> np.ndarray:
     node = np.arange(len(tree))
     root = np.diff(tree, prepend=-1) > 0
     above = np.where(root, -1, node - 1)
-    while True:  # what follows a node and does not contain it has the same nodes around it as that node
+    while True:  # a following node that does not contain this node has the same ancestors
         wrong = (above >= 0) & (end[above] < end)
         if not wrong.any():
             return above
@@ -66,7 +66,7 @@ def _parents(tree: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _slots(parent: np.ndarray) -> np.ndarray:
-    """int64 [nodes], which child of its parent each node is; 0 at roots."""
+    """int64 [nodes], index of each node among its parent's children; 0 at roots."""
     order = np.argsort(parent, kind="stable")
     first = np.searchsorted(parent[order], parent[order])
     slot = np.empty(len(parent), np.int64)
@@ -75,7 +75,7 @@ def _slots(parent: np.ndarray) -> np.ndarray:
 
 
 def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """int64 [nodes], the first node behind the tree below each node."""
+    """int64 [nodes], the first node after the tree below each node."""
     width = int(end.max()) + 1
     result: np.ndarray = np.searchsorted(tree * width + begin, tree * width + end)
     return result
@@ -84,11 +84,11 @@ def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 def _targets(
     rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, behind: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Beginnings and ends of target spans, int64 [nodes] each."""
+    """Begins and ends of target spans, int64 [nodes] each."""
     words = np.diff(rules.offsets) - rules.src_length - rules.arity
     before = np.concatenate([[0], np.cumsum(words[rule])])
     length = before[behind] - before[:-1]
-    # each child's place among the symbols of its parent's target side: by these, words and children lie side by side
+    # position of each child among the symbols of its parent's target side, which orders words and children
     symbol_rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
     place = np.arange(len(rules.symbols)) - (rules.offsets[:-1] + rules.src_length)[symbol_rule]
     gap = (rules.symbols < 0) & (place >= 0)
@@ -99,12 +99,12 @@ def _targets(
     at = of_slot[first_gap[rule[parent[child]]] + slot[child]]
     order = np.lexsort((at, parent[child]))
     child, at = child[order], at[order]
-    # in front of a child: its parent's symbols, each sibling among them being as long as it is
+    # before a child: its parent's preceding symbols, where each sibling has its own length
     more = np.concatenate([[0], np.cumsum(length[child] - 1)])
     offset = np.zeros(len(rule), np.int64)
     offset[child] = at + more[:-1] - more[np.searchsorted(parent[child], parent[child])]
     above = parent.copy()
-    while (above >= 0).any():  # each step doubles the way up
+    while (above >= 0).any():  # each step doubles the distance upwards
         known = above >= 0
         higher = above[known]
         offset[known] += offset[higher].copy()
