@@ -68,7 +68,7 @@ class ChainSettings(Declared):
     mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
     base: str = setting(
         "process",
-        "factor of a rule's base probability: probability of its length, 1 / words for each symbol, or lexical weights; "
+        "factor of a rule's base probability: that of its length, 1 / words for each symbol, or lexical weights; "
         "process: length for py, uniform for dp",
         choices=("process", *BASES[:3]),  # no set of rules is read
     )
