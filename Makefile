@@ -76,14 +76,20 @@ lock: build/release/done
 	$(LOCK) pyproject.toml --extra train --extra serve -c requirements/test.txt -o requirements/serve.txt
 	$(LOCK) --group release -c requirements/test.txt -o requirements/release.txt
 
-# The packages of `pip install 'lscfg[train,serve]'`, with versions, hashes and licences, as CycloneDX.
+# The packages of an installation of lscfg[train,serve], with licences and dependencies, as CycloneDX.
+SHIPPED = build/shipped
 sbom: build/release/done
-	build/release/bin/cyclonedx-py requirements requirements/serve.txt --pyproject pyproject.toml --mc-type library \
+	rm -rf $(SHIPPED) && $(PYTHON) -m venv --without-pip $(SHIPPED)
+	build/release/bin/python -m pip wheel --quiet --require-hashes --no-build-isolation -r requirements/serve.txt -w $(SHIPPED)/wheels
+	build/release/bin/python -m pip wheel --quiet --no-deps --no-build-isolation -w $(SHIPPED)/wheels .
+	build/release/bin/python -m pip --python $(SHIPPED)/bin/python install --quiet --no-index --no-deps $(SHIPPED)/wheels/*.whl
+	build/release/bin/cyclonedx-py environment $(SHIPPED)/bin/python --pyproject pyproject.toml --mc-type library \
 	--output-reproducible --output-format JSON --output-file build/lscfg.cdx.json
 	@echo build/lscfg.cdx.json
 
-build/release/done: requirements/release.txt
+build/release/done: requirements/build.txt requirements/release.txt
 	$(PYTHON) -m venv build/release
+	build/release/bin/python -m pip install --quiet --require-hashes -r requirements/build.txt
 	build/release/bin/python -m pip install --quiet --require-hashes -r requirements/release.txt
 	touch $@
 
