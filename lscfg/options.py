@@ -20,10 +20,10 @@ WEIGHTS_OF_INI = "feature weights (default: the file that the configuration name
 
 
 def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:
-    """``--jobs``: how many threads or processes share the work.
+    """``--jobs``: number of threads or processes that share the work.
 
     Args:
-        note: of what more of them cost, where that is memory.
+        note: note on the memory of each worker, if any.
     """
     parser.add_argument(
         "-j",
@@ -126,9 +126,9 @@ def add_text(parser: argparse._ActionsContainer, links: str = "word alignments i
     """The parallel text that is learned from.
 
     Args:
-        links: what the files of alignments are, of which there are one or more; empty where there are none.
+        links: description of the alignment files, one or more; empty for none.
     """
-    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence a line")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence per line")
     parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
     if links:
         parser.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help=links)
@@ -147,7 +147,7 @@ def add_reference(parser: argparse._ActionsContainer, required: bool = True) -> 
         metavar="TEXT",
         required=required,
         action="append",
-        help="tokenized reference, one sentence a line; repeat for several references",
+        help="tokenized reference, one sentence per line; repeat for several references",
     )
 
 
@@ -178,5 +178,5 @@ def checkpoint_folder(args: argparse.Namespace) -> Path | None:
 
 
 def add_seed(parser: argparse._ActionsContainer, default: int, what: str) -> None:
-    """``--seed``: of what is drawn at random."""
+    """``--seed``: seed of random choices."""
     parser.add_argument("--seed", type=int, default=default, metavar="N", help=f"seed of {what} (default: %(default)s)")

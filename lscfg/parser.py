@@ -29,7 +29,7 @@ class CommandParser(argparse.ArgumentParser):
     Attributes:
         mixes: options may stand between arguments of which the last one may be missing. ``argparse`` takes that one for
             missing where an option stands before it.
-        kind_argument: destination of the argument that names a kind; ``limit`` reserves options for some kinds.
+        kind_argument: destination of the argument that names a kind; ``limit`` reserves options for kinds.
         old_form: the command of the last release, which lacked the first argument, and the new one.
     """
 

@@ -178,7 +178,7 @@ class Deriver(Collector):
 
         Raises:
             LineError: a side is empty or contains a word that a grammar cannot contain, or a link is malformed or out
-                of range; nothing is added then.
+                of range; in that case nothing is added.
         """
         self._add(lib.lscfg_derive, src, tgt, links)
 

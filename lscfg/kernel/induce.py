@@ -58,7 +58,7 @@ class Vectors:
                 0).
 
         Raises:
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         size = last - first
         found = np.zeros(size, np.int32)

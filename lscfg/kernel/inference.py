@@ -243,7 +243,7 @@ class Binding:
 
     @property
     def known(self) -> int:
-        """Number of the grammar's rules that have their own tensor."""
+        """Number of the grammar's rules with a tensor in the model."""
         return int(lib.lscfg_binding_known(self._pointer))
 
     @property

@@ -248,7 +248,7 @@ class TreeSampler(Collector):
                 fit.
 
         Raises:
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         if len(trees) != self.sizes.pairs - self.options.held_out + 1 or trees[0] or trees[-1] != len(heads):
             raise ValueError("the trees are not as many as the pairs")
@@ -269,7 +269,7 @@ class TreeSampler(Collector):
             temperature: > 0; probabilities of rules are raised to the power of its inverse.
 
         Raises:
-            KernelError: memory is out; the sampler must be discarded.
+            KernelError: the kernel is out of memory; the sampler must be discarded.
         """
         if not (0 < number < 1 << 20 and temperature > 0):
             raise ValueError(f"sweep {number} at temperature {temperature} out of range")
@@ -295,7 +295,7 @@ class TreeSampler(Collector):
 
         Raises:
             ValueError: tables are exact, or a number is out of its range.
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         if self.options.tables == "exact" or self.options.moves == "type":
             raise ValueError("tokens that sit at tables, and cuts by type, cannot be sampled in shards")
@@ -321,7 +321,7 @@ class TreeSampler(Collector):
 
         Raises:
             LineError: tables are not exact.
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         self._check(lib.lscfg_sampler_resample(self._pointer, number, self._error))
 
@@ -332,7 +332,7 @@ class TreeSampler(Collector):
             That, and the number of pairs with more than a million rules, which are skipped.
 
         Raises:
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         total, left_out = ffi.new("double *"), ffi.new("int64_t *")
         self._check(lib.lscfg_sampler_held_out(self._pointer, total, left_out, self._error))
@@ -342,7 +342,7 @@ class TreeSampler(Collector):
         """Adds the current rules of all trees to the kept ones.
 
         Raises:
-            KernelError: memory is out.
+            KernelError: the kernel is out of memory.
         """
         self._check(lib.lscfg_sampler_keep(self._pointer, self._error))
 

@@ -67,7 +67,7 @@ def print_rows(
     indices = [np.ascontiguousarray(part, np.int32) for part in which]
     for index, strings in zip(indices, (first, second), strict=True):
         if index.shape != (n,) or (n and not (index.min() >= 0 and index.max() < len(strings.begin) - 1)):
-            raise ValueError(f"{n} rows, but a string for each is not there")
+            raise ValueError(f"{n} rows, but a row lacks its string")
     if len(labels.begin) != columns + 2 or not 1 <= digits <= 17:
         raise ValueError(f"{columns} columns, but {len(labels.begin) - 1} labels; or {digits} digits")
     values = np.ascontiguousarray(values, np.float64)
@@ -129,7 +129,7 @@ def print_applications(
     n_rules, rules = len(shown.sides[0].lengths), forest.app_rule[apps]
     known, n_features = rules[rules < n_rules], shown.features.shape[1]
     if any(len(sides.lengths) != len(rules) - len(known) for sides in others):
-        raise ValueError(f"{len(rules) - len(known)} applications of other rules, but their sides are not there")
+        raise ValueError(f"{len(rules) - len(known)} applications of other rules, but their sides are missing")
     room = len(apps) * (lib.LSCFG_EDGE_SIZE + (n_features + 1) * (lib.LSCFG_NUMBER_SIZE + 1))
     room += sum(len(sides.data) for sides in others)
     room += sum(int(sides.lengths[known].sum()) for sides in shown.sides)

@@ -61,13 +61,13 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
         yield words
     if empty:
         raise InputError(
-            "no words to estimate a model from; give a text of one tokenized sentence a line, as lscfg prepare makes",
+            "no words to estimate a model from; use a text with one tokenized sentence per line, as from lscfg prepare",
             path,
         )
 
 
 def read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], np.ndarray, int]:
-    """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` round each line, and its longest line's words.
+    """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` around lines, and the length of the longest line.
 
     An empty line is the sentence ``<s> </s>``.
 
@@ -91,7 +91,7 @@ def row_type(size: int) -> type[np.signedinteger]:
 
 
 def count_orders(words: int, text: np.ndarray, order: int) -> list[Counts]:
-    """Counts the n-grams of orders 1 to ``order``; an n-gram has ``<s>`` at most as its first word.
+    """Counts the n-grams of orders 1 to ``order``; ``<s>`` occurs only as the first word of an n-gram.
 
     Unigrams are all words, so that row and word index are the same; ``<unk>`` and ``<s>`` have count 0, since neither
     is ever predicted.
@@ -101,7 +101,7 @@ def count_orders(words: int, text: np.ndarray, order: int) -> list[Counts]:
     none = np.zeros(words, np.int32)
     tables = [Counts(np.arange(words, dtype=np.int32), none, none, unigrams)]
     at = np.arange(len(text))
-    place = at - np.maximum.accumulate(np.where(text == BOS, at, 0))  # of each word in its sentence
+    place = at - np.maximum.accumulate(np.where(text == BOS, at, 0))  # position of each word in its sentence
     rows = text  # row of the n-gram of the order below that ends with each word
     for length in range(2, order + 1):
         ends = np.flatnonzero(place >= length - 1)
@@ -120,8 +120,8 @@ def adjusted_counts(tables: list[Counts]) -> list[np.ndarray]:
     """Adjusted counts of every order, int64; the arrays have the tables' shapes."""
     adjusted = []
     for table, above in pairwise(tables):
-        # Each row above is a distinct word to the left of its suffix. Nothing precedes <s>, so n-grams that begin with
-        # <s> keep their raw counts (which is 0 for <s> itself).
+        # Each row of the next order is a distinct word before its suffix. Nothing precedes <s>, so n-grams that begin
+        # with <s> keep their raw counts (which is 0 for <s> itself).
         left = np.bincount(above.suffix, minlength=len(table))
         adjusted.append(np.where(table.first == BOS, table.raw, left))
     return [*adjusted, tables[-1].raw]

@@ -1,13 +1,13 @@
-"""Interpolated modified Kneser-Ney n-gram models from text, as KenLM's ``lmplz`` makes them.
+"""Interpolated modified Kneser-Ney n-gram models from text, like KenLM's ``lmplz``.
 
 The formulas are those of Chen & Goodman (1998, "An empirical study of smoothing techniques for language modeling",
-section 4.1.6 and equation 26); which counts enter them, and how pruned mass is given back, follows Heafield,
+section 4.1.6 and equation 26); their counts and the redistribution of pruned mass follow Heafield,
 Pouzyrevsky, Clark & Koehn (2013, "Scalable modified Kneser-Ney language model estimation"). With a(g) the adjusted
 count of an n-gram, D the discount of its order, h a context and s(h) that context without its first word:
 
 * a(g) is the raw count when g has the highest order or begins with ``<s>``, else the number of words seen before it;
 * p(w | h) = (a(hw) - D(a(hw))) / a(h·) + b(h) p(w | s(h)), where the sum a(h·) runs over all words after h;
-* b(h) = sum over w of D(a(hw)) / a(h·), where a pruned hw gives back all of a(hw);
+* b(h) = sum over w of D(a(hw)) / a(h·), where a pruned hw returns all of a(hw);
 * unigrams interpolate with 1/|V|, where V is the words of the text, ``</s>`` and ``<unk>``, but not ``<s>``.
 """
 
@@ -27,15 +27,15 @@ from lscfg.io.write import atomic_write
 from lscfg.lm.counts import EOS, UNK, Counts, adjusted_counts, count_orders, read_corpus, row_type
 
 MIN_ORDER, MAX_ORDER = 2, 6
-"""Of a language model; KenLM reads no model of single words."""
+"""Orders of a language model; KenLM reads no unigram models."""
 DEFAULT_FALLBACK = (0.5, 1.0, 1.5)
-"""Discounts for adjusted counts 1, 2, and 3 or more, where the text does not determine them; ``lmplz`` has the same."""
+"""Discounts for adjusted counts 1, 2, and 3 or more if the text does not determine them, as in ``lmplz``."""
 
 LOG_ZERO = -99.0
-"""log10 of a backoff of zero, for ARPA readers do not take ``-inf``."""
+"""log10 of a backoff of zero, since ARPA readers do not accept ``-inf``."""
 
 CHUNK = 1 << 16
-"""Lines of an ARPA file that are made at a time."""
+"""Lines of an ARPA file that are formatted at a time."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,12 +43,12 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OrderTable:
-    """The n-grams of one order that pruning left, in suffix order (see ``lscfg.lm.counts``); arrays have shape (n,)."""
+    """The n-grams of one order after pruning, in suffix order (see ``lscfg.lm.counts``); arrays have shape (n,)."""
 
     first: Ints
     """First word of each n-gram, an index into the model's words."""
     suffix: Ints
-    """Row of the n-gram without its first word in the table one order down; for unigrams zeros."""
+    """Row of the n-gram without its first word in the table one order down; zeros for unigrams."""
     log_prob: Floats
     """log10 probability of the last word after the others."""
     log_backoff: Floats | None
@@ -60,7 +60,7 @@ class NgramModel:
     """An estimated model.
 
     Attributes:
-        words: the vocabulary; ``<unk>``, ``<s>``, ``</s>``, then the words of the text as they first came.
+        words: the vocabulary: ``<unk>``, ``<s>``, ``</s>``, then the words of the text in order of first occurrence.
         tables: one table for each order, unigrams first.
         discounts: D1, D2 and D3+ of each order; shape (order, 3).
     """
@@ -81,18 +81,20 @@ class NgramModel:
 
 
 def check_order(order: int) -> None:
-    """Raises InputError unless the order is one that a model can have."""
+    """Raises InputError for an impossible order."""
     if not MIN_ORDER <= order <= MAX_ORDER:
         limits = f"{MIN_ORDER}..{MAX_ORDER}"
-        raise InputError(f"order {order} of the language model is outside {limits}; choose one inside, such as 4")
+        raise InputError(
+            f"order {order} of the language model is outside {limits}; choose one in this range, such as 4"
+        )
 
 
 def prune_thresholds(prune: Sequence[int], order: int) -> list[int]:
-    """One threshold for each order: n-grams of at most that raw count are dropped; the last one goes for the rest.
+    """One threshold for each order: n-grams up to that raw count are dropped; the last one covers all higher orders.
 
     Raises:
-        InputError: more thresholds than orders, a negative one, or a threshold below that of the order before, which
-            would drop the contexts and suffixes of n-grams that stay.
+        InputError: more thresholds than orders, a negative one, or a threshold below that of the previous order, which
+            would drop contexts and suffixes of kept n-grams.
     """
     thresholds = list(prune) or [0]
     shown = " ".join(map(str, thresholds))
@@ -106,10 +108,10 @@ def prune_thresholds(prune: Sequence[int], order: int) -> list[int]:
 
 
 def check_fallback(fallback: Sequence[float] | None) -> tuple[float, float, float] | None:
-    """The three fallback discounts (the last one given goes for the rest), or None where none are wanted.
+    """The three fallback discounts (the last given one repeats), or None if none are given.
 
     Raises:
-        InputError: not one to three of them, or a discount larger than the count it is taken from, or negative.
+        InputError: not one to three discounts, or a discount that is negative or above its count.
     """
     if fallback is None:
         return None
@@ -134,10 +136,10 @@ def _discounts(n: Ints, length: int) -> tuple[float, float, float]:
         n: numbers of n-grams with an adjusted count of 0, 1, ..., 4, and of 5 or more.
 
     Raises:
-        InputError: a count of counts that is needed is zero, or a discount comes out of range.
+        InputError: a required count of counts is zero, or a discount is out of range.
     """
     cure = (
-        "give more text, take out repeated lines, or set fallback discounts (--discount-fallback; in an experiment"
+        "use more text, remove repeated lines, or set fallback discounts (--discount-fallback; in an experiment"
         " discount_fallback = true in [language_model])"
     )
     for count in (1, 2, 3):
@@ -215,7 +217,7 @@ def estimate_ngrams(
         backoffs.append(backoff)
     tables: list[OrderTable] = []
     moved: Ints | None = None
-    own_backoffs = [*backoffs[1:], None]  # those of an order's n-grams, as contexts of the order above
+    own_backoffs = [*backoffs[1:], None]  # backoff weights of an order's n-grams, as contexts of the next order
     for table, keep, prob, own in zip(counted, kept, probs[1:], own_backoffs, strict=True):
         suffix = table.suffix if moved is None else moved[table.suffix]
         log_backoff = None if own is None else _log10(own[keep])
@@ -227,18 +229,18 @@ def estimate_ngrams(
 def _smooth(
     table: Counts, counts: Ints, keep: NDArray[np.bool_], discount: Floats, lower: Floats, contexts: int
 ) -> tuple[Floats, Floats]:
-    """Probabilities of one order, pruned n-grams included, and the backoff weights of their contexts.
+    """Probabilities of one order, including pruned n-grams, and the backoff weights of their contexts.
 
     Args:
-        counts: adjusted ones.
-        keep: n-grams that pruning leaves.
+        counts: adjusted counts.
+        keep: True for n-grams that pruning keeps.
         lower: probabilities of the order below.
         contexts: number of n-grams one order down.
     """
     taken = np.concatenate(([0.0], discount))[np.minimum(counts, 3)]
     total = np.bincount(table.context, counts, contexts)
     freed = np.bincount(table.context, np.where(keep, taken, counts), contexts)
-    # What nothing follows (</s>, <unk>) is no context: it passes everything down.
+    # Words without followers (</s>, <unk>) are no context and pass all mass down.
     backoff = np.divide(freed, total, out=np.ones(contexts), where=total > 0)
     return (counts - taken) / total[table.context] + backoff[table.context] * lower[table.suffix], backoff
 
@@ -246,7 +248,7 @@ def _smooth(
 def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
     """Writes the model in ARPA format (log10, 7 significant digits); equal models give equal bytes.
 
-    ``<s>`` is never predicted; it carries the probability of ``<unk>``, as what adds up to 1 does not include it.
+    ``<s>`` is never predicted; it carries the probability of ``<unk>`` and is not part of the sum of 1.
 
     Raises:
         InputError: the file cannot be written.
@@ -269,7 +271,7 @@ def write_arpa(model: NgramModel, path: str | os.PathLike[str]) -> None:
 
 
 def _names(model: NgramModel, length: int, part: slice) -> Iterator[str]:
-    """The words of some n-grams of an order."""
+    """The words of selected n-grams of an order."""
     table = model.tables[length - 1]
     first, row = [table.first[part]], table.suffix[part]
     for lower in model.tables[length - 2 :: -1] if length > 1 else ():

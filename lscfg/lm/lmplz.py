@@ -1,4 +1,4 @@
-"""One way to a language model from text, whether KenLM's ``lmplz`` is installed or not."""
+"""Language models from text, by the built-in estimator or KenLM's ``lmplz``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lscfg.lm.estimate import (
 ESTIMATORS = ("lscfg", "lmplz")
 
 _MEMORY = 1024
-"""Sorting memory of ``lmplz`` in MiB, which spills to disk beyond it; its own default is most of the machine's."""
+"""Sorting memory of ``lmplz`` in MiB, beyond which it uses the disk; its default is most of the machine's memory."""
 
 
 def build_lm(
@@ -41,12 +41,12 @@ def build_lm(
         text_path: one tokenized sentence a line, UTF-8; decompressed if it is compressed.
         arpa_path: the file to write; compressed if its name ends in .gz.
         order: length of the longest n-grams, 2..6.
-        prune: n-grams with at most that raw count are dropped, one threshold for each order, never falling.
-        discount_fallback: up to three discounts for orders where the text does not determine them.
-        estimator: ``lscfg`` for the built-in one, which keeps all n-grams in memory; ``lmplz`` for KenLM's, on disk.
+        prune: n-grams up to these raw counts are dropped; one threshold for each order, never falling.
+        discount_fallback: up to three discounts for orders whose discounts the text does not determine.
+        estimator: ``lscfg`` for the built-in estimator, in memory; ``lmplz`` for KenLM's, on disk.
 
     Raises:
-        InputError: bad arguments or text, ``lmplz`` is wanted but missing, or it failed (the error has its messages).
+        InputError: bad arguments or text, or ``lmplz`` is missing or failed (the error contains its messages).
     """
     if estimator not in ESTIMATORS:
         raise InputError(f"unknown estimator {estimator}; choose among {', '.join(ESTIMATORS)}")
@@ -72,7 +72,7 @@ def _run_lmplz(
     thresholds: list[int],
     fallback: tuple[float, float, float] | None,
 ) -> None:
-    """Runs ``lmplz`` on a copy of the text: both estimators then agree on .gz files and on a last line left open."""
+    """Runs ``lmplz`` on a copy of the text, so that both estimators read compressed files and unfinished last lines."""
     with tempfile.TemporaryDirectory(prefix="lscfg-lm-") as folder:
         text, arpa = Path(folder, "text"), Path(folder, "arpa")
         with atomic_write(text) as file:
@@ -87,18 +87,18 @@ def _run_lmplz(
             done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False)
         except OSError as error:
             raise InputError(
-                f"cannot run: {error.strerror or error}; mend it or use --estimator lscfg", program
+                f"cannot run: {error.strerror or error}; repair it or use --estimator lscfg", program
             ) from error
         if done.returncode != 0:
             raise InputError(
-                f"lmplz failed (status {done.returncode}): {_messages(done.stderr)}; mend the cause, or see whether the"
-                " built-in estimator does better (--estimator lscfg)",
+                f"lmplz failed (status {done.returncode}): {_messages(done.stderr)}; "
+                "remove the cause, or try the built-in estimator (--estimator lscfg)",
                 text_path,
             )
         try:
             check_arpa(arpa, order)
         except InputError as error:
-            raise InputError(f"lmplz wrote no sound model: {error}; use --estimator lscfg", text_path) from error
+            raise InputError(f"lmplz wrote a damaged model: {error}; use --estimator lscfg", text_path) from error
         with open(arpa, "rb") as source, atomic_write(arpa_path, "wb") as target:
             shutil.copyfileobj(source, target)
 

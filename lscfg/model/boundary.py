@@ -1,4 +1,4 @@
-"""Weights of the words at the borders of source spans, as model files have them."""
+"""Weights of the words at the borders of source spans, as in model files."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class BoundaryModel:
     def of(cls, words: list[str], *given: tuple[np.ndarray, np.ndarray]) -> BoundaryModel:
         """Builds a model from ends and sides in any order; sums the weights of repeated pairs of words.
 
-        Words that no pair has are left out, and pairs of weight 0.
+        Words without pairs and pairs of weight 0 are left out.
 
         Args:
-            given: of ends and of sides, pairs of words and their weights.
+            given: pairs of words and their weights, for ends and for sides.
         """
         sums = []
         for pairs, weights in given:
@@ -62,7 +62,7 @@ class BoundaryModel:
         return cls([words[k] for k in used.tolist()], renamed[0], ends_weights, renamed[1], sides_weights)
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By their names in model files."""
+        """The arrays by their names in model files."""
         encoded = [word.encode("utf-8") for word in self.words]
         return {
             "boundary.vocab.bytes": np.frombuffer(b"".join(encoded), np.uint8),
@@ -78,7 +78,7 @@ class BoundaryModel:
         """The inverse of ``arrays``.
 
         Raises:
-            ValueError: something is missing or wrong; the array is named.
+            ValueError: names an array that is missing or wrong.
         """
         start = "boundary."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}

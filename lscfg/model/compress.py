@@ -20,19 +20,19 @@ from lscfg.parallel.choose import in_threads
 # marginals.
 
 BLOCK = 1 << 18
-"""Values of the tensors that are decomposed together: they should stay in the cache."""
+"""Values of the tensors that are decomposed together, few enough for the cache."""
 
 
 @dataclass(frozen=True)
 class CPSettings:
-    """Settings of decomposing tensors.
+    """Settings of tensor decomposition.
 
     Attributes:
         rank: most components of a tensor, 1 or more.
         tolerance: a tensor gets the fewest componentsof 1, 2, 4, ... and ``rank`` whose residual has no greater
             share of its norm, in [0, 1).
         iterations: most sweeps of alternating least squares for each number of components.
-        threads: workers; the result does not depend on them.
+        threads: number of threads; the result does not depend on it.
     """
 
     rank: int
@@ -52,9 +52,9 @@ class LowRank:
     """Tensors as sums of outer products: tensor k is the sum of u (x) v (x) w over its components.
 
     Attributes:
-        components: int64 [tensors + 1], where those of a tensor begin.
+        components: int64 [tensors + 1], first component of each tensor.
         factors: float32 [components, 3, m]: u of the left-hand side, v and w of the nonterminals in source order.
-        error: float64 [tensors], the norm of what is left over the norm of the tensor; 0 for a tensor of zeros.
+        error: float64 [tensors], norm of the residual over the norm of the tensor; 0 for a tensor of zeros.
     """
 
     components: np.ndarray
@@ -63,7 +63,7 @@ class LowRank:
 
     @property
     def ranks(self) -> np.ndarray:
-        """int64 [tensors], the number of components of each."""
+        """int64 [tensors], number of components."""
         return np.diff(self.components)
 
 
@@ -120,7 +120,7 @@ def _ranks(most: int) -> Iterator[int]:
 
 
 def _als(full: np.ndarray, rank: int, settings: CPSettings) -> tuple[np.ndarray, np.ndarray]:
-    """Components [n, rank, 3, m] of tensors [n, m, m, m] of norm 1, and the norm of what they leave, [n]."""
+    """Components [n, rank, 3, m] of tensors [n, m, m, m] of norm 1, and the norms of the residuals, [n]."""
     n, m = full.shape[:2]
     unfolded = [np.moveaxis(full, 1 + mode, 1).reshape(n, m, m * m) for mode in range(3)]
     factors = [_leading(matrix, rank, mode) for mode, matrix in enumerate(unfolded)]
@@ -151,7 +151,7 @@ def _als(full: np.ndarray, rank: int, settings: CPSettings) -> tuple[np.ndarray,
 
 
 def _leading(matrix: np.ndarray, rank: int, mode: int) -> np.ndarray:
-    """A beginning [n, rank, m]: the leading left singular vectors of the unfoldings, and random ones beyond m."""
+    """A start [n, rank, m]: the leading left singular vectors of the unfoldings, and random vectors beyond m."""
     n, m = matrix.shape[:2]
     vectors = np.linalg.eigh(matrix @ matrix.transpose(0, 2, 1))[1][:, :, ::-1].transpose(0, 2, 1)[:, :rank]
     if rank > m:
@@ -164,10 +164,10 @@ def compress(path: str | os.PathLike[str], output: str | os.PathLike[str], setti
     """Writes the model with tensors of low rank for its rules of two nonterminals.
 
     Raises:
-        InputError: the model cannot be read, or is of low rank already.
+        InputError: the model cannot be read, or already has low rank.
     """
     if "C2.components" in tensors.load(path, "model")[0]:
-        raise InputError("the model is of low rank already; compress the one that it was made from", path)
+        raise InputError("the model already has low rank; compress the original model", path)
     parameters = Parameters.load(path)
     found = low_rank(parameters.tensors[2], settings)
     about = parameters.about | {

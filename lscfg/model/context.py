@@ -1,4 +1,4 @@
-"""Context models: target sides among the words around a rule."""
+"""Context models: target sides given the words around a rule."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ContextModel:
     """Weights of target sides given the context of a rule application (``lscfg.context.loglinear``).
 
     Attributes:
-        rules: its own rules, of up to two nonterminals in any order; the rules of one source side compete.
-        counts: float64 [rules] > 0, in the corpus.
-        offsets: int64 [outcomes + 1], where those of each outcome begin: the rules, the words of the vocabulary as
-            target words, the shapes of rules.
-        items: int32 [weights], context items, ascending for each; weights: float32 [weights].
+        rules: the rules of the context model, of up to two nonterminals in any order; rules of one source side compete.
+        counts: float64 [rules] > 0, counts in the corpus.
+        offsets: int64 [outcomes + 1], first weight of each outcome; outcomes are the rules, the words of the vocabulary
+            as target words, and the shapes of rules.
+        items: int32 [weights], context items, ascending for each outcome; weights: float32 [weights].
         low_dimensional: a low-dimensional context model of the same rules, or None; with one there may be no weights.
     """
 
@@ -44,16 +44,16 @@ class ContextModel:
 
     @property
     def has_weights(self) -> bool:
-        """False for a low-dimensional context model alone."""
+        """False if the context model is only low-dimensional."""
         return self.low_dimensional is None or len(self.weights) > 0
 
     @staticmethod
     def outcomes(rules: RuleTable) -> int:
-        """Number of outcomes of some rules."""
+        """Number of outcomes of a table of rules."""
         return len(rules) + len(rules.words) + CONTEXT_SHAPES
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By their names in model files."""
+        """The arrays by their names in model files."""
         own = {name: getattr(self, name) for name in ("counts", "offsets", "items", "weights")}
         tables = {name: array for name, array in self.rules.arrays().items() if name != "rules.arity"}
         others = self.low_dimensional.arrays() if self.low_dimensional else {}
@@ -63,7 +63,7 @@ class ContextModel:
     def without_weights(
         cls, rules: RuleTable, counts: np.ndarray, low_dimensional: LowDimensionalModel
     ) -> ContextModel:
-        """A low-dimensional context model alone."""
+        """A context model that is only low-dimensional."""
         offsets = np.zeros(cls.outcomes(rules) + 1, np.int64)
         return cls(rules, counts, offsets, np.zeros(0, np.int32), np.zeros(0, np.float32), low_dimensional)
 
@@ -72,10 +72,10 @@ class ContextModel:
         """The inverse of ``arrays``.
 
         Args:
-            kind: of the low-dimensional context model, if there is one.
+            kind: kind of the low-dimensional context model, if any.
 
         Raises:
-            ValueError: something is missing or wrong; the array is named.
+            ValueError: names an array that is missing or wrong.
         """
         start = "context."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
@@ -89,16 +89,16 @@ class ContextModel:
         return made
 
     def _check(self) -> None:
-        """Refuses what no model has.
+        """Refuses contents that no model can have.
 
         Raises:
-            ValueError: the array that is wrong.
+            ValueError: names the wrong array.
         """
         self.rules.check_distinct()
         if self.rules.arity.max(initial=0) > MAX_TENSOR_ARITY:
             raise ValueError("array 'context.rules.symbols' has a rule of too many nonterminals")
         if len(self.offsets) != self.outcomes(self.rules) + 1:
-            raise ValueError("array 'context.offsets' is not of the context's rules and words")
+            raise ValueError("array 'context.offsets' does not fit the context's rules and words")
         check_offsets("context.offsets", self.offsets, len(self.items))
         check_range("context.items", self.items, 0, context_items(len(self.rules.words)))
         falls = np.nonzero(np.diff(self.items) <= 0)[0] + 1
@@ -109,7 +109,7 @@ class ContextModel:
 
 
 def _arity(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray) -> np.ndarray:
-    """int32 [rules], nonterminals of the source sides.
+    """int32 [rules], number of nonterminals of each rule.
 
     Raises:
         ValueError: the offsets are wrong.
@@ -123,5 +123,5 @@ def _arity(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray) -> 
 
 
 def context_items(words: int) -> int:
-    """Number of context items with so many words (docs/reference/formats.md)."""
+    """Number of context items for a number of words (docs/reference/formats.md)."""
     return CONTEXT_WORD_KINDS * (words + 2) + 2 * CONTEXT_LENGTHS

@@ -24,12 +24,12 @@ WEIGHTS = {"offsets": "int64 [rows + 1]", "columns": "int32 [weights]", "weights
 
 
 def first_gap_item(window: int, words: int) -> int:
-    """The first item of the words in gaps, of which each word of the vocabulary has four."""
+    """The first item of words in gaps; each word of the vocabulary has four."""
     return (2 * window + 1) * (words + CONTEXT_EXTRA_WORDS)
 
 
 def first_length_item(window: int, words: int) -> int:
-    """The first item of the lengths of gaps, which come behind all items of words."""
+    """The first item of the lengths of gaps, which follow all items of words."""
     return (2 * window + 5) * (words + CONTEXT_EXTRA_WORDS)
 
 
@@ -43,14 +43,15 @@ class LowDimensionalModel:
     """A low-dimensional context model (plugin/inference/scorer.h).
 
     Attributes:
-        kind: one of ``SCORE_FUNCTIONS``, how words around and rules are compared.
-        window: words on each side; bag: whether their distance counts for nothing.
-        items: int32 [items], ascending; vectors: float32 [items, m] of them; shift: float32 [m], added to their sum.
-        row: int32 [rules], of the context model, -1: none; rules: float32 [rows, width]; bias: float32 [rows].
+        kind: one of ``SCORE_FUNCTIONS``, the comparison of surrounding words and rules.
+        window: words on each side; bag: True if their distance is ignored.
+        items: int32 [items], ascending; vectors: float32 [items, m]; shift: float32 [m], added to the sum of vectors.
+        row: int32 [rules], row of each rule of the context model, or -1; rules: float32 [rows, width]; bias: float32
+            [rows].
         calibration: float64 [2], weights of the logarithm of a rule's count and of its score in ln P(e|f, context).
-        hidden: of kinds with a hidden layer: float32 [h, m], [h] and [h].
-        weights: of the kind ``sparse``, whose vectors have m = 0: int64 [rows + 1], where those of each row begin;
-            int32 [weights], the place of each one's item, ascending in a row; float32 [weights].
+        hidden: for kinds with a hidden layer, float32 [h, m], [h] and [h].
+        weights: for the kind ``sparse``, whose vectors have m = 0: int64 [rows + 1], first weight of each row; int32
+            [weights], index of each weight's item, ascending in a row; float32 [weights].
     """
 
     kind: str
@@ -67,7 +68,7 @@ class LowDimensionalModel:
     weights: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """By their names in model files."""
+        """The arrays by their names in model files."""
         names = LAYOUT if self.weights else LAYOUT | VECTORS
         own = {name: getattr(self, name) for name in names if name != "window"}
         own["window"] = np.array([self.window, self.bag])
@@ -78,7 +79,7 @@ class LowDimensionalModel:
         return {f"sense.{name}": array.astype(_type(name)) for name, array in own.items()}
 
     def with_more(self, words: int, new_words: int, new_rules: int) -> LowDimensionalModel:
-        """The model of a context with more words after its own, and more rules, which it does not know."""
+        """The model for a context model with additional words and rules, which have no scores."""
         slot, word = np.divmod(self.items.astype(np.int64), words + CONTEXT_EXTRA_WORDS)
         moved = slot * (words + new_words + CONTEXT_EXTRA_WORDS) + word + np.where(word >= words, new_words, 0)
         behind = first_length_item(self.window, words)
@@ -92,10 +93,10 @@ class LowDimensionalModel:
         """The inverse of ``arrays``.
 
         Args:
-            rules, words: how many the context model has.
+            rules, words: sizes of the context model.
 
         Raises:
-            ValueError: something is missing or wrong; the array is named.
+            ValueError: names an array that is missing or wrong.
         """
         own = {name.removeprefix("sense."): array for name, array in arrays.items() if name.startswith("sense.")}
         if kind not in SCORE_FUNCTIONS:
@@ -117,9 +118,9 @@ class LowDimensionalModel:
                 "rules": np.zeros((sizes["rows"], 0)),
             }
         elif sizes["width"] != (sizes["h"] if hidden else sizes["m"]):
-            raise ValueError("array 'sense.rules' is not of the model's dimensions")
+            raise ValueError("array 'sense.rules' does not fit the model's dimensions")
         if sizes["rules"] != rules:
-            raise ValueError("array 'sense.row' is not of the context's rules")
+            raise ValueError("array 'sense.row' does not fit the context's rules")
         for name, array in own.items():
             if array.dtype.kind == "f" and not np.isfinite(array).all():
                 raise ValueError(f"array 'sense.{name}' holds a value that is not finite")
@@ -130,10 +131,10 @@ class LowDimensionalModel:
 
 
 def _check_weights(own: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
-    """Refuses weights that are of no rows and items.
+    """Refuses weights that do not fit rows and items.
 
     Raises:
-        ValueError: the array that is wrong.
+        ValueError: names the wrong array.
     """
     check_offsets("sense.offsets", own["offsets"], sizes["weights"])
     check_range("sense.columns", own["columns"], 0, sizes["items"])

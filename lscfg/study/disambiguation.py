@@ -1,4 +1,4 @@
-"""Questions of phrase-sense disambiguation: the translation of a source phrase in its sentence.
+"""Questions of phrase sense disambiguation: the translation of a source phrase in its sentence.
 
 Saluja's thesis, section 4.2.
 """
@@ -40,18 +40,18 @@ class Inventory:
     rules: RuleTable
     """All phrase pairs."""
     count: np.ndarray
-    """int64 [rules], tokens of each."""
+    """int64 [rules], tokens of each rule."""
     kept: np.ndarray
-    """int64, the options, by source phrase."""
+    """int64, rules that are options, by source phrase."""
     begin: np.ndarray
-    """int64 [source phrases + 1], begin of the options of each in ``kept``, by ``rules.source_id``."""
+    """int64 [source phrases + 1], first option of each source phrase in ``kept``, by ``rules.source_id``."""
     forward: np.ndarray
     backward: np.ndarray
     """float64 [rules], natural logarithms of the relative frequencies P(e|f) and P(f|e)."""
 
     @classmethod
     def of(cls, tokens: RuleTokens, settings: InventorySettings) -> Inventory:
-        """The inventory of some tokens."""
+        """The inventory of tokens."""
         rules, side = tokens.rules, tokens.rules.source_id
         count = np.bincount(tokens.places[:, 0], minlength=len(rules))
         kept = np.nonzero(most_frequent(side, count, settings.max_targets) & (count >= settings.min_count))[0]
@@ -73,16 +73,16 @@ class Questions:
     choices: Choices
     """The right option of each question."""
     rule: np.ndarray
-    """int64 [options], numbers in the inventory."""
+    """int64 [options], rules of the inventory."""
     sentence: np.ndarray
-    """int64 [questions], sentence of each."""
+    """int64 [questions], sentence of each question."""
     span: np.ndarray
     """int64 [questions, 4], source and target spans."""
     source: list[str]
     target: list[str]
     """The sentences."""
     trivial: int
-    """Tokens of source phrases with a single option, which is right."""
+    """Number of tokens of source phrases with a single option, which is right."""
 
     @classmethod
     def held_out(cls, train: Derivations, held_out: Derivations, settings: InventorySettings) -> Questions:
@@ -137,20 +137,20 @@ class Questions:
         )
 
     def by_sentence(self) -> Iterator[tuple[int, range]]:
-        """Each sentence with its questions."""
+        """Yields each sentence with its questions."""
         sentences, first = np.unique(self.sentence, return_index=True)
         ends = [*first[1:].tolist(), len(self.sentence)]
         for sentence, begin, end in zip(sentences.tolist(), first.tolist(), ends, strict=True):
             yield sentence, range(begin, end)
 
     def target_lengths(self) -> np.ndarray:
-        """float64 [options], words of their target sides."""
+        """float64 [options], number of target words."""
         rules = self.inventory.rules
         result: np.ndarray = (np.diff(rules.offsets) - rules.src_length)[self.rule].astype(np.float64)
         return result
 
     def language_scores(self, scorer: PhraseScorer) -> np.ndarray:
-        """float64 [options, 2]: log10 probability among the other words of the reference, and its number of words."""
+        """float64 [options, 2]: log10 probability among the reference's other words, and number of words."""
         rules, found = self.inventory.rules, np.empty((len(self.rule), 2))
         words: dict[int, list[str]] = {}
         for rule in np.unique(self.rule).tolist():

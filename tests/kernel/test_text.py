@@ -135,5 +135,5 @@ def test_applications_are_those_of_the_forest(tmp_path):
         texts += print_applications(forest, shown, part, own, int(forest.app_edge[apps[half - 1]]) if texts else -1)
         del others[:count]
     assert texts.decode() == text
-    with pytest.raises(ValueError, match="sides are not there"):
+    with pytest.raises(ValueError, match="sides are missing"):
         print_applications(forest, shown, apps, (Strings.of([]), Strings.of([])), -1)
