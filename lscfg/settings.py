@@ -1,7 +1,7 @@
-"""Settings as data: default, range and help of a setting are written once, with its field.
+"""Settings as data: the field of a setting declares default, range and help.
 
-From these declarations come the checks, the options of commands and their help, the keys of experiment files, what a
-stage's key depends on, and the tables of docs/reference/configuration.md.
+Checks, options of commands and their help, keys of experiment files, the contents of
+stage keys, and the tables of docs/reference/configuration.md derive from these declarations.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class SettingError(InputError):
     """A value out of its range.
 
     Attributes:
-        name: of the setting, or of its option once that is known; requirement: what is wrong, without the name.
+        name: name of the setting, or of its option if known; requirement: the violated requirement, without the name.
     """
 
     def __init__(self, name: str, requirement: str):
@@ -35,7 +35,7 @@ class SettingError(InputError):
 
 
 def _number(value: float) -> str:
-    """A limit for messages, whole numbers with all their digits."""
+    """A limit for messages; whole numbers show all digits."""
     return f"{value:g}" if value % 1 else f"{value:.0f}"
 
 
@@ -50,7 +50,7 @@ class Limits:
     choices: tuple[str, ...] = ()
 
     def requirement(self, value: Any) -> str | None:
-        """The requirement that the value violates; None if it meets all."""
+        """The requirement that the value violates, or None."""
         if self.choices and value not in self.choices:
             known = ", ".join(self.choices)
             return f"must be one of {known}, not {quote(value)}{did_you_mean(value, self.choices)}"
@@ -93,15 +93,15 @@ def setting(
     """A field of a settings class.
 
     Args:
-        default: its value where none is given; a list or a dict is copied for each instance.
-        help: one line with a noun at its head, without the default.
-        least, most, above, below: limits of a number, or of each of several.
-        choices: the values of a string, or of each of several.
+        default: the default value; a list or a dict is copied for each instance.
+        help: one line that begins with a noun, without the default.
+        least, most, above, below: limits of a number, or of each number of several.
+        choices: possible values of a string, or of each string of several.
         metavar: the value in a command's help.
-        shown: the default in words, where the value itself would not be clear.
-        part: of the work that alone depends on it, where that is not all of it.
-        common: commands have an option for it, next to ``--set``.
-        option: the name of that option, where it is another one; letter: its short form, where it has one.
+        shown: the default in words, if the value would not be clear.
+        part: the only part of the work that depends on the setting, if not all of it.
+        common: True if commands also have an option for the setting, besides ``--set``.
+        option: name of that option, if it differs; letter: short form, if any.
     """
     metadata = {"help": help, "limits": Limits(least, most, above, below, tuple(choices))}
     metadata |= {"metavar": metavar, "shown": shown, "part": part, "option_name": option}
@@ -115,7 +115,7 @@ def setting(
 class Declared:
     """Base class of the settings of kinds, tables and commands.
 
-    A subclass inherits settings, and may give some of them other defaults: ``class Own(Base, defaults={"passes": 2})``.
+    A subclass inherits settings and may change their defaults: ``class Own(Base, defaults={"passes": 2})``.
 
     Raises:
         SettingError: a value is out of its range.
@@ -133,10 +133,10 @@ class Declared:
             item.check(getattr(self, item.name))
 
     def facts(self, *parts: str) -> dict[str, Any]:
-        """All values but files, as JSON has them: what a result depends on, apart from what is in the files.
+        """All values except files, as JSON data: everything that a result depends on, apart from the contents of files.
 
         Args:
-            parts: of the work; none: the whole.
+            parts: parts of the work; none: all of it.
         """
         return {
             item.name: list(value) if isinstance(value := getattr(self, item.name), tuple) else value
@@ -145,7 +145,7 @@ class Declared:
         }
 
     def files(self) -> dict[str, Path]:
-        """The files that are named, by the name of the setting."""
+        """The given files, by name of the setting."""
         found = ((item.name, getattr(self, item.name)) for item in settings_of(type(self)) if item.kind is Path)
         return {name: path for name, path in found if path is not None}
 
@@ -163,11 +163,11 @@ def _fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a class, as its declaration has it."""
+    """One setting of a class, as declared."""
 
     name: str
     kind: type
-    """int, float, bool, str or Path; of several values, that of each."""
+    """int, float, bool, str or Path; of several values, the type of each."""
     many: bool
     optional: bool
     default: Any
@@ -181,14 +181,14 @@ class Setting:
     common: bool
 
     def check(self, value: Any) -> None:
-        """Refuses a value out of its range; of several values, none at all or one that is there twice.
+        """Refuses a value out of its range; of several values, an empty list or a repeated value.
 
         Raises:
-            SettingError: it is.
+            SettingError: the value is refused.
         """
         if value is None and self.optional:
             return
-        if self.many and self.default and not value:  # where none is an answer, it is the default
+        if self.many and self.default and not value:  # if an empty list is possible, it is the default
             raise SettingError(self.name, "must name one or more")
         seen = set()
         for single in value if self.many else (value,):
@@ -200,14 +200,14 @@ class Setting:
 
     @property
     def option(self) -> str:
-        """The command-line option; what is the default cannot be asked for, only its contrary."""
+        """The command-line option; of a switch, only the opposite of the default."""
         name = self.option_name or self.name.replace("_", "-")
         if self.kind is bool and self.default:
             name = f"no-{name}"
         return f"-{name}" if len(name) == 1 else f"--{name}"
 
     def default_text(self) -> str:
-        """The default for help and tables, ``none`` where there is none."""
+        """The default for help and tables, or ``none``."""
         if self.shown:
             return self.shown
         if self.many:
@@ -220,7 +220,7 @@ class Setting:
 
 
 def settings_of(cls: type) -> tuple[Setting, ...]:
-    """The settings of a class in order; fields that are declared otherwise are none."""
+    """The settings of a class in order, without fields that are no settings."""
     return _settings_of(cls)
 
 

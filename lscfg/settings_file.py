@@ -18,20 +18,20 @@ Keys = tuple[str, ...]
 
 
 _LONGEST = 4096
-"""Characters of a string, which is as long as a file's name may be."""
+"""Most characters of a string, the longest name of a file."""
 
 _LONGEST_STATEMENT = 500
-"""Lines of a statement, such as a list, whose line a message names."""
+"""Most lines of a statement, such as a list, whose line a message names."""
 
 _SHOWN = 200
-"""Characters of a value that a message has room for."""
+"""Most characters of a value in a message."""
 
 
 def parse_toml(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
     """The tables of a TOML file.
 
     Raises:
-        InputError: it is not TOML, or holds what Python's reader cannot take.
+        InputError: the file is not TOML, or contains values that Python's reader cannot represent.
     """
     try:
         return tomllib.loads(text)
@@ -48,10 +48,10 @@ def parse_toml(text: str, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def statements(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The statements of a TOML file: the line where each begins, and the tables that it defines.
+    """The statements of a TOML file: first line of each, and the tables that it defines.
 
-    No maintained library reports positions without a second parser (tree-sitter) or private parts (tomlkit). But TOML
-    goes by lines: from the beginning of a statement on, the fewest lines that are TOML by themselves are the statement.
+    No maintained library reports positions without a second parser (tree-sitter) or private parts (tomlkit). TOML
+    consists of lines: a statement is the shortest sequence of lines from its beginning that is TOML by itself.
     A statement longer than ``_LONGEST_STATEMENT`` ends the search.
     """
     inside: Keys = ()
@@ -61,7 +61,7 @@ def statements(lines: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
             return
         try:
             table = tomllib.loads("".join(f"{line}\n" for line in lines[first : last + 1]))
-        except ValueError:  # the statement goes on in the next line
+        except ValueError:  # the statement continues on the next line
             continue
         if lines[first].lstrip().startswith("["):
             inside = _path(table)
@@ -83,7 +83,7 @@ def _path(table: Any) -> Keys:
 
 
 def _fit(table: Any, keys: Keys) -> tuple[int, bool]:
-    """Counts the leading keys that a statement has, and returns whether it ends with them."""
+    """Counts the leading keys of a statement, and returns True if the statement ends after them."""
     depth = 0
     for name in keys:
         if not isinstance(table, dict) or name not in table:
@@ -93,7 +93,7 @@ def _fit(table: Any, keys: Keys) -> tuple[int, bool]:
 
 
 def _shown(value: Any) -> str:
-    """The value for a message: of a long one its beginning."""
+    """The value for a message; a long value is cut."""
     if isinstance(value, (dict, list)):
         return "a table" if isinstance(value, dict) else "a list"
     text = repr(value) if isinstance(value, str) else str(value)
@@ -104,7 +104,7 @@ class Reader:
     """Turns TOML tables into dataclasses; messages name the line of a key.
 
     Args:
-        data: folder from which the paths of ``corpus`` and ``monolingual`` count; None: the file's own, as for others.
+        data: folder for relative paths in ``corpus`` and ``monolingual``; None: the file's folder, as for other tables.
     """
 
     def __init__(self, path: Path, text: str, data: Path | None):
@@ -115,17 +115,17 @@ class Reader:
         return InputError(message, self.path, self._line(keys))
 
     def unknown(self, keys: Keys, known: Sequence[str]) -> InputError:
-        """The error of a key that is none of those known in its table."""
+        """The error of an unknown key."""
         name, names = keys[-1], ", ".join(known) or "none"
         return self.error(keys, f"unknown key {quote(name)}; known here are {names}{did_you_mean(name, known)}")
 
     def not_one_of(self, keys: Keys, value: Any, known: Sequence[str]) -> InputError:
-        """The error of a value that is none of those allowed."""
+        """The error of a value outside the allowed ones."""
         names = ", ".join(known)
         return self.error(keys, f"{keys[-1]} must be one of {names}, not {quote(value)}{did_you_mean(value, known)}")
 
     def _line(self, keys: Keys) -> int | None:
-        """The line that sets the key, or opens the nearest table around it."""
+        """The line that sets the key, or opens the nearest enclosing table."""
         best, nearest = (0, True), None
         for number, table in statements(self.lines):
             if (fit := _fit(table, keys)) > best:
@@ -136,7 +136,7 @@ class Reader:
         """An instance of the dataclass from the table.
 
         Args:
-            further: other keys that the table may have, for messages.
+            further: other keys of the table, for messages.
 
         Raises:
             InputError: a key is unknown, missing or of the wrong type, or a value is out of its range.
@@ -159,11 +159,11 @@ class Reader:
             raise self.error(keys, str(error)) from error
 
     def value(self, hint: Any, found: Any, keys: Keys) -> Any:
-        """The value, checked against the type that is expected."""
+        """The value, checked against the expected type."""
         if isinstance(found, int) and not -(2**63) <= found < 2**63:
             raise self.error(keys, f"{keys[-1]} must be less than 2^63 in size")
         if isinstance(found, str) and len(found) > _LONGEST:
-            raise self.error(keys, f"{keys[-1]} must have {_LONGEST} characters at most, not {len(found)}")
+            raise self.error(keys, f"{keys[-1]} must have at most {_LONGEST} characters, not {len(found)}")
         if isinstance(hint, UnionType):
             hint = next(argument for argument in get_args(hint) if argument is not type(None))
         if get_origin(hint) is dict:
@@ -190,7 +190,7 @@ class Reader:
     def _file(self, name: str, keys: Keys) -> Path:
         in_corpus = keys[0] in ("corpus", "monolingual")
         path = (self.data if in_corpus and self.data else self.path.parent) / name
-        if not os.path.isfile(path):  # unlike that of Path it never fails, however long the name is
+        if not os.path.isfile(path):  # unlike Path.exists, never fails, however long the name is
             cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""
             raise self.error(keys, f"{keys[-1]}: no file {_shown(str(path))}{cure}")
         return path

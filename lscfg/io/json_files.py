@@ -10,7 +10,7 @@ from lscfg.io.write import atomic_write
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
-    """Writes a value, indented, with keys in their order."""
+    """Writes a value, indented, with keys in order."""
     with atomic_write(path) as file:
         json.dump(value, file, indent=1, ensure_ascii=False, allow_nan=False)
         file.write("\n")

@@ -67,7 +67,7 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
 
 
 def read_corpus(path: str | os.PathLike[str]) -> tuple[list[str], np.ndarray, int]:
-    """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` around lines, and the length of the longest line.
+    """The vocabulary, the text as word indices with ``<s>`` and ``</s>`` around lines, and the longest line's length.
 
     An empty line is the sentence ``<s> </s>``.
 

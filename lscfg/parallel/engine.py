@@ -3,7 +3,7 @@
 The results are the same for every engine and every number of workers, if the function depends on its block alone. Two
 kinds of work are shared in this way:
 
-- Work that stays in this process. The function may read and write arrays of its caller. Threads pay where the kernel
+- Work that stays in this process. The function may read and write arrays of its caller. Threads help if the kernel
   does the work, which runs without Python's lock. A library function with such work takes ``threads: int`` and makes
   its engine by ``lscfg.parallel.choose.in_threads``.
 - Work that may leave this process. The function is one of a module; the block and the result are pickled. Large inputs
@@ -31,7 +31,7 @@ def available_cores() -> int:
 
 
 def part_bounds(items: int, parts: int) -> list[int]:
-    """The beginnings of parts of the same size, up to one item, and the number of items."""
+    """The begins of parts of equal size (up to one item), and the number of items."""
     return [items * part // parts for part in range(parts + 1)]
 
 
@@ -46,7 +46,7 @@ class Arriving(Protocol):
 
 
 class Engine(Closing):
-    """Base class of engines: workers that blocks of work are dealt to.
+    """Base class of engines: workers that share blocks of work.
 
     ``close`` ends the workers; a later ``map`` starts new ones.
     """
@@ -61,7 +61,7 @@ class Engine(Closing):
 
     @property
     def inherits(self) -> bool:
-        """True if workers that are still to start begin with the objects that this thread keeps.
+        """True if workers that have not started yet will inherit the objects that this thread keeps.
 
         Work must not depend on it. It saves time and memory where the caller makes something large (see
         ``lscfg.parallel.worker.keep``) before the first ``map``.
@@ -81,7 +81,7 @@ class Engine(Closing):
 
         Raises:
             Exception: the error of the function, or of drawing, for the first block that failed. Later blocks may have
-                been worked on; blocks that were not begun are left.
+                been processed; blocks that have not begun are dropped.
             WorkerError: a worker died; the error names its block.
         """
         raise NotImplementedError

@@ -18,13 +18,13 @@ def as_needed(
     at_once: int,
     stop: Callable[[], None],
 ) -> Iterator[tuple[Item, Result]]:
-    """Yields items with their results as they finish; of the items that may begin, the first of the mapping begins.
+    """Yields items with their results as they finish; of the items that are ready, the first of the mapping begins.
 
     Args:
         needs: keys of the items that must be done before an item.
         work: runs in a thread, and mostly waits.
-        at_once: number of items under way at the same time, at least 1.
-        stop: called if an item fails, or the caller leaves; it makes work under way end soon.
+        at_once: largest number of concurrent items, at least 1.
+        stop: called if an item fails or the caller leaves, to end running work soon.
 
     Raises:
         Exception: the error of the item that failed first.

@@ -117,8 +117,8 @@ class Explainer:
     """Explains sentences by a model.
 
     Args:
-        path: a model, which parses with its own rules; or an ini with an LSCFG line, which sets how sentences are
-            parsed.
+        path: a model, which parses with its own rules, or an ini with an LSCFG line, which sets the grammar and
+            options.
 
     Raises:
         InputError: a file cannot be read, or the ini has no LSCFG line.
@@ -167,7 +167,7 @@ class Explainer:
             TooLargeError: the forest exceeds the limit.
         """
         if top < 1 or not 0 <= least < math.inf:
-            raise InputError("give at least 1 choice of a span, and a least marginal that is not negative")
+            raise InputError("top must be at least 1, and least must not be negative")
         words = tuple(sentence.split())
         forest = self._parse(words)
         if forest is None:
@@ -295,7 +295,7 @@ class _Sheet:
 
 
 def _frequencies(parameters: Parameters, grammar: Grammar) -> np.ndarray:
-    """float64 [rules of the grammar]: relative frequency of each rule of the model, else 0."""
+    """float64 [rules of the grammar]: relative frequency of each rule of the model; 0 for other rules."""
     if parameters.one is None:
         return np.zeros(len(grammar))
     table = parameters.rules

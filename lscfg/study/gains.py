@@ -8,7 +8,7 @@ import numpy as np
 
 
 def mean_gain(sums: np.ndarray, counts: np.ndarray) -> tuple[float, float]:
-    """The mean gain of a question and its standard error, sentences being the independent units.
+    """The mean gain per question and its standard error, with sentences as independent units.
 
     Args:
         sums: float64 [sentences], gains of all questions of a sentence; counts: int64 [sentences], their number.

@@ -176,7 +176,7 @@ def _matrix(values: np.ndarray, corner: str = "", columns: Sequence[str] | None 
     width = max((len(cell) for row in rows for cell in row[1:]), default=1)
     lines = [f"  {row[0]:>5}" + "".join(f"{cell:>{max(width + 1, 5)}}" for cell in row[1:]) for row in rows]
     left = [size - len(part) for size, part in zip(values.shape, kept, strict=True)]
-    return lines + ([f"  without the {max(left)} states of the smallest values"] if any(left) else [])
+    return lines + ([f"  without the {max(left)} states with the smallest values"] if any(left) else [])
 
 
 def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
@@ -198,7 +198,7 @@ def show_nearest(path: str | os.PathLike[str], text: str, n_rules: int) -> str:
     cosine = flat @ flat[here] / np.maximum(norm * norm[here], np.finfo(float).tiny)
     lines = [parameters.rules.text(rule), f"  norm {norm[here]:.3e}"]
     if oov[here]:
-        lines.append(f"  its tensor is that of the OOV rule, as those of {oov.sum() - 1} others: it was seen once")
+        lines.append(f"  shares the tensor of the OOV rule with {oov.sum() - 1} others, because it was seen once")
     candidates = np.nonzero(~oov & (norm > NOISE * norm.max()) & (np.arange(len(flat)) != here))[0]
     order = candidates[np.argsort(-cosine[candidates], kind="stable")]
     lines += ["", f"nearest of {len(order)} rules of arity {arity} (cosine, norm):"]
@@ -217,8 +217,8 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
 
     If no parameter is negative: the states by use, each with typical target sides, its share in the nodes of sampled
     trees, the entropy of its rules, the most probable of these by arity, and the states of the nonterminals of binary
-    rules. Else states are directions without a sign, described by the rules without nonterminals that point most along
-    and most against each.
+    rules. Otherwise states are directions without a sign, described by the rules without nonterminals with the largest
+    and smallest cosines.
     """
     parameters = Parameters.load(path)
     states = States.of(parameters)

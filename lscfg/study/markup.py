@@ -17,8 +17,8 @@ def element(name: str, /, *content: str, **attributes: object) -> Markup:
 
     Args:
         content: text, which is escaped, and ``Markup``.
-        attributes: an underscore means a hyphen, and one at the end means nothing (``class_``); attributes that are
-            None are left out; numbers have one decimal place.
+        attributes: an underscore means a hyphen, except at the end (``class_``); attributes that are None are left out;
+            numbers have one decimal place.
     """
     marks = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'

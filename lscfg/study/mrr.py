@@ -61,9 +61,9 @@ class ScoreEvaluator:
     language: np.ndarray | None = None
     """float64 [options, 2], see ``Questions.language_scores``; None without a language model."""
     trivial: int = 0
-    """Number of tokens with a single option that count, too."""
+    """Number of tokens with a single option that count as correct."""
     left_out: float = 0.0
-    """Share of the training tokens that models must have left out."""
+    """Share of the training tokens that models must leave out."""
 
     @classmethod
     def of(
@@ -135,7 +135,7 @@ class ScoreEvaluator:
         return found
 
     def features(self, model: Model, options: FeatureOptions, name: str) -> np.ndarray:
-        """float64 [options, features], as a decoder has them; ``name`` is for the progress bar."""
+        """float64 [options, features], as in a decoder; ``name`` is for the progress bar."""
         questions = self.questions
         kept = questions.inventory.kept
         grammar = Grammar()
@@ -148,7 +148,7 @@ class ScoreEvaluator:
         for sentence, asked in progress(questions.by_sentence(), name, len(np.unique(questions.sentence))):
             ids = grammar.vocab.add_line(questions.source[sentence])
             forest = grammar.parse(ids, ParseOptions(len(ids), False, 1, X))
-            assert forest is not None  # words pass through, side by side
+            assert forest is not None  # words pass through, one after the other
             values = binding.features(forest, None, options)
             words = (forest.edge_tail[:, 0] < 0) & (forest.node_cat[forest.edge_head] == X)
             span = forest.node_span[forest.edge_head]
@@ -171,7 +171,7 @@ class ScoreEvaluator:
         return float(((1 / ranks).sum() + self.trivial) / n), float(((ranks == 1).sum() + self.trivial) / n)
 
     def losses(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """float64 [questions], of conditional logit fitted to the even sentences for the odd ones, and vice versa.
+        """float64 [questions], losses of a conditional logit fitted to even sentences for odd ones, and vice versa.
 
         Raises:
             InputError: one of the halves has no question.
@@ -180,7 +180,7 @@ class ScoreEvaluator:
         even = self.questions.sentence % 2 == 0
         found = np.empty(len(even))
         if even.all() or not even.any():
-            raise InputError("the held-out text has questions in even or odd sentences only; give more of it")
+            raise InputError("the held-out text has questions only in even or only in odd sentences; use a longer text")
         for half in (even, ~even):
             seen, of_seen = self.choices.select(~half)
             asked, of_asked = self.choices.select(half)
@@ -225,7 +225,7 @@ def measure_scores(evaluator: ScoreEvaluator, models: Sequence[str | os.PathLike
     """All figures of the references and of the models, for JSON (docs/reference/formats.md).
 
     Raises:
-        InputError: a model cannot be read or has no scores, or there is too little held-out text.
+        InputError: a model cannot be read or has no scores, or the held-out text is too short.
     """
     candidates = evaluator.references()
     for path in models:

@@ -202,7 +202,7 @@ class RuleQuestions:
         return np.arange(*forest.edge_apps[edge : edge + 2].tolist())
 
     def _find(self, forest: Forest, at_span: dict[Span, int], rule: int, spans: Sequence[Span]) -> int:
-        """The application of a reference's rule at the spans of its node and of those below; -1 if there is none."""
+        """The application of a reference's rule at the spans of its node and children; -1 if there is none."""
         number = int(self._number[rule])
         head, *tails = (at_span.get(span, -1) for span in spans)
         if number < 0 or min(head, *tails, 0) < 0:
@@ -215,5 +215,5 @@ class RuleQuestions:
 
 
 def _lines(rules: RuleTable, which: np.ndarray) -> str:
-    """Rules in cdec's format without features, a line each."""
+    """Rules in cdec's format without features, one per line."""
     return rules.kernel.text(which, (), np.empty((len(which), 0))).decode("utf-8")

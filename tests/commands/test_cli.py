@@ -251,7 +251,7 @@ def test_explain(files, tmp_path):
     for words, message in (
         ([files / "mle.lscfg", ""], "SENTENCE:1: "),
         ([files / "f", "x"], "f: not a safetensors file"),
-        ([files / "mle.lscfg", "x", "--choices", 0], "at least 1 choice"),
+        ([files / "mle.lscfg", "x", "--choices", 0], "top must be at least 1"),
     ):
         run = lscfg("inspect", "sentence", *words)
         assert run.returncode == 1 and message in run.stderr and "Traceback" not in run.stderr, run.stderr

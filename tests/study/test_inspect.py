@@ -25,7 +25,7 @@ def test_nearest_is_the_cosine_of_tensors_of_the_same_arity(tmp_path):
     assert lines[4] == "  +0.9994  3.002e+00  [X] ||| b ||| B" and lines[-1].endswith(
         "-1.0000  1.000e+00  [X] ||| c ||| C"
     )
-    assert "OOV rule, as those of 0 others" in show_nearest(path, "d ||| D", 1)
+    assert "OOV rule with 0 others" in show_nearest(path, "d ||| D", 1)
     with pytest.raises(InputError, match="no rule 'x"):
         show_nearest(path, "x ||| y", 1)
 

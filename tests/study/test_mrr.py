@@ -53,7 +53,7 @@ def test_mean_reciprocal_rank_by_hand():
 def test_no_question():
     with pytest.raises(InputError, match="no token has a source phrase with two options"):
         Questions.held_out(words(TRAIN), words([("a", "A")]), InventorySettings())
-    with pytest.raises(InputError, match="even or odd sentences only"):
+    with pytest.raises(InputError, match="only in even or only in odd sentences"):
         measure_scores(ScoreEvaluator(Questions.held_out(words(TRAIN), words(HELD[:1]), InventorySettings())), [])
 
 
