@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tokenize
 import tomllib
 from collections.abc import Iterator
 from importlib.util import find_spec
@@ -107,6 +108,28 @@ def docstrings() -> Iterator[tuple[str, str]]:
                     yield f"{path.relative_to(ROOT)}:{node.lineno}", text.strip()
 
 
+COMMENTED = (*PRODUCT, "plugin", "benchmarks", "experiments", "docs", "tests")
+C_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.S)
+"""Strings, which may look like comments, and comments."""
+
+
+def comments() -> Iterator[tuple[str, str]]:
+    """Place and text of every comment of Python, C and C++."""
+    for folder in COMMENTED:
+        for path in sorted((ROOT / folder).rglob("*")):
+            place, found = path.relative_to(ROOT), []
+            if path.suffix == ".py":
+                with path.open("rb") as file:
+                    tokens = [*tokenize.tokenize(file.readline)]
+                found = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
+            elif path.suffix in (".c", ".h", ".cc", ".cpp"):
+                text = path.read_text(encoding="utf-8")
+                for match in C_TOKENS.finditer(text):
+                    if not match[0].startswith('"'):
+                        found.append((text.count("\n", 0, match.start()) + 1, match[0]))
+            yield from ((f"{place}:{line}", comment) for line, comment in found)
+
+
 def help_texts() -> Iterator[str]:
     """Help of all commands and options."""
 
@@ -130,6 +153,23 @@ def test_docstrings_begin_with_a_verb_or_a_noun():
 def test_docstrings_use_words_of_today():
     found = [f"{place}: {word}" for place, text in docstrings() for word in old_words(text)]
     assert found == []
+
+
+def test_comments_use_words_of_today():
+    found = [f"{place}: {word}" for place, text in comments() for word in old_words(text)]
+    assert found == []
+
+
+def test_comments_are_found(tmp_path, monkeypatch):
+    (tmp_path / "lscfg").mkdir()
+    (tmp_path / "lscfg" / "a.py").write_text('x = "# no comment"  # beside\n')
+    (tmp_path / "lscfg" / "b.c").write_text('char *x = "/* no comment */"; /* told\n * anew */ // alike\n')
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    assert [(place, old_words(text)) for place, text in comments()] == [
+        ("lscfg/a.py:1", ["beside"]),
+        ("lscfg/b.c:1", ["told", "anew"]),
+        ("lscfg/b.c:2", ["alike"]),
+    ]
 
 
 def test_help_uses_words_of_today():

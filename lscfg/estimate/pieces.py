@@ -149,7 +149,7 @@ def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         top = higher
     node = np.nonzero(kept)[0]
     node = node[np.argsort(top[node], kind="stable")]
-    number = np.full(n + 1, -1, np.int64)  # the last one stands for "no child"
+    number = np.full(n + 1, -1, np.int64)  # the last entry means "no child"
     number[node] = np.arange(len(node))
     return node, number, np.nonzero(is_top[node])[0]
 

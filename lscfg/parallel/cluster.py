@@ -101,7 +101,7 @@ def _local(address: ClusterAddress) -> Iterator[ClusterAddress]:
 
 def _hush() -> None:
     """Silences Dask, which logs each worker that leaves with a traceback; the engine reports what matters."""
-    for name in logging.root.manager.loggerDict:  # some of Dask's modules have levels and handlers of their own
+    for name in logging.root.manager.loggerDict:  # some of Dask's modules set levels and handlers themselves
         if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
             logger = logging.getLogger(name)
             logger.handlers, logger.propagate = [logging.NullHandler()], False

@@ -17,7 +17,7 @@ UNICODE_FORMS = ("nfc", "nfkc", "none")
 _REFUSED = refused_characters()
 _BLANKS = "".join(character for character in _REFUSED if character.isspace())
 _INVISIBLE = "".join(character for character in _REFUSED if not character.isspace())
-_PIECE_MARK = "\u2581"  # stands for the blank in the pieces of SentencePiece
+_PIECE_MARK = "\u2581"  # marks a blank in the pieces of SentencePiece
 
 _BLANK, _NOTHING = re.compile(f"[{_BLANKS}]"), re.compile(f"[{_INVISIBLE}]")
 _ODD = re.compile(f"[{_BLANKS}{_INVISIBLE}]|  ")
@@ -48,7 +48,7 @@ def plain_spaces(line: str) -> str:
     return " ".join(line.split())
 
 
-# ---- words that stand for something else ----
+# ---- words with a special meaning ----
 
 _NAMES = {"&": "amp", "|": "vert", "[": "lbrack", "(": "lpar", "<": "lt"}
 _CHARACTERS = {name: character for character, name in _NAMES.items()}

@@ -36,7 +36,7 @@ struct LatentOptions : lscfg_options {
   /* The features that are wanted, in the order of the columns of lscfg_features. */
   std::vector<int> Columns() const { return std::vector<int>(features.columns, features.columns + features.n_columns); }
 
-  /* Tells if the option is one of these; throws ConfigError for a bad value. */
+  /* True if the option is one of these; throws ConfigError for a bad value. */
   bool Take(const std::string &key, const std::string &value) {
     lscfg_error error;
     const int code = lscfg_options_set(this, key.data(), key.size(), value.data(), value.size(), &error);

@@ -43,7 +43,7 @@ int32_t rule_table_append(rule_table *t, const int32_t *symbols, int32_t n_src, 
   if (rules == INT32_MAX || ARRAY_RESERVE(t->symbols, n + 1) || ARRAY_RESERVE(t->offsets, 1) ||
       ARRAY_RESERVE(t->src_length, 1) || ARRAY_RESERVE(t->arity, 1))
     return LSCFG_ENOMEM;
-  /* the room of n + 1 is so that data is no null pointer even where all sides are empty */
+  /* room for n + 1, so that data is no null pointer even if all sides are empty */
   memcpy(t->symbols.data + t->symbols.size, symbols, (size_t)n * sizeof *symbols);
   t->symbols.size += n;
   t->offsets.data[t->offsets.size++] = t->symbols.size;

@@ -24,7 +24,7 @@ void tensor_file_close(tensor_file *);
 /* Finds a tensor of the given type and number of dimensions and checks that it lies, aligned, inside the file. */
 int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
                     lscfg_error *);
-/* Tells if a tensor of that name and type exists. */
+/* True if a tensor of that name and type exists. */
 int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
 /* The string of a key of the metadata, not NUL-terminated and with its escapes; NULL if the key is absent. */
 const char *tensor_file_metadata(const tensor_file *, const char *key, size_t *length);

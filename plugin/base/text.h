@@ -5,13 +5,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tells if a character is a space other than the blank, or separates lines. */
+/* True if a character is a space other than the blank, or separates lines. */
 static inline int is_space(int32_t code) {
   return code == 0xa0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 ||
          code == 0x202f || code == 0x205f || code == 0x3000;
 }
 
-/* Tells if a character has no width and is no letter: soft hyphens, marks of direction, zero-width spaces, annotations.
+/* True if a character has no width and is no letter: soft hyphens, marks of direction, zero-width spaces, annotations.
  * The joiners U+200C and U+200D are letters of some scripts. */
 static inline int is_invisible(int32_t code) {
   return code == 0xad || code == 0x61c || code == 0x180e || code == 0x200b || code == 0x200e || code == 0x200f ||
@@ -19,7 +19,7 @@ static inline int is_invisible(int32_t code) {
          (code >= 0xfff9 && code <= 0xfffb);
 }
 
-/* Tells if no word may contain a character: control characters, spaces, invisible characters. Some programs end a word
+/* True if no word may contain a character: control characters, spaces, invisible characters. Some programs end a word
  * or a line there, or display two different words in the same way. All readers of text, and lscfg prepare, share this
  * list. */
 static inline int is_refused(int32_t code) {
@@ -55,7 +55,7 @@ static inline int character(const char *p, const char *end) {
   return length;
 }
 
-/* Tells if these bytes are one word: UTF-8, not empty, without blanks and forbidden characters. */
+/* True if these bytes are one word: UTF-8, not empty, without blanks and forbidden characters. */
 static inline int is_word(const char *p, size_t length) {
   const char *end = p + length;
   for (int n; p < end; p += n)

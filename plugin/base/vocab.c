@@ -57,7 +57,7 @@ int32_t lscfg_vocab_add(lscfg_vocab *v, const char *word, size_t length) {
   uint32_t hash = hash_word(word, length);
   int32_t known = find(v, hash, word, length), id = lscfg_vocab_size(v);
   if (known >= 0) return known;
-  /* the room of one byte more is so that data is no null pointer even where all words are empty */
+  /* room for one more byte, so that data is no null pointer even if all words are empty */
   if (id == INT32_MAX || ARRAY_RESERVE(v->bytes, length + 1) || ARRAY_RESERVE(v->offsets, 1) ||
       index_reserve(&v->index))
     return -1;

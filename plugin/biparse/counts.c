@@ -81,7 +81,7 @@ static double weight_of_links(const lscfg_biparse_model *m, const lscfg_biparse_
   return sum;
 }
 
-/* Whether no grammar has a rule: no word on a side, or nonterminals side by side on the source side. */
+/* True if no grammar has a rule: no word on a side, or nonterminals side by side on the source side. */
 static int is_bare(const int32_t *symbols, int32_t n_src, int32_t n_tgt) {
   int32_t words[2] = {0, 0}, adjacent = 0;
   for (int32_t k = 0; k < n_src + n_tgt; k++) words[k >= n_src] += symbols[k] >= 0;

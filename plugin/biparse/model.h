@@ -94,7 +94,7 @@ static inline int32_t find_number(const int_map *m, int64_t key) {
   return entry->key < 0 ? -1 : (int32_t)(entry->value - 1);
 }
 
-/* Tells if a rule has no weight for a pair: no rule has, or the rule occurs in no other pair. */
+/* True if a rule has no weight for a pair: no rule has, or the rule occurs in no other pair. */
 static inline int left_out(const lscfg_biparse_model *m, int32_t rule, int32_t same) {
   return !m->options.rule_weights || (m->options.leave_out && (rule < 0 || m->only.data[rule] == same));
 }

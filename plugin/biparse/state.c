@@ -149,7 +149,7 @@ static int add_aligned(lscfg_biparse_model *m, const lscfg_biparse_view *view, c
   return LSCFG_OK;
 }
 
-/* Tells if a view, the only part of a model, contains everything once. */
+/* True if a view, the only part of a model, contains everything once. */
 static int has_all(const lscfg_biparse_model *m, const lscfg_biparse_view *view) {
   for (int kind = 0; kind < LSCFG_N_SPARSE; kind++)
     if (m->sparse[kind].of.weight.size != view->n_weights[kind]) return 0;

@@ -65,7 +65,7 @@ string Side(const vector<WordID> &symbols, bool is_source, vector<string> *names
   return Quoted(side);
 }
 
-/* Whether cdec has made the rule by itself, of a word that no grammar has to translate. */
+/* True if cdec has made the rule by itself, of a word that no grammar has to translate. */
 bool IsPassThrough(const TRule &rule) {
   static const WordID kX = -TD::Convert("X");
   static const int kPassThrough = FD::Convert("PassThrough");

@@ -38,7 +38,7 @@ class BoundGrammar {
   /* Number of the rule, of an extra one if the grammar lacks it; -1 for an unknown rule. */
   int32_t Find(const TRule &rule) const;
   int32_t Category(WordID nonterminal) const;
-  /* Whether a rule translates the word alone into an X. */
+  /* True if a rule translates the word alone into an X. */
   bool HasRuleOfWord(WordID word) const;
 
   const lscfg_grammar *grammar() const { return grammar_.get(); }

@@ -64,7 +64,7 @@ class Recorder : public FeatureFunction {
 /* The rule above the root, [Goal] -> [S]. */
 bool IsGoal(const TRule &rule);
 
-/* Tells if the input is a sentence, not a lattice. */
+/* True if the input is a sentence, not a lattice. */
 bool IsPlain(const SentenceMetadata &sentence);
 
 #endif

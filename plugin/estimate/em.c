@@ -311,7 +311,7 @@ INLINE void forest_outside(int32_t m, int wide, const lscfg_em *em, int64_t begi
 
 /* ---- both ---- */
 
-/* Whether the tree t was possible; its vectors are filled then. */
+/* True if the tree t was possible; its vectors are filled then. */
 INLINE int one_tree(int32_t m, int wide, const lscfg_em *em, int64_t begin, int64_t end, const double *root,
                     const double *ones, double *log_likelihood, double *inside, double *factor, double *share,
                     double *outside) {

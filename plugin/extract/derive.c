@@ -118,7 +118,7 @@ static int shift_and_reduce(lscfg_derivations *d, const linked_words *c) {
 
 /* ---- other bracketings ---- */
 
-/* Whether a phrase is two phrases side by side and no linked word: 1 in the same order on both sides, -1 in opposite
+/* True if a phrase is two phrases side by side and no linked word: 1 in the same order on both sides, -1 in opposite
  * order, 0 if it is not. */
 static int orientation(const phrase *phrases, const phrase *p) {
   if (p->first_child < 0) return 0;

@@ -281,7 +281,7 @@ static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const 
   return LSCFG_OK;
 }
 
-/* Whether the rules of a source side are left to another part. */
+/* True if the rules of a source side are left to another part. */
 static int is_elsewhere(const lscfg_hiero *h, const spelling *r) {
   const lscfg_hiero_options *o = &h->options;
   return o->parts > 1 && (int32_t)(hash_ints(r->symbols, r->n_src, 0) % (uint32_t)o->parts) != o->part;

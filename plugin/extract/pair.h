@@ -20,7 +20,7 @@ static inline void pair_span(const linked_words *c, int side, int32_t first, int
   span[0] = c->position[side][first];
   span[1] = c->position[side][last] + 1;
 }
-/* Tells if the target words first .. last are linked only to the source words begin .. end. */
+/* True if the target words first .. last are linked only to the source words begin .. end. */
 static inline int pair_closed(const linked_words *c, int32_t begin, int32_t end, const int32_t tgt[2]) {
   return c->links_to[TGT][tgt[1] + 1] - c->links_to[TGT][tgt[0]] == c->links_to[SRC][end + 1] - c->links_to[SRC][begin];
 }

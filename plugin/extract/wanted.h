@@ -18,7 +18,7 @@ void wanted_release(wanted_text *);
 int wanted_add(wanted_text *, lscfg_vocab *, const char *line, size_t length);
 /* The same for words as numbers; negative numbers are unknown words. */
 int wanted_add_words(wanted_text *, const int32_t *words, int64_t n);
-/* Whether the text has all words that this source side has side by side. A side that fails covers no part of it; one
+/* True if the text has all words that this source side has side by side. A side that fails covers no part of it; one
  * that passes may still cover none. */
 int wanted_side(const wanted_text *, const int32_t *symbols, int32_t n);
 

@@ -60,7 +60,7 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
   const draft_app *app = &f->draft_apps.data[a];
   const draft_node *head = &f->draft_nodes.data[app->head];
   int32_t category, tails[MAX_ARITY], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
-  if (app->rule >= lscfg_grammar_size(g) + LSCFG_RULE_REST) /* drafts have no more than two tails */
+  if (app->rule >= lscfg_grammar_size(g) + LSCFG_RULE_REST) /* drafts have at most two tails */
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a,
                       (long)app->rule);
   int32_t arity = wanted_categories(g, app->rule, &category, tails);

@@ -48,7 +48,7 @@ struct lscfg_grammar {
   int32_t *categories_in_order;
 };
 
-/* Whether a rule of a finished grammar translates the word alone into an X. */
+/* True if a rule of a finished grammar translates the word alone into an X. */
 static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
   int32_t node = word < 0 ? -1 : trie_child(&g->sources, 0, word);
   if (node < 0) return 0;
@@ -57,7 +57,7 @@ static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
   return 0;
 }
 
-/* Tells if the rule's source side is exactly two nonterminals; false for the extra rules. */
+/* True if the rule's source side is exactly two nonterminals; false for the extra rules. */
 static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
   return rule < g->rules.size && g->rules.data[rule].arity == 2 && g->rules.data[rule].n_src == 2;
 }

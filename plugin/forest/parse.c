@@ -54,7 +54,7 @@ static int32_t distance(const parser *p, int32_t i, int32_t j) {
   return p->distance ? p->distance[(int64_t)i * (p->n + 1) + j] : j - i;
 }
 
-/* Tells if a rule with its dot there may cover [i, j); passed-through words have cdec's limit for empty arcs. */
+/* True if a rule with its dot there may cover [i, j); passed-through words have cdec's limit for empty arcs. */
 static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
   enum { MAX_PASS = 3 };
   if (place <= GLUE_BEGIN) return 1;

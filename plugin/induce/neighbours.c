@@ -14,7 +14,7 @@ typedef struct {
   int32_t row;
 } neighbour;
 
-/* Whether a is less similar than b; of equals, the later row is. */
+/* True if a is less similar than b; of equals, the later row is. */
 static int is_worse(neighbour a, neighbour b) {
   return a.similarity < b.similarity || (a.similarity == b.similarity && a.row > b.row);
 }
@@ -84,7 +84,7 @@ static float promising(const float *sum, const int32_t *met, int32_t n, int32_t 
   return bin > 0 ? (float)bin / BINS : -FLT_MAX;
 }
 
-/* Whether a row that is so similar at most may be among the best. */
+/* True if a row whose similarity has this upper bound may be among the best. */
 static int may_be(float most, const neighbour *heap, int32_t size, int32_t k) {
   most += 1e-5f; /* more than rounding can hide */
   return most > 0 && (size < k || most >= heap[0].similarity);

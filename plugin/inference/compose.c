@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-/* Beside composites and OWN_TAIL. */
+/* Besides composites and OWN_TAIL. */
 enum { FAILED = -1, TO_COME = -3, NO_MEMORY = -4 };
 enum { UNKNOWN_WORD = INT32_MAX };
 /* Source times target symbols of a rule that is looked at: the work grows with powers of the sides. */
@@ -134,7 +134,7 @@ static int32_t derive_gap(composition *w, const pattern *p, int32_t g, const int
   return derive_part(w, i, j, span[0], span[1]);
 }
 
-/* Tells if the gap may cover the target span; a nonterminal alone covers only itself. */
+/* True if the gap may cover the target span; a nonterminal alone covers only itself. */
 static int fits(const composition *w, const pattern *p, int32_t g, int32_t s, int32_t t) {
   if (target_nonterminals(w, s, t) != p->inside[g]) return 0;
   return t == s + 1 || p->gap[g][1] > p->gap[g][0] + 1 || !p->inside[g];

@@ -314,7 +314,7 @@ static int find_known(contexts *c, int32_t rule, int32_t in_context, int32_t *fo
   return LSCFG_OK;
 }
 
-/* Whether a rule that the context does not have is scored. */
+/* True if a rule that the context does not have is scored. */
 static int is_composed(const contexts *c, int32_t rule) {
   const lscfg_grammar *g = c->binding->grammar;
   return c->compose && rule < lscfg_grammar_size(g) && g->rules.data[rule].lhs == CATEGORY_X &&

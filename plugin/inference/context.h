@@ -7,7 +7,7 @@
 /* The outcomes of a rule, which has room for its target side and two more; returns how many. */
 int32_t rule_outcomes(const lscfg_rules *, int64_t rule, int64_t *outcomes);
 
-/* Tells if the source side contains words: then words far away are items too, except for the shape. */
+/* True if the source side contains words: then words far away are items too, except for the shape. */
 int has_source_words(const lscfg_rules *, int64_t rule);
 
 /* A rule application as the items see it. */

@@ -17,7 +17,7 @@ static const char missing[] = "log-linear context weights";
 static const char cure[] = "add them with lscfg context, or choose other features, such as ratios or paper";
 
 static const feature_row rows[] = {
-    {"ContextTarget0", 0, "gain of the source words around for the target side; rules without nonterminals"},
+    {"ContextTarget0", 0, "gain of the surrounding source words for the target side; rules without nonterminals"},
     {"ContextTargetBare", 0, "the same; rules with source sides of two nonterminals alone"},
     {"ContextTargetN", 0, "the same; all other rules"},
 };

@@ -27,7 +27,7 @@ static double gain(both part, both whole, double floor) {
   return found > largest_log_ratio ? largest_log_ratio : found < -largest_log_ratio ? -largest_log_ratio : found;
 }
 
-/* Whether the rule, of two nonterminals, swaps them. */
+/* True if the rule, of two nonterminals, swaps them. */
 static int swaps(const lscfg_grammar *g, int32_t rule) {
   const int32_t *symbol = g->symbols.data + g->rules.data[rule].tgt;
   while (*symbol >= 0) symbol++;

@@ -3,7 +3,7 @@
 
 #include "inference/pass.h"
 
-/* Whether the rules are the pass-through rule. */
+/* True if the rules are the pass-through rule. */
 int is_pass(const pass *, const rule_set *);
 /* Sum of the tensors of rules without tails that rewrite a node; NULL: zero. */
 const double *leaf_tensor(const pass *, const rule_set *, int32_t head);

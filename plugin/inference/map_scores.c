@@ -50,7 +50,7 @@ static int check_items(const context_scores *s, lscfg_error *error) {
   int64_t end = end_of_items(s);
   for (int64_t k = 0; k < s->n_items; k++)
     if (s->items[k] < 0 || s->items[k] >= end || (k && s->items[k] <= s->items[k - 1]))
-      return wrong("sense.items", "does not ascend, or holds what is no item", error);
+      return wrong("sense.items", "does not ascend, or holds an invalid item", error);
   return LSCFG_OK;
 }
 
@@ -94,14 +94,14 @@ static int map_weights(const tensor_file *file, context_scores *s, lscfg_error *
   s->columns = view.data;
   if ((code = get(file, "sense.offsets", "I64", s->n_rows + 1, -1, 1, &view, error))) return code;
   s->offsets = view.data;
-  if (s->offsets[0] != 0 || s->offsets[s->n_rows] != n) return wrong("sense.offsets", "is not of the weights", error);
+  if (s->offsets[0] != 0 || s->offsets[s->n_rows] != n) return wrong("sense.offsets", "does not fit the weights", error);
   for (int64_t r = 0; r < s->n_rows; r++)
     if (s->offsets[r] > s->offsets[r + 1]) return wrong("sense.offsets", "does not ascend", error);
   for (int64_t r = 0; r < s->n_rows; r++)
     for (int64_t k = s->offsets[r]; k < s->offsets[r + 1]; k++)
       if (s->columns[k] < 0 || s->columns[k] >= s->n_items ||
           (k > s->offsets[r] && s->columns[k] <= s->columns[k - 1]))
-        return wrong("sense.columns", "does not ascend within a row, or points nowhere", error);
+        return wrong("sense.columns", "does not ascend within a row, or is out of range", error);
   return LSCFG_OK;
 }
 
@@ -114,7 +114,7 @@ static int map_rows(const tensor_file *file, int64_t n_rules, context_scores *s,
   if ((code = get(file, "sense.row", "I32", n_rules, -1, 1, &view, error))) return code;
   s->row = view.data;
   for (int64_t r = 0; r < n_rules; r++)
-    if (s->row[r] < -1 || s->row[r] >= s->n_rows) return wrong("sense.row", "points nowhere", error);
+    if (s->row[r] < -1 || s->row[r] >= s->n_rows) return wrong("sense.row", "is out of range", error);
   if ((code = get(file, "sense.calibration", "F64", 2, -1, 1, &view, error))) return code;
   s->calibration = view.data;
   return s->kind->score_items ? map_weights(file, s, error) : map_vectors(file, s, error);

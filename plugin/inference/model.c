@@ -44,7 +44,7 @@ static int map_words(const tensor_file *file, const char *bytes_name, const char
   code = check_offsets(offsets_name, made->word_offsets, made->n_words, bytes.shape[0], error);
   for (int64_t w = 0; w < made->n_words && !code; w++)
     if (!is_word(made->words + made->word_offsets[w], (size_t)(made->word_offsets[w + 1] - made->word_offsets[w])))
-      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds at %lld what is no word", bytes_name,
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds an invalid word at %lld", bytes_name,
                         (long long)made->word_offsets[w]);
   return code;
 }

@@ -67,7 +67,7 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
   return LSCFG_OK;
 }
 
-/* Tells if the rules are all of their group, in its order. Rules of no probability, which expanded forests omit, are
+/* True if the rules are all of their group, in its order. Rules of no probability, which expanded forests omit, are
  * ignored, except for rules of words, which may get a probability later. */
 static int is_group(const lscfg_binding *b, const grammar_group *group, const int32_t *rules, int32_t n,
                     int32_t arity) {

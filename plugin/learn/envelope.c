@@ -14,7 +14,7 @@ typedef struct {
 } segment;
 
 /* The lines that are the highest somewhere, by ascending slope; segments and alive have room for n. Of equal lines the
- * first one counts. Lines leave the list once their slope is no more than that of the envelope so far: the few lines
+ * first one counts. Lines leave the list once their slope is at most that of the envelope so far: the few lines
  * that remain need no sorting. */
 static int64_t upper_envelope(const double *score, const double *slope, int64_t n, int64_t *alive, segment *segments) {
   int64_t count = 0, left = n, now = 0;

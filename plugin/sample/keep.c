@@ -1,7 +1,7 @@
 /* Kept samples: counts of the rules in the trees, and their positions. */
 #include "sample/tree.h"
 
-/* Whether a source word with a link is in the rule at head; a word of the tight spans that is linked to it is, too. */
+/* True if a source word with a link is in the rule at head; a word of the tight spans that is linked to it is, too. */
 static int has_link(const lscfg_sampler *s, int32_t head, int32_t arity) {
   int32_t root = s->n_nodes - 1, alignment = s->nodes[root].is_choice ? s->edge_of[root] : 0;
   const uint8_t *linked = s->forests->linked.data + s->pair->word[SRC];

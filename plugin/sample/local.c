@@ -43,7 +43,7 @@ static void set_cut(lscfg_sampler *s, int32_t node, int32_t option, int32_t n_fr
   if (option >= n_free) s->state_of[node] = (uint8_t)(option - n_free);
 }
 
-/* Whether a node is cut, and with which state. The options of a free node are not to be cut, and each state. */
+/* True if a node is cut, and with which state. The options of a free node are not to be cut, and each state. */
 static int draw_cut(lscfg_sampler *s, int32_t node, int32_t above) {
   int32_t n_free = !s->nodes[node].must_cut, n = n_free + s->rules.options.states;
   int32_t current = s->cut_of[node] ? n_free + s->state_of[node] : 0;

@@ -8,7 +8,7 @@
 
 static int overlap(const int32_t a[2], const int32_t b[2]) { return a[0] < b[1] && b[0] < a[1]; }
 
-/* Whether a node is one of the rule's children (1), lies in one or crosses one (-1), or neither. */
+/* True if a node is one of the rule's children (1), lies in one or crosses one (-1), or neither. */
 static int is_child(const lscfg_sampler *s, int32_t node, int32_t n_children) {
   const int32_t *span = s->nodes[node].span[SRC];
   for (int32_t k = 0; k < n_children; k++) {

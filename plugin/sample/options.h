@@ -29,7 +29,7 @@ int sampler_leave_tree(lscfg_sampler *, int32_t n_below);
  * Metropolis-Hastings step on their seats restores the removed ones; LSCFG_ENOMEM. */
 int sampler_take(lscfg_sampler *, int32_t option, int32_t current);
 
-/* Metropolis-Hastings: tells if a proposal with this log ratio, corrected for its proposal probability, is accepted. */
+/* Metropolis-Hastings: true if a proposal with this log ratio, corrected for its proposal probability, is accepted. */
 int sampler_accepts(lscfg_sampler *, double log_ratio);
 /* Ends a proposal of a whole tree, option 1, accepted or not, against the saved one, option 0. */
 int sampler_settle(lscfg_sampler *, int accepted);

@@ -337,7 +337,7 @@ double restaurant_log_joint(const restaurant *r) {
 
 /* ---- going on ---- */
 
-/* Tells if symbols are a rule: words of the vocabulary, and equal numbers of nonterminals on both sides. */
+/* True if symbols are a rule: words of the vocabulary, and equal numbers of nonterminals on both sides. */
 static int is_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity,
                    int32_t n_words) {
   int32_t states = r->options.states;

@@ -72,7 +72,7 @@ double restaurant_log_probability(const restaurant *, const rule_form *);
 /* Log probability of rules one after the other, each given the ones before it; sets their new_table. With tables, a new
  * rule is assumed to open one, all others none. */
 double restaurant_score(const restaurant *, const int32_t *symbols, rule_form *forms, int64_t n);
-/* Tells if two forms are the same rule; compares the symbols of new rules. */
+/* True if two forms are the same rule; compares the symbols of new rules. */
 int restaurant_same(const int32_t *symbols, const rule_form *, const rule_form *);
 /* sums[k]: log probability of k tokens of the form one after the other, k = 0 .. n, without the number of tokens of its
  * restaurant by which each is divided. */

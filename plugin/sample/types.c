@@ -66,7 +66,7 @@ static int read_type(lscfg_sampler *s, int32_t above, int32_t node, cut_type *ty
   return LSCFG_OK;
 }
 
-/* Whether the node is of the type as it is: 1, 0, or LSCFG_ENOMEM. */
+/* True if the node is of the type as it is: 1, 0, or LSCFG_ENOMEM. */
 static int has_type(lscfg_sampler *s, int32_t above, int32_t node, const cut_type *type) {
   if (s->cut_of[node])
     return s->rule_of[above] == type->id[TOP] && s->rule_of[node] == type->id[BOTTOM] &&
@@ -244,7 +244,7 @@ static double draw_cuts(lscfg_sampler *s, cut_type *type) {
   return ratio - log_cuts[n_before];
 }
 
-/* Tells if the same sites would be found after all proposed cuts: 1, 0 or LSCFG_ENOMEM. */
+/* True if the same sites would be found after all proposed cuts: 1, 0 or LSCFG_ENOMEM. */
 static int leads_back(lscfg_sampler *s, const cut_type *type) {
   site_index *p = &s->sites_of;
   int64_t tokens = 0;

@@ -37,7 +37,7 @@ typedef struct {
   const int32_t *app_length;
 } hypergraph;
 
-/* Tells if an edge joins all tails of another except its first: it has no target side, and its item has no words and no
+/* True if an edge joins all tails of another except its first: it has no target side, and its item has no words and no
  * state. Such an item is a choice of the items of these tails, and this is its only edge. */
 static inline int is_rest(const hypergraph *g, const item_edge *edge) {
   return edge->tail[1] >= 0 && edge->app >= 0 && !g->app_length[edge->app];

@@ -212,7 +212,7 @@ static void complete(extraction *x, derivation *d) {
   }
 }
 
-/* Whether the item has a derivation with the same words already; notes them if not. */
+/* True if the item has a derivation with the same words already; notes them if not. */
 static int is_repeated(extraction *x, int32_t item, int32_t id, int *code) {
   const derivation *d = x->derivations.data + id;
   uint32_t hash = (uint32_t)hash_mix(d->hash * 31 + d->power + ((uint64_t)(uint32_t)item << 32));

@@ -30,7 +30,7 @@ struct lscfg_lm {
 };
 
 /* From the table of all pairs; requests a new one from the caller. NULL if the caller refuses or gives an invalid
- * answer, or memory is out: *code tells which. */
+ * answer, or memory is out: *code gives which. */
 const lm_slot *lm_look_up(lscfg_lm *, uint64_t key, int *code);
 
 static inline uint64_t lm_hash(uint64_t key) { return key * 0x9e3779b97f4a7c15u; }

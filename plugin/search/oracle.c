@@ -102,7 +102,7 @@ static double score_of(const oracle *o, const match_item *m) {
   return exp(sum / BLEU_ORDER + brevity);
 }
 
-/* Whether an application joins the tails of another but its first. */
+/* True if an application joins the tails of another but its first. */
 static int joins_rest(const oracle *o, const match_item *m) {
   return m->tail[1] >= 0 && m->app >= 0 && !o->tgt_length[m->app];
 }

@@ -40,7 +40,7 @@ static int had(int memory) {
   return memory;
 }
 
-/* Whether a call did what it should; it may fail for want of memory alone, and tells so. */
+/* True if a call succeeded; it may fail only for lack of memory, with that code. */
 static int good(int code) {
   CHECK(code >= 0 || (code == LSCFG_ENOMEM && error.code == code && strstr(error.message, "memory")));
   error.code = LSCFG_OK;
@@ -81,7 +81,7 @@ static int32_t row[NODES], children[NODES][2];
 static double tensor[3][RULES * M * M * M], totals[3][RULES * M], scale[M], root[M];
 static double sums[RULES * M * M * M];
 
-/* Expected counts of all rules of an arity in place of their parameters. */
+/* Replaces the parameters of all rules of an arity by their expected counts. */
 static int count(const lscfg_derivations_view *v, const lscfg_em *em, int32_t k, const double *inside,
                  const double *outside) {
   lscfg_em_chunk chunks[RULES];

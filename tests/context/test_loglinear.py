@@ -397,7 +397,7 @@ def test_learning_is_what_the_method_says(changes):
     source += ["a b c", "c b a", "b a", "a c b"] * 3
     target += ["C A B", "A C B", "A B", "A B B C"] * 3
     links += ["0-1 1-2 2-0", "0-1 1-2 2-0", "0-1 1-0", "0-0 2-1 2-2 1-3"] * 3
-    # a third translation of b, beside words that are too rare to be items and one that is not
+    # a third translation of b, next to words that are too rare to be items and one that is not
     source += ["a b rare", "d b rare", "often b y", "often b x", "often b x", "d b x", "d b y"]
     target += ["A B RARE", "D B RARE", "OFTEN B Y", "OFTEN B X", "OFTEN C X", "D D X", "D D Y"]
     links += ["0-0 1-1 2-2"] * 7

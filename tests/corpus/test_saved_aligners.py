@@ -45,7 +45,7 @@ def test_a_saved_aligner_aligns_other_text_without_training(text, aligner, tmp_p
     if aligner == "fast-align":
         assert saved == trained  # its links follow from its parameters
     else:
-        assert 0.85 < agreement(saved, trained) < 1  # eflomal's training has the links of its own samples
+        assert 0.85 < agreement(saved, trained) < 1  # eflomal's training returns the links of its samples
     joint = align_both_ways(*(a + b for a, b in zip(train, other, strict=True)), AlignmentSettings(aligner))
     assert agreement(align_with(tmp_path / "m", *other).joined("union"), joint.joined("union")[600:]) > 0.85
 

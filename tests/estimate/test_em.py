@@ -53,7 +53,7 @@ def enumerate_states(trees: TreeSet, weights: Weights) -> tuple[np.ndarray, list
     likelihoods = []
     for t in range(len(trees)):
         nodes = range(trees.first_node[t], trees.first_node[t + 1])
-        # children that are not observed have states of their own: they are summed over like all others
+        # unobserved children have separate states, which are summed over like all others
         names = [*nodes, *((n, s) for n in nodes for s in range(trees.arity[n]) if trees.children[n, s] < 0)]
         total, found = 0.0, []
         for states in itertools.product(range(m), repeat=len(names)):
@@ -100,7 +100,7 @@ def test_expected_counts_are_those_of_enumeration(m, n, longest, limit):
 
 
 def test_wide_rules_cut_a_tree():
-    # 2 4 1 3: no two neighbours make a phrase pair; then the same below and beside other words
+    # 2 4 1 3: no two neighbours make a phrase pair; then the same below and next to other words
     derivations = derive(["a b c d", "x a b c d"], ["p q r s", "p q r s y"], ["0-1 1-3 2-0 3-2", "1-1 2-3 3-0 4-2 0-4"])
     examples, trees = pieces_of(derivations)
     assert derivations.rules.arity.max() == 4

@@ -377,7 +377,7 @@ def test_the_source_of_rules_takes_glue_of_the_decoder(corpus):
 
 
 def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
-    """Rules, places, trees and weights of spans of a folder are those that each would learn anew."""
+    """Rules, places, trees and weights of spans of a folder equal those of separate runs."""
     source = EXTRACTORS["biparsed"]
     settings = source.Settings(passes=2, folds=2, held_out=0.1, batch=16)
     source.learn(corpus, source.Settings.of(source.learning(settings)), tmp_path / "learned", 2)
@@ -385,8 +385,8 @@ def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
     assert sorted(files) == ["fold.0001", "fold.0002"]
     given = dataclasses.replace(corpus, learned={"biparsed": tmp_path / "learned"})
     for name in ("rules", "tokens", "trees", "boundary"):
-        anew, taken = (pickle.dumps(getattr(source, name)(inputs, settings)) for inputs in (corpus, given))
-        assert anew == taken, name
+        learned, taken = (pickle.dumps(getattr(source, name)(inputs, settings)) for inputs in (corpus, given))
+        assert learned == taken, name
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "learned").iterdir()}
     assert source.learning(source.Settings()) == {}
     for chosen in ({"counts": "learned"}, {"max_targets": 3}, {"max_span": 3}):

@@ -99,7 +99,7 @@ UNSEEN = ("kept_short", "length.tables", "log_ways", "length.alpha", "length.dis
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_damage_is_refused_or_does_no_harm(sample, tmp_path, seed):
-    """What trees outside the current ones hold is drawn anew; nothing else may be wrong without being seen."""
+    """Variables outside the current trees are drawn again; every other change must be noticed."""
     folder, random = tmp_path / "chains", np.random.default_rng(seed)
     assert sample("--sweeps", 6, "--checkpoint", folder)[0] == 0
     arrays, metadata = tensors.load(folder / "chain.0001", "sampler")

@@ -80,7 +80,7 @@ def test_five_trees_are_as_likely_as_one_another(density, balanced):
 
 
 @pytest.mark.parametrize("moves", MOVES)
-def test_processes_that_are_drawn_anew_leave_the_exact_distribution(moves):
+def test_processes_that_are_drawn_again_leave_the_exact_distribution(moves):
     """That of the trees, over all concentrations and discounts."""
     pairs = [("a b", "p q", "0-0 1-1")] * 3
 

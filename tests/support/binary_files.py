@@ -212,7 +212,7 @@ def attack(kind: Kind, files: int, rng: Random, folder: Path) -> Found:
         path.write_bytes(gzip.compress(data, 1) if kind.name.endswith(".gz") else data)
         begin = time.perf_counter()
         try:
-            # numbers may be so large that products of them are not: that is told, and nothing else may be
+            # numbers may be so large that their products overflow: only that may be reported
             with time_limit(SECONDS), warnings.catch_warnings(), np.errstate(all="ignore"):
                 warnings.simplefilter("ignore", RuntimeWarning)
                 kind.use(path)

@@ -29,7 +29,7 @@ def text(lines=12, seed=1, words=9):
         (text(), text()[1:] + text()[:1], (2.0, 1.0, 30.0), "no closer to their references"),
         (text(), text(), (70.0, 0.89), "0.89 times as long"),
         (text(), text(), (70.0, 1.2), "1.20 times as long"),
-        (text(4), text(4, seed=2), (2.0, 1.0), ""),  # too few lines to tell
+        (text(4), text(4, seed=2), (2.0, 1.0), ""),  # too few lines for a verdict
         (["a b c d e f"] * 9, ["a b c d e g"] * 9, (50.0, 1.0), ""),  # equal references are no other lines
     ],
 )

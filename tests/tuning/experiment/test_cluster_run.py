@@ -111,7 +111,7 @@ def test_workers_killed_in_stages_change_nothing(corpus, plain, tmp_path, stages
 
     def kill_one(stage):
         if stage in stages:
-            time.sleep(0.2)  # it is under way, or one beside it
+            time.sleep(0.2)  # it is under way, or one next to it
             for number in workers_below(started.process.pid)[:1]:
                 os.kill(number, signal.SIGKILL)
                 killed.add(stage)

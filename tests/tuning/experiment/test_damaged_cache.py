@@ -94,7 +94,7 @@ def check(experiment, output, before):
     return ""
 
 
-def test_a_damaged_file_is_made_anew_or_named(finished, tmp_path):
+def test_a_damaged_file_is_made_again_or_named(finished, tmp_path):
     experiment, whole = finished
     before = (whole / RESULT).read_bytes()
     assert len(damages(whole)) > 200

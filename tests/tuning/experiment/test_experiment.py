@@ -77,7 +77,7 @@ def test_table_and_results(whole):
 def test_the_log_tells_the_stage_of_how_many_and_what_it_took(whole):
     stages = json.loads((whole[0] / "manifest.json").read_text())["stages"]
     begun = re.findall(r"^\[lscfg\] (stage (\d+)/(\d+) (\S+)(?: \(.*\))?)$", whole[1].stderr, re.M)
-    found = sorted((int(number), int(of), name) for _, number, of, name in begun)  # some are made beside each other
+    found = sorted((int(number), int(of), name) for _, number, of, name in begun)  # some are made at the same time
     assert found == [(number, len(stages), stage["name"]) for number, stage in enumerate(stages, 1)]
     assert re.search(r"stage \d+/\d+ tune \(SPECTRAL\)$", whole[1].stderr, re.M)
     for title, *_ in begun:

@@ -149,7 +149,7 @@ def test_the_report_says_what_was_found(done):
     assert "Monolingual text" in page and "candidates from" in page
 
 
-def test_a_second_run_makes_nothing_anew(done):
+def test_a_second_run_makes_nothing_again(done):
     before = (done / "out/results.json").read_bytes()
     run_experiment(done / "run.toml", done / "out", 1)
     assert (done / "out/results.json").read_bytes() == before
