@@ -1,4 +1,4 @@
-"""cdec on many sentences: several processes, output in order, and only the sentence is lost that kills a process."""
+"""cdec on many sentences: several processes, output in order, and no loss beyond a sentence that kills one."""
 
 from __future__ import annotations
 

@@ -2,8 +2,8 @@
 
 A sentence's statistics are one row of ten counts: the matching n-grams of order 1 to 4 (each clipped to its largest
 count in any one reference), the hypothesis's n-grams of order 1 to 4, the length of the hypothesis and that of the
-reference closest to it in length. Rows add up to the statistics of a corpus. Words are what whitespace separates;
-text is taken as it is, so BLEU here is sacrebleu's with ``tokenize="none"``.
+reference closest to it in length. Rows add up to the statistics of a corpus. Whitespace separates words;
+text is not tokenised, so this BLEU is sacrebleu's with ``tokenize="none"``.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class SentenceReferences:
     """The references of one sentence, prepared to count the matches of many hypotheses at once."""
 
     def __init__(self, references: Sequence[str]):
-        """Indexes the n-grams of the references (at least one; an empty one counts as a reference of length 0).
+        """Indexes the n-grams of one or more references; an empty reference has length 0.
 
         Raises:
-            InputError: there is no reference.
+            InputError: the list of references is empty.
         """
         if not references:
             raise InputError("a sentence needs at least one reference")
@@ -100,10 +100,10 @@ class SentenceReferences:
 
 
 def check_references(references: Sequence[Sequence[str]], sentences: int | None = None) -> int:
-    """The number of sentences that every document of ``references`` (one document per reference set) has.
+    """The number of sentences in every document of ``references`` (one document per reference set).
 
     Raises:
-        InputError: there is no document, or the lengths differ among themselves or from ``sentences``.
+        InputError: the list of documents is empty, or their lengths differ among themselves or from ``sentences``.
     """
     if not references:
         raise InputError("give at least one set of references")
@@ -134,8 +134,8 @@ def corpus_stats(hypotheses: Sequence[str], references: Sequence[Sequence[str]])
 def bleu(stats: Stats) -> NDArray[np.float64]:
     """BLEU (0 to 100) of each set of summed statistics, shape (..., 10) to (...).
 
-    As sacrebleu 2 by default: an order without any match counts as 1/2, 1/4, ... match in turn ("exp" smoothing),
-    except that no match of any order, or no 4-gram at all, gives 0.
+    As in sacrebleu 2 by default: orders without a match count 1/2, 1/4, ... match in turn ("exp" smoothing),
+    except that BLEU is 0 without any match, or without 4-grams.
     """
     counts = np.asarray(stats, dtype=np.float64)
     correct, total = counts[..., CORRECT], counts[..., TOTAL]

@@ -56,7 +56,7 @@ class SystemScore:
 
     name: str
     metrics: dict[str, MetricScore]
-    """By the title of the metric."""
+    """Scores by the title of the metric."""
 
 
 @dataclass(frozen=True)
@@ -205,7 +205,7 @@ def _check_outputs(
     references: Sequence[Sequence[str]],
     tested: Sequence[str | None],
 ) -> None:
-    """Refuses outputs and references that do not fit together, and unknown systems to test against.
+    """Refuses outputs and references of different lengths, and unknown systems to test against.
 
     Raises:
         InputError: numbers of runs or lines differ or are 0, or a system is unknown.
@@ -232,7 +232,7 @@ def check_numbers(samples: int, trials: int, seed: int) -> None:
     """Refuses numbers of samples and trials outside 1 to ``MAX_SAMPLES``, and seeds below 1.
 
     Raises:
-        InputError: by name.
+        InputError: names the value.
     """
     for name, value, most in (("samples", samples, MAX_SAMPLES), ("trials", trials, MAX_SAMPLES), ("seed", seed, None)):
         if value < 1:

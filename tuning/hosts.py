@@ -81,7 +81,7 @@ def host_optimiser(
         InputError: the optimiser is unknown, or a program is not installed.
     """
     if name not in _OPTIMISERS:
-        raise InputError(f"no optimiser {quote(name)}; there are {', '.join(HOSTS)}")
+        raise InputError(f"unknown optimiser {quote(name)}; known are {', '.join(HOSTS)}")
     return _OPTIMISERS[name](config, sources, references, k)
 
 
@@ -102,7 +102,7 @@ def _run(command: Sequence[object], folder: Path, text: str = "") -> str:
 def _result(step: Step, learned: Mapping[str, float], program: object) -> HostResult:
     bad = [name for name, value in learned.items() if not math.isfinite(value)]
     if bad:
-        raise LscfgError(f"{program} gave a weight that is not finite: {bad[0]}")
+        raise LscfgError(f"{program} returned a weight that is not finite: {bad[0]}")
     weights = {**step.weights, **learned}
     named = {name: float(weights[name]) for name in sorted(weights)}
     return HostResult(named, corpus_bleu(step.pool.best_stats(step.pool.vector(named))))
@@ -235,7 +235,7 @@ class _Moses:
                 _run([self._program, *data, "-d", "init", "-r", seed, "-o", "learned"], folder)
                 values = [line.split()[1] for line in _read(folder / "learned", self._program).splitlines()]
         if len(values) != len(names):
-            raise LscfgError(f"{self._program} gave {len(values)} weights for {len(names)} features")
+            raise LscfgError(f"{self._program} returned {len(values)} weights for {len(names)} features")
         return _result(step, dict(zip(names, map(float, values), strict=True)), self._program)
 
 

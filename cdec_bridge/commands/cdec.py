@@ -1,4 +1,4 @@
-"""``lscfg cdec``: the feature function for cdec, built, tried out and packed; cdec over a file; its forests."""
+"""``lscfg cdec``: builds, tests and packs the feature function for cdec, runs cdec, and reads its forests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
     add_output(build, "library to write (default: %(default)s)", default="liblscfg_cdec.so")
     check.add_argument("--library", type=InputFile, metavar="FILE", help="library to check (default: a new one)")
-    pack = add_action(actions, "pack", "write a tuned configuration with which cdec decodes faster and the same")
+    pack = add_action(actions, "pack", "write a tuned configuration that cdec decodes faster, with equal results")
     add_config(pack, "configuration of one pass (cdec.ini)")
     add_weights(pack, "tuned weights", required=True)
     folder = output_folder("cdec.ini", "weights")
@@ -41,18 +41,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--library",
         type=InputFile,
         metavar="FILE",
-        help="library, where the configuration names none (default: LSCFG_CDEC_PLUGIN)",
+        help="library, if the configuration names none (default: LSCFG_CDEC_PLUGIN)",
     )
-    pack.add_argument("--no-unpack", action="store_true", help="leave features packed in k-best lists: faster still")
+    pack.add_argument("--no-unpack", action="store_true", help="leave features packed in k-best lists, which is faster")
     decode = add_action(actions, "decode", "translate with cdec, in several processes and in order")
     decode.add_argument(
-        "text", type=InputFile, metavar="TEXT", help="source sentences, one a line; <seg ...> and lattices allowed"
+        "text", type=InputFile, metavar="TEXT", help="source sentences, one per line; <seg ...> and lattices allowed"
     )
     add_config(decode)
     add_kbest(decode)
     forest = add_action(actions, "forest", "write the forests of cdec as JSON")
     forest.add_argument("text", type=InputFile, metavar="TEXT", nargs="?", help="source sentences as for decode")
-    add_config(forest, "configuration (cdec.ini); the forests are those after its last pass", required=False)
+    add_config(forest, "configuration (cdec.ini); the forests are taken after its last pass", required=False)
     forest.add_argument(
         "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, instead of TEXT and -c"
     )
@@ -76,10 +76,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Does the action.
+    """Runs the action.
 
     Raises:
-        InputError: no cdec there, or something does not fit: header, symbol or version are named.
+        InputError: cdec is missing or does not fit; the message names the header, symbol or version.
         LscfgError: cdec failed.
     """
     {"build": _build, "check": _check, "pack": _pack, "decode": _decode, "forest": _forest}[args.action](args)
@@ -109,9 +109,9 @@ def _pack(args: argparse.Namespace) -> None:
     packed, weights = pack_ini(args.config, not args.no_unpack, library), read_weights(args.weights)
     missing = [name for name in packed.features if name not in weights]
     if missing:
-        raise InputError(f"no weight of {', '.join(missing)}; give the weights that were tuned", args.weights)
+        raise InputError(f"no weight of {', '.join(missing)}; use the tuned weights", args.weights)
     if PACKED in weights:
-        raise InputError(f"{PACKED} has a weight already; give the weights that were tuned", args.weights)
+        raise InputError(f"{PACKED} already has a weight; use the tuned weights", args.weights)
     folder = make_folder(args.output)
     write_weights(folder / "weights", packed.weights(weights))
     write_lines(folder / "cdec.ini", [*packed.lines, f"weights={folder.resolve() / 'weights'}"])

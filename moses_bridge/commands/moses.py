@@ -1,4 +1,4 @@
-"""``lscfg moses``: the feature function for Moses, built and tried out; a configuration of cdec's for Moses."""
+"""``lscfg moses``: builds and tests the feature function for Moses, and converts configurations of cdec."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Does the action.
+    """Runs the action.
 
     Raises:
-        InputError: no Moses there, or something does not fit: header, symbol or version are named.
+        InputError: Moses is missing or does not fit; the message names the header, symbol or version.
         LscfgError: Moses failed.
     """
     {"build": _build, "check": _check, "convert": _convert, "weights": _weights}[args.action](args)
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
 def _build(args: argparse.Namespace) -> None:
 
     if args.sources:
-        log.info(f"wrote {write_sources(args.sources)}; what is left to do:\n{STEPS.rstrip()}")
+        log.info(f"wrote {write_sources(args.sources)}; the remaining steps:\n{STEPS.rstrip()}")
         return
     if args.moses_root is None:
         raise InputError("name the source tree of Moses with --moses-root, or a folder for the sources with --sources")

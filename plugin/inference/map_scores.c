@@ -94,7 +94,8 @@ static int map_weights(const tensor_file *file, context_scores *s, lscfg_error *
   s->columns = view.data;
   if ((code = get(file, "sense.offsets", "I64", s->n_rows + 1, -1, 1, &view, error))) return code;
   s->offsets = view.data;
-  if (s->offsets[0] != 0 || s->offsets[s->n_rows] != n) return wrong("sense.offsets", "does not fit the weights", error);
+  if (s->offsets[0] != 0 || s->offsets[s->n_rows] != n)
+    return wrong("sense.offsets", "does not fit the weights", error);
   for (int64_t r = 0; r < s->n_rows; r++)
     if (s->offsets[r] > s->offsets[r + 1]) return wrong("sense.offsets", "does not ascend", error);
   for (int64_t r = 0; r < s->n_rows; r++)

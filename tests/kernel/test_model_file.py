@@ -142,8 +142,8 @@ def test_damaged_header(model_file, change, message):
         ("rules.offsets", struct.pack("<q", 1), "does not cover"),
         ("rules.src_length", struct.pack("<i", 0), "malformed"),
         ("vocab.offsets", struct.pack("<q", 2**40), "not in order"),
-        ("vocab.bytes", b"\xff", "'vocab.bytes' holds at 0 what is no word"),
-        ("vocab.bytes", b"\n", "'vocab.bytes' holds at 0 what is no word"),
+        ("vocab.bytes", b"\xff", "'vocab.bytes' holds an invalid word at 0"),
+        ("vocab.bytes", b"\n", "'vocab.bytes' holds an invalid word at 0"),
     ],
 )
 def test_damaged_values(model_file, name, value, message):
@@ -182,7 +182,7 @@ def test_words_are_text(tmp_path, length):
         if is_word(word):
             taken += len(Model(path))
         else:
-            with pytest.raises(InputError, match="what is no word"):
+            with pytest.raises(InputError, match="an invalid word"):
                 Model(path)
     assert 0 < taken < len(words)
 

@@ -306,7 +306,7 @@ def test_command_example_and_refusals(files, tmp_path):
         with pytest.raises(InputError, match=r"a: 1 lines, but .*ref0\.gz has 150"):
             command.run(parse(*options, names[0], *extra))
     for extra, message in (
-        (["--metrics", "meteor"], "'meteor' is none of bleu, chrf, comet, ter"),
+        (["--metrics", "meteor"], "'meteor' is not one of bleu, chrf, comet, ter"),
         (["--differences", "3"], "differences need --baseline"),
         (["--sentence-table", "x"], "differences need --baseline"),
         (["--differences", "-1"], "must not be negative"),

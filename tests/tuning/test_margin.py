@@ -298,7 +298,7 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
         (("e", "p q"), (), "301 lines, but .* has 300"),
         (("a", "0-0"), (), "301 lines, but .* has 300"),
         (None, ("--set", "margin.folds=101"), "at most 100"),
-        (None, ("--set", "margin.folds=99", "--set", "margin.held_out=0.9"), "different pairs cannot be 99 folds"),
+        (None, ("--set", "margin.folds=99", "--set", "margin.held_out=0.9"), "different pairs cannot form 99 folds"),
         (None, ("--set", "margin.kbest=1"), "at least 2"),
         (None, ("--set", "hiero.passes=2"), "unknown key 'passes'"),
         (None, ("--set", "margin.held_out=1"), "less than 1"),

@@ -1,4 +1,4 @@
-"""``lscfg init``: the files to start an experiment of one's own with."""
+"""``lscfg init``: the first files of a new experiment."""
 
 from __future__ import annotations
 

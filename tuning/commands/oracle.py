@@ -29,16 +29,16 @@ def add_arguments(parser: CommandParser) -> None:
         type=NamedGrammar,
         metavar="NAME=GRAMMAR",
         nargs="+",
-        help="grammar; or cdec.ini, which says how to parse; or folder of grammars of single sentences",
+        help="grammar, cdec.ini (which also sets the parser), or folder of grammars of single sentences",
     )
-    add_source(parser, "tokenized source sentences, one a line", required=True)
+    add_source(parser, "tokenized source sentences, one per line", required=True)
     add_reference(parser)
     parser.add_argument(
         "--pops",
         type=int,
         default=limits.pop_limit,
         metavar="N",
-        help="partial translations taken at each node of the forest (default: %(default)s)",
+        help="candidates taken at each node of the forest (default: %(default)s)",
     )
     parser.add_argument(
         "--keep",
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
     """Prints a row for each grammar, as TSV.
 
     Raises:
-        InputError: an argument is not NAME=GRAMMAR, a name comes twice, files differ in length, or see
+        InputError: an argument is not NAME=GRAMMAR, a name occurs twice, files differ in length; or see
             ``lscfg.tuning.oracle.find_oracle``.
     """
     seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""``lscfg rescore``: the best of k-best lists, with scores of other programs, or by minimum Bayes risk."""
+"""``lscfg rescore``: reranks k-best lists by scores of other programs, or by minimum Bayes risk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="LISTS",
-        help="k-best lists of lscfg decode -k or of cdec; with --mbr also those of several systems, a file each",
+        help="k-best lists of lscfg decode -k or of cdec; with --mbr also of several systems, one file each",
     )
     parser.add_argument(
         "--scores",
@@ -42,19 +42,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_kbest(parser)
     risk = parser.add_argument_group("minimum Bayes risk")
     risk.add_argument(
-        "--mbr", choices=METRICS.names(), help="choose what is most like the others of its list, or of all lists"
+        "--mbr",
+        choices=METRICS.names(),
+        help="choose the translation closest to the others of its list, or of all lists",
     )
     risk.add_argument(
         "--scale",
         type=float,
         default=1.0,
         metavar="X",
-        help="what scores are multiplied by before they become probabilities (default: %(default)s)",
+        help="factor of scores before they become probabilities (default: %(default)s)",
     )
     tuning = parser.add_argument_group("tuning of the weights")
-    tuning.add_argument(
-        "--tuned", type=OutputFile, metavar="WEIGHTS", help="file for weights that are tuned on these lists"
-    )
+    tuning.add_argument("--tuned", type=OutputFile, metavar="WEIGHTS", help="file for weights tuned on these lists")
     add_reference(tuning, required=False)
     tuning.add_argument(
         "--optimiser",

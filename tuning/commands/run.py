@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="DIR",
-        help="folder that relative paths of [corpus] start from (default: that of EXPERIMENT)",
+        help="folder for relative paths of [corpus] (default: the folder of EXPERIMENT)",
     )
     parser.add_argument("--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning])")
     parser.add_argument("--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder])")

@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
     metrics = [PRIMARY]
     for name in (part.strip().lower() for part in args.metrics.split(",")):
         if name not in METRICS:
-            raise InputError(f"--metrics: {quote(name)} is none of {', '.join(METRICS.names())}")
+            raise InputError(f"--metrics: {quote(name)} is not one of {', '.join(METRICS.names())}")
         metrics += [name] if name not in metrics else []
     metrics += ["comet"] if args.comet and "comet" not in metrics else []
     if args.differences < 0:

@@ -30,13 +30,13 @@ HELP = "tune feature weights for BLEU on a development set"
 TABLE = "tuning"
 
 OF_EXPERIMENTS = ("runs", "latent_starts", "weights")
-"""Keys of the table that ``lscfg run`` alone reads."""
+"""Keys of the table that only ``lscfg run`` reads."""
 
 
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
     add_config(parser)
-    add_source(parser, "tokenized source side of the development set, one sentence a line", required=True)
+    add_source(parser, "tokenized source side of the development set, one sentence per line", required=True)
     add_reference(parser)
     add_weights(parser, "start weights", required=True)
     add_output(
@@ -121,6 +121,6 @@ def _settings(args: argparse.Namespace) -> TuneSettings:
     if name in HOSTS:
         made: TuneSettings = given.build(TABLE, TuneSettings, others=learners, ignore=OF_EXPERIMENTS)
         return made
-    OPTIMISERS[name]  # refuses an unknown one
+    OPTIMISERS[name]  # refuses an unknown optimiser
     made, learner = given.build(TABLE, TuneSettings, learners[name], others=learners, ignore=OF_EXPERIMENTS)
     return dataclasses.replace(made, learner=learner)

@@ -123,7 +123,7 @@ class StageCache:
             costs = measured(partial(stage.work, unfinished, own.settings, own.inputs, jobs))
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
-                cure = f"if what an earlier run left is damaged, remove the folder {unfinished} and run again"
+                cure = f"if an earlier run left damaged files, remove the folder {unfinished} and run again"
                 raise LscfgError(f"{error}; {cure}") from error
             raise
         remove_temporaries(unfinished)  # of another worker, which was killed at this stage
@@ -225,7 +225,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Keeps a second run out of the folder, and removes temporary files of a killed run.
 
     Raises:
-        InputError: another process is at work there, or the folder cannot be written.
+        InputError: another process is at work in the folder, or the folder cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -236,7 +236,9 @@ def locked(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise InputError("another run is at work in this folder; wait for it or give another -o", folder) from None
+            raise InputError(
+                "another run is at work in this folder; wait for it, or name another folder with -o", folder
+            ) from None
         _locks.add(file)
         try:
             remove_temporaries(folder)
@@ -273,7 +275,7 @@ def measured(work: Callable[[], None]) -> Costs:
         try:
             let_in()
             message = pipe.read().decode("utf-8")
-        except KeyboardInterrupt:  # the stage has to tidy up before the end of this process is its own
+        except KeyboardInterrupt:  # the stage must tidy up before this process ends
             os.kill(child, signal.SIGINT)
             os.waitpid(child, 0)
             raise

@@ -15,7 +15,7 @@ from lscfg.tuning.experiment.system import Experiment
 RESULTS = ("results.json", "manifest.json", "report.html")
 
 PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
-"""Files for users: all four in the folder of a system's first run, all but the first in those of other runs."""
+"""Files for users: all four in the folder of a system's first run, all except the first in folders of other runs."""
 
 
 def check_corpus(experiment: Experiment) -> None:
@@ -66,10 +66,10 @@ def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
 
 
 def check_folder(folder: Path, experiment: Experiment) -> None:
-    """Refuses files and folders where the run will write the other, before the work.
+    """Refuses files in the place of folders of the run, and folders in the place of files, before the work.
 
     Raises:
-        InputError: a file is in the place of a folder, or the other way round.
+        InputError: a path of a folder is a file, or a path of a file is a folder.
     """
     folders = ["cache", "systems", *(f"systems/{system}" for system in experiment.systems)]
     later = range(2, experiment.tuning.runs + 1)

@@ -52,7 +52,7 @@ from lscfg.tuning.experiment.system import (
 from lscfg.tuning.optimisers import OPTIMISERS
 
 SYSTEM_KEYS = {*PLAIN_KEYS, *(key for step in STEPS for key in step.KEYS)}
-"""Keys that a system may have whatever its estimator."""
+"""Keys of every system, with any estimator."""
 
 NO_START = "none"
 RAW = "raw"
@@ -68,7 +68,7 @@ class Overrides:
     runs: int | None = None
     decoder: str | None = None
     systems: list[str] | None = None
-    """Systems to keep, the baseline among them. Charts of a system that is left out are chosen as by default, and no
+    """Systems to keep, including the baseline. For a missing system, charts have their default, and no
     system is tested against it."""
 
 
@@ -77,7 +77,7 @@ def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = 
 
     Raises:
         InputError: the file is not TOML, or a key is unknown, missing or of the wrong type, by file and line; or
-            something is wrong with the overrides.
+            an override is wrong.
     """
     overrides = overrides or Overrides()
     if overrides.data is not None and not overrides.data.is_dir():
@@ -104,7 +104,7 @@ PARTS: dict[str, type] = {
     "evaluation": EvaluationSettings,
     "report": Report,
 }
-"""Tables whose keys are the same whatever is chosen in them."""
+"""Tables whose keys do not depend on a choice."""
 
 
 def _build(table: dict[str, Any], reader: Reader) -> Experiment:
@@ -151,7 +151,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 
 
 def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> PrepareSettings:
-    """The preparation, whose keys are its own and those of its tokeniser and of the files' kind."""
+    """The preparation, with its own keys and those of its tokeniser and reader."""
     keys = ("prepare",)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
     if wanted and wanted not in TEXT_READERS.names():
@@ -196,10 +196,10 @@ def _with_kind(
     reader: Reader,
     others: Sequence[str] = (),
 ) -> Any:
-    """The dataclass of a table whose keys are its own and those of the kind that it names.
+    """The dataclass of a table with its own keys and those of the kind that it names.
 
     Args:
-        key: names the kind; own: the field for the kind's settings; others: fields that are no keys either.
+        key: key with the name of the kind; own: field for the kind's settings; others: further fields that are no keys.
     """
     names = {item.name for item in dataclasses.fields(cls)} - {own, *others}
     default = next(item.default for item in settings_of(cls) if item.name == key)
@@ -240,7 +240,7 @@ def _systems(
 def _system(
     table: Mapping[str, Any], rules: Mapping[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader
 ) -> System:
-    """A system: what its steps leave of its table is about its rules."""
+    """A system: steps take their keys from its table; the remaining keys define its rules."""
     rest, own = _own_settings(table, rules, keys, reader)
     steps: dict[str, SystemStep] = {}
     for kind_of_step in STEPS:
@@ -261,7 +261,7 @@ def _own_settings(
 ) -> tuple[dict[str, Any], dict[str, Declared]]:
     """The table of a system without its tables for rule extractors, and the settings in these.
 
-    Keys that such a table lacks are as in the table that all systems share.
+    Missing keys of such a table come from the table that all systems share.
     """
     rest = {key: value for key, value in table.items() if key not in rules}
     own: dict[str, Declared] = {}
@@ -288,7 +288,7 @@ def _is_plain(plain: System, latent: System) -> bool:
 
 
 def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
-    """The experiment with what the command line says.
+    """The experiment with the overrides of the command line.
 
     Raises:
         InputError: an unknown decoder or system, or too few runs.
@@ -337,7 +337,7 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     before: list[str] = []
     for name, system in experiment.systems.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", name):
-            raise reader.error(("systems", name), "a system's name is made of letters, digits and . _ + -")
+            raise reader.error(("systems", name), "a system's name may contain letters, digits and . _ + -")
         if fault := _fault(system, experiment, before):
             raise reader.error(("systems", name, fault.key), fault.message)
         before.append(name)

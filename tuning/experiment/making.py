@@ -29,14 +29,14 @@ STAGE_MEMORY = 4 << 30
 
 
 def make_stages(run: Run, jobs: int, progress: Progress, address: ClusterAddress | None) -> None:
-    """Makes the missing stages, and logs which ones are under way.
+    """Makes the missing stages, and logs each one.
 
     Args:
         jobs: threads, or processes.
         address: cluster whose workers make the stages; None: this machine makes them.
 
     Raises:
-        LscfgError: a stage failed; what was finished is kept.
+        LscfgError: a stage failed; finished stages are kept.
     """
     stages = run.plan.stages()
     found = {stage: made for stage in stages if (made := run.cache.found(stage))}
@@ -61,7 +61,7 @@ def _parts(stages: list[Stage]) -> tuple[list[Stage], list[Stage], list[Stage]]:
     """Separates stages that can run at the same time (estimates, tunings, translations) from those before and after."""
     parts: tuple[list[Stage], list[Stage], list[Stage]] = ([], [], [])
     part_of: dict[str, int] = {}
-    for stage in stages:  # each after those whose files it reads
+    for stage in stages:  # each after the stages whose files it reads
         latest = max((part_of.get(source.key, 0) for source in stage.sources), default=0)
         part = part_of[stage.key] = max(latest, 1) if stage.growth else 2 * (latest > 0)
         parts[part].append(stage)

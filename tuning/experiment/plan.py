@@ -49,7 +49,7 @@ class Plan:
         return list({stage.key: stage for stage in every}.values())
 
     def users(self, stage: Stage) -> list[str]:
-        """The systems, with their runs if there are several, that a stage is made for; none if all share it."""
+        """The systems (with their runs, if several) that need a stage; empty if all share it."""
         return self._users.get(stage.key, [])
 
     @cached_property

@@ -28,7 +28,7 @@ COLUMNS = (
     "candidates",
     "singular_values",
 )
-"""First columns of a row in their order, so that equal results stay equal bytes; columns of new steps follow."""
+"""First columns of a row in a fixed order, so that equal results give equal bytes; columns of further steps follow."""
 
 
 def collect_results(run: Run) -> dict[str, Any]:

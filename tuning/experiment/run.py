@@ -49,7 +49,7 @@ def run_experiment(
 
     Args:
         jobs: threads or processes of a stage; on a cluster, a stage uses those of its worker.
-        cluster: as of ``lscfg.parallel.choose.on_cluster``; the workers must see the same files.
+        cluster: see ``lscfg.parallel.choose.on_cluster``; the workers must see the same files.
 
     Raises:
         InputError: the experiment file, the overrides or a named file is faulty, or the decoder is not installed.
@@ -91,7 +91,7 @@ def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], over
     """Formats the stages of an experiment as a table with their status; makes none.
 
     Raises:
-        InputError: as of ``run_experiment``.
+        InputError: see ``run_experiment``.
     """
     cache = StageCache(Path(output) / "cache")
     return format_plan(make_plan(_checked(path, overrides)), lambda stage: cache.found(stage) is not None)

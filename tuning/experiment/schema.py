@@ -50,7 +50,7 @@ DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Corpus:
-    """Files of tokenised text, one sentence a line.
+    """Files of tokenised text, one sentence per line.
 
     Relative paths start from the data folder, if the caller names one, else from the folder of the experiment file.
     """
@@ -190,7 +190,7 @@ class Tuning(TuneSettings):
     runs: int = setting(1, "tunings of each system, with the seeds `seed`, `seed` + 1, ...", least=1, most=1000)
     latent_starts: tuple[float, ...] = setting(
         (0.0, 0.4),
-        "where latent features begin after another tuning: shares of the language model's weight; the best on dev wins",
+        "starts of latent features after another tuning, as shares of the language model's weight; the best wins",
         least=0,
         most=10,
     )
@@ -221,7 +221,7 @@ class EvaluationSettings(Declared):
 
 @dataclass(frozen=True)
 class Report(Declared):
-    """Further sections of report.html."""
+    """Content of further sections of report.html."""
 
     charts: tuple[str, ...] = setting(
         (), "systems whose charts are drawn; each needs a model", shown="of each estimator the one with the most states"
@@ -237,7 +237,7 @@ class Report(Declared):
         "sentences whose derivations are shown, in the embedded decoder: those that systems translate differently",
         least=0,
     )
-    examples: int = setting(5, "sentences shown of the largest gains, and as many of the largest losses", least=0)
+    examples: int = setting(5, "number of sentences shown with the largest gains, and with the largest losses", least=0)
 
 
 def read_chosen(

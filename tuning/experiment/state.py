@@ -63,6 +63,6 @@ class Times(NamedTuple):
 
 
 def _total(seconds: Iterable[float | None], among: int = 1) -> float | None:
-    """Their sum, or its share of one among several; none if one is not known."""
+    """The sum of times, divided by a number of sharers; None if a time is unknown."""
     known = [*seconds]
     return None if None in known else math.fsum(filter(None, known)) / among

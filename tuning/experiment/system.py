@@ -86,7 +86,7 @@ class SystemStep(ABC):
         return self
 
     def train(self, draft: Draft) -> Iterator[Stage]:
-        """Stages that no other system is needed for; they are made before all tunings."""
+        """Stages that need no other system; they are made before all tunings."""
         return iter(())
 
     def extend(self, draft: Draft) -> Iterator[Stage]:
@@ -334,7 +334,7 @@ class Draft:
     """A system while its steps add stages to its plan."""
 
     experiment: Experiment
-    """With the settings of this system."""
+    """The experiment with the settings of this system."""
     system: System
     texts: Texts
     lm: Stage

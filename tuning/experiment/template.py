@@ -49,7 +49,7 @@ def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, Any] | None
     """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
     Args:
-        corpus: files by the key of [corpus]; what is missing gets a name that the user replaces.
+        corpus: files by the key of [corpus]; missing files appear as placeholders.
         prepare: settings of [prepare] if the files are raw text; None if their words are separated by blanks.
     """
     parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
@@ -123,11 +123,11 @@ def decoder_files(
 
     Args:
         model: gives latent features, those that are recommended for the grammar.
-        grammar: what sort the rules are, as ``grammar`` of a system says it.
-        library: cdec's, from which cdec has the latent features.
+        grammar: kind of the rules, as in ``grammar`` of a system.
+        library: library with the latent features for cdec.
 
     Raises:
-        InputError: the sort is unknown.
+        InputError: the kind is unknown.
     """
     sources = extractor_names(grammar)
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
@@ -156,7 +156,7 @@ def relative(path: str, folder: Path) -> str:
     """The path relative to the folder.
 
     Raises:
-        InputError: there is no such file.
+        InputError: the file does not exist.
     """
     if not os.path.isfile(path):
         raise InputError("no such file", path)

@@ -93,7 +93,7 @@ class FoldedText:
         if settings.held_out:
             n = max(1, n)
         if len(first) - n < settings.folds:
-            raise InputError(f"{len(first) - n} different pairs cannot be {settings.folds} folds", inputs.source)
+            raise InputError(f"{len(first) - n} different pairs cannot form {settings.folds} folds", inputs.source)
         drawn = np.random.default_rng([settings.seed, 0]).permutation(len(first))
         fold = np.where(drawn < n, settings.folds, drawn % settings.folds)
         return cls(source, target, alignments, fold[same], settings.folds)
@@ -198,6 +198,6 @@ def make_folds(
 
 
 def _links(counted: RuleCounts) -> Iterator[tuple[tuple[str | None, str | None], int]]:
-    words = [*counted.rules.words, None]  # -1 is None
+    words = [*counted.rules.words, None]  # -1 means None
     for (source, target), count in zip(counted.lexicon.tolist(), counted.lexicon_count.tolist(), strict=True):
         yield (words[source], words[target]), count

@@ -16,7 +16,7 @@ class MarginSettings(Declared):
         SettingError: a value is out of its range.
     """
 
-    passes: int = setting(2, "passes over the pairs, at most", least=1, most=1000, common=True)
+    passes: int = setting(2, "most passes over the pairs", least=1, most=1000, common=True)
     pairs: int = setting(0, "sentence pairs to translate, sampled at random; 0: all", least=0)
     folds: int = setting(
         5, "parts of the text, each translated with the rules and language model of the others", least=2, most=100
@@ -25,7 +25,7 @@ class MarginSettings(Declared):
     rate: float = setting(0.2, "learning rate, which falls with the gradients of each weight", above=0, most=100)
     scale: float = setting(5.0, "weight of BLEU relative to the model score, for each reference word", above=0)
     kbest: int = setting(
-        50, "translations that hope and fear are chosen from", least=2, most=10_000, metavar="K", letter="k"
+        50, "number of translations among which hope and fear are chosen", least=2, most=10_000, metavar="K", letter="k"
     )
     pop_limit: int = setting(50, "candidates of each node in cube pruning", least=1, most=1_000_000)
     batch: int = setting(32, "pairs translated under the same weights", least=1, most=100_000)

@@ -58,7 +58,7 @@ def learn_system(
     """
     if config.latent is not None:
         raise InputError(
-            "has a latent model already, and lscfg tune margin adds one: name a system without", config.path
+            "already has a latent model, and lscfg tune margin adds one; name a system without one", config.path
         )
     if config.language_model is None:
         raise InputError("has no language model, which ranks translations", config.path)

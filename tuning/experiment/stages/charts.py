@@ -1,4 +1,4 @@
-"""Stages for the report: which sentences have charts and derivations, and what these are."""
+"""Stages for the report: choice of sentences with charts and derivations, and their charts and derivations."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class ChartFiles(Generic[File]):
 def charts(folder: Path, settings: ChartSettings, inputs: ChartFiles[Path], jobs: int) -> None:
     """Writes span marginals of sentences under a model, and under the model of the same rules with one state.
 
-    ``model`` and ``one state`` (null where the model has one state only): for each sentence its spans
+    ``model`` and ``one state`` (null if the model has one state): for each sentence its spans
     [i, j, marginal], none for a sentence without a parse.
     """
     parameters = Parameters.load(inputs.model)
@@ -147,7 +147,7 @@ def trees(folder: Path, settings: SystemDecoder, inputs: TreeFiles[Path], jobs: 
 
 
 def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
-    """The translations; the decoder's memory is free when they are there."""
+    """The translations; returns after the decoder's memory is free."""
     with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
         return list(decoder.translate(lines, weights, derivations=True))
 

@@ -63,7 +63,7 @@ class TuningFiles(Generic[File]):
 
 @version(1, spare=("kbest.*.gz", "seconds.json", INI), shares=True, growth=20)
 def tune(folder: Path, settings: SystemTuning, inputs: TuningFiles[Path], jobs: int) -> None:
-    """Tunes weights on the development set; a killed tuning goes on with the iteration that was under way."""
+    """Tunes weights on the development set; a killed tuning continues with its unfinished iteration."""
     write_ini(folder / INI, decoder_config(settings.decoder, folder, inputs.decoder))
     weights = _start_weights(settings, read_weights(inputs.start)) if inputs.start else settings.weights
     library = inputs.decoder.programs.get("plug-in")
@@ -283,7 +283,7 @@ def tuned_plan(draft: Draft) -> SystemPlan:
 
 
 def draft_decoder(draft: Draft) -> tuple[SystemDecoder, DecoderFiles[Input]]:
-    """The decoder of a system as far as its draft is made."""
+    """The decoder of a system from its draft so far."""
     experiment, latent = draft.experiment, draft.features is not None
     assert draft.system.rules is not None
     own = dataclasses.replace(experiment.decoder, plugin=None)  # its content is among the programs
@@ -312,7 +312,7 @@ def add_run(plan: SystemPlan, texts: Texts, tried: list[Stage], tuned: Stage, de
 
 
 def training(plan: SystemPlan) -> list[Stage]:
-    """All stages that must be there before a system can be tuned, whoever else needs them, but for other tunings."""
+    """All stages before the tuning of a system, except other tunings."""
     found: dict[str, Stage] = {}
     files = [file for one in (plan, *plan.members) for file in files_in(one.files)]
     every = [file.stage for file in files if isinstance(file, Output)]

@@ -108,7 +108,7 @@ def derive_stage(experiment: Experiment, files: RuleFiles[Input], forests: bool 
 
 @version(1)
 def learn(folder: Path, settings: Chosen, inputs: RuleFiles[Path], jobs: int) -> None:
-    """Writes what a rule extractor learns before all else; a killed run goes on with the files in the folder."""
+    """Writes the results of a rule extractor's learning; a killed run continues with the files in the folder."""
     EXTRACTORS[settings.name].learn(inputs.inputs(), settings.settings, folder / LEARNED, jobs)
 
 
@@ -191,7 +191,7 @@ def given_stage(file: Path) -> Stage:
 
 
 def learned_files(files: RuleFiles[Input], extractor: Chosen) -> dict[str, Output]:
-    """The folder of what an extractor learns once for all stages, by the extractor's name; most learn nothing."""
+    """The folder with the results of an extractor's learning, by name of the extractor; most learn nothing."""
     source, settings = EXTRACTORS[extractor.name], extractor.settings
     wanted = source.learning(settings)
     if not wanted:

@@ -31,7 +31,7 @@ class Preparation:
     """Settings of the preparation."""
 
     settings: PrepareSettings
-    """With both languages and the format."""
+    """Settings with both languages and the format filled in."""
     reader_version: int
     tokeniser_version: int
 
@@ -47,7 +47,7 @@ class RawTextFiles(Generic[File]):
 
 @version(2)
 def prepare(folder: Path, settings: Preparation, inputs: RawTextFiles[Path], jobs: int) -> None:
-    """Makes a corpus with dev and test sets, and what new text needs; see ``lscfg.prepare.corpus``."""
+    """Makes a corpus with dev and test sets, and the models for new text; see ``lscfg.prepare.corpus``."""
     files = RawFiles(inputs.corpus, inputs.dev, inputs.test)
     with in_processes(jobs) as engine:
         record = prepare_corpus(files, settings.settings, folder, engine)

@@ -23,12 +23,12 @@ from lscfg.tuning.experiment.system import Draft, Experiment, Fault, StageFiles,
 from lscfg.tuning.rescore import agreed, read_lists
 
 SCALES = (0.1, 0.2, 0.3, 0.5, 1.0)
-"""Factors of scores that are tried, before scores become probabilities."""
+"""Tried factors of scores before scores become probabilities."""
 
 
 @dataclass(frozen=True)
 class Agree(SystemStep):
-    """Of the translations of other systems, the ones that these systems agree on most."""
+    """The translations of other systems with the greatest agreement among these systems."""
 
     NAME: ClassVar[str] = "agree"
     KEYS: ClassVar[tuple[str, ...]] = ("agree",)
