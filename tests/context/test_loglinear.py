@@ -279,7 +279,7 @@ def test_source_of_dropped_pairs_is_not_compared(tmp_path):
         write_lines(tmp_path / "f", [source[0], dropped, source[2]])
         assert read_source(tmp_path / "f", derivations) == [source[0], dropped, source[2]]
     write_lines(tmp_path / "f", [source[0], "", "b b"])
-    with pytest.raises(InputError, match="f:3: has other words"):
+    with pytest.raises(InputError, match="f:3: differs from the words"):
         read_source(tmp_path / "f", derivations)
 
 

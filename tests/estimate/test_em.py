@@ -393,7 +393,7 @@ def test_impossible_trees_are_told_of(capsys):
     # but for a binary rule over two that are not observed
     assert em.train.infer(weights) == np.isneginf(em.train.log_likelihood).sum() >= len(em.train.log_likelihood) - 1
     em.begin = lambda restart: weights
-    with pytest.raises(InputError, match="no beginning gives"):
+    with pytest.raises(InputError, match="no start gives"):
         em.run()
     assert "are impossible" in capsys.readouterr().err
 

@@ -245,7 +245,7 @@ def test_a_run_goes_on_with_the_same_forests(tmp_path):
     for a, b in zip(whole.tensors, rest.tensors, strict=True):
         left, right = (np.concatenate([*blocks.parts(np.dtype(np.float64))]) for blocks in (a, b))
         assert (left == right).all()
-    with pytest.raises(InputError, match="of other settings or derivations"):
+    with pytest.raises(InputError, match="belongs to other settings or derivations"):
         EMRun(made, EMSettings(2, 6), checkpoint=tmp_path, resume=True)
 
 
