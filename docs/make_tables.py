@@ -1,4 +1,4 @@
-"""Writes the tables of figures in README.md and docs/results.md, from the results.json of the experiments.
+"""Writes tables and figures of pages, from the results.json of the experiments and from the code.
 
 A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``, a figure within a sentence between
 ``<!-- figure: NAME -->`` and ``<!-- end -->``. ``TABLES`` and ``FIGURES`` define them by name.
@@ -14,7 +14,9 @@ from typing import Any
 from made import find_table, probability, shown, table
 
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENTS = (ROOT / "README.md", ROOT / "docs" / "results.md", ROOT / "docs" / "guides" / "cluster.md")
+DOCUMENTS = tuple(
+    ROOT / name for name in ("README.md", "docs/results.md", "docs/guides/cluster.md", "docs/reference/features.md")
+)
 PAIRS = ("ja-en", "de-en")
 
 Rows = dict[str, dict[str, Any]]
@@ -269,6 +271,18 @@ def estimate() -> str:
     return f"{row[1]:.0f} CPU seconds and {row[2] / 1024:.1f} GiB"
 
 
+def features() -> str:
+    """Latent features by family, and the weights with which tuning starts."""
+    from lscfg.kernel import FEATURE_FAMILIES, FEATURES
+
+    starts = {feature.name: f" ({feature.start:g})" for feature in FEATURES if feature.start}
+    rows = [
+        [f"`{family}`", ", ".join(f"`{name}`{starts.get(name, '')}" for name in names)]
+        for family, names in FEATURE_FAMILIES.items()
+    ]
+    return table(["family", "features, with start weights other than 0"], rows)
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
     "line on hiero": lambda: gain("HIERO+LATENT-16", "HIERO"),
@@ -280,6 +294,7 @@ FIGURES: dict[str, Callable[[], str]] = {
 }
 
 TABLES: dict[str, Callable[[], str]] = {
+    "features": features,
     "summary": summary,
     "best ja-en": lambda: best("ja-en"),
     "best de-en": lambda: best("de-en"),

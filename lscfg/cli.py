@@ -125,7 +125,7 @@ def _main(given: Sequence[str]) -> int:
     own = {command.name for command in COMMANDS}
     words = [word for word in given if not word.startswith("-")][:2]
     for old in (" ".join(words), chosen):
-        if old in OLD_COMMANDS and chosen not in own:
+        if old in OLD_COMMANDS and (chosen not in own or old != chosen):
             print(f"lscfg {old}: is now {OLD_COMMANDS[old]}", file=sys.stderr)
             return BAD_USAGE
     try:

@@ -205,6 +205,7 @@ OLD_COMMANDS = {
     "diagnose": "lscfg inspect choices",
     "mrr": "lscfg inspect choices --measure translations",
     "simulate": "tests/support/simulate.py, in a checkout",
+    "cdec fold": "lscfg cdec pack",
 }
 """Names of the last release, and the new ones."""
 

@@ -21,7 +21,6 @@ from lscfg.command_table import COMMANDS, every_command
 from lscfg.kernel import (
     DEFAULT_FEATURES,
     LATENT_FEATURES,
-    PAPER_FEATURES,
     START_WEIGHTS,
     feature_names,
 )
@@ -291,10 +290,6 @@ def test_every_feature_is_defined_in_a_table():
         r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", text.partition("## Marginals as features")[2], re.M))
     )
     assert sorted(defined) == sorted(LATENT_FEATURES)
-    family = re.search(r"^\| `paper` \|([^|]*)\|", text, re.M)[1]
-    assert tuple(re.findall(r"`(\w+)`", family)) == PAPER_FEATURES
-    start = re.search(r"^\| ([^|]*) \| 0\.5 \|$", text, re.M)[1]
-    assert dict.fromkeys(re.findall(r"`(\w+)`", start), 0.5) == START_WEIGHTS
 
 
 def test_weights_for_moses_are_where_tuning_begins():
