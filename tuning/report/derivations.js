@@ -1,7 +1,7 @@
 // Derivations of translations: each rule a box over its source words, its children below.
 const derivations = (() => {
-// A rule as the data have it: [first word, end, source, target, children, category, scores, known], where `known` is what
-// the model says: [marginal of the span, states, marginal, P(e|f), gain, context, other rules], null without a model.
+// A rule: [first word, end, source, target, children, category, scores, known]; `known` holds values of the model:
+// [marginal of the span, states, marginal, P(e|f), gain, context, other rules], null without a model.
 const SPAN = 0, END = 1, SOURCE = 2, TARGET = 3, CHILDREN = 4, CATEGORY = 5, SCORES = 6, KNOWN = 7;
 const BESIDE = 42; // most letters of a sentence whose derivations stand side by side
 const place = new Map(data.trees.sentences.map((k, n) => [k, n]));
@@ -40,7 +40,7 @@ function facts(system, rule) {
   return definitions(rows, "text about");
 }
 
-// The picture of one derivation, and a place for the facts of the rule that is pointed at.
+// The picture of one derivation, and a panel for the facts of the chosen rule.
 function picture(system, k) {
   const rules = data.trees.systems[system][place.get(k)];
   const title = element("h4", {}, data.systems[system]);
