@@ -196,7 +196,7 @@ def test_nothing_to_propagate_is_no_error(here, capsys):
 BAD = {
     "propagate phrases f e a -o x": "no monolingual text",
     "propagate phrases f e a --mono-source no.such --mono-target mono.e -o x": "no.such: cannot read",
-    "propagate phrases f e a --mono-source empty --mono-target mono.e -o x": "empty: no word",
+    "propagate phrases f e a --mono-source empty --mono-target mono.e -o x": "empty: contains no words",
     "propagate phrases f e a --mono-source latin --mono-target mono.e -o x": "latin:1: not valid UTF-8",
     f"{PHRASES} --set lengths=4 -o x": "no phrase of 4 words",
     f"{PHRASES} --set q=100000 -o x": "choose a smaller q",

@@ -117,7 +117,7 @@ def test_command(tmp_path, capsys):
     assert ["[lscfg]", "tensors", "3"] in map(str.split, capsys.readouterr().err.splitlines())
     assert Model(tmp_path / "low").rank == 2
     assert main(["compress", str(tmp_path / "low"), "--cp", "2", "-o", str(tmp_path / "lower")]) == 1
-    assert "low rank already" in capsys.readouterr().err
+    assert "already has low rank" in capsys.readouterr().err
     with pytest.raises(InputError, match="1 or more"):
         CPSettings(0)
     with pytest.raises(InputError, match=r"\[0, 1\)"):
