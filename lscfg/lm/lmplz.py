@@ -98,7 +98,7 @@ def _run_lmplz(
         try:
             check_arpa(arpa, order)
         except InputError as error:
-            raise InputError(f"lmplz wrote a damaged model: {error}; use --estimator lscfg", text_path) from error
+            raise InputError(f"lmplz wrote no valid model: {error}; use --estimator lscfg", text_path) from error
         with open(arpa, "rb") as source, atomic_write(arpa_path, "wb") as target:
             shutil.copyfileobj(source, target)
 

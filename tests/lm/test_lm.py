@@ -459,7 +459,7 @@ def test_lmplz_failure_is_one_clear_error(tmp_path: Path, monkeypatch: pytest.Mo
     with pytest.raises(InputError, match=r"lmplz failed \(status 3\): Bad luck; try again; .*--estimator lscfg"):
         build_lm(tmp_path / "text", tmp_path / "arpa", 2, estimator="lmplz")
     (tmp_path / "bin/lmplz").write_text("#!/bin/sh\nexit 0\n")
-    with pytest.raises(InputError, match="no sound model"):
+    with pytest.raises(InputError, match="no valid model"):
         build_lm(tmp_path / "text", tmp_path / "arpa", 2, estimator="lmplz")
     (tmp_path / "bin/lmplz").write_text("#!/no/such/shell\n")
     with pytest.raises(InputError, match="cannot run"):
