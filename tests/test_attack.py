@@ -1,11 +1,18 @@
 """The harness of ``make attack``, for a few cases: it must see faults, and the project must have none."""
 
+import argparse
 import random
+import re
+import shlex
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+
+from lscfg.cli import build_parser
+from lscfg.command_table import COMMANDS
 
 ATTACK = Path(__file__).parent / "attack"
 
@@ -13,7 +20,7 @@ ATTACK = Path(__file__).parent / "attack"
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
 def test_a_few_attacks_find_nothing():
     command = [sys.executable, "-P", ATTACK / "attack.py", "--cases", "25", "--seed", "1"]
-    command += ["--only", "arguments,mutations,tensors,hidden,sums"]
+    command += ["--only", "arguments,mutations,tensors,hidden,sums,json,api"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bad files as arguments" in done.stdout and "summed over derivations" in done.stdout
@@ -61,6 +68,53 @@ for name in "hang fault crash long lose litter change orphan refuse".split():
         "orphan: orphan",
         "refuse: refused",
     ]
+
+
+@pytest.fixture
+def world(monkeypatch):
+    monkeypatch.syspath_prepend(str(ATTACK))
+    return __import__("world")
+
+
+def leaf_of(words):
+    """The command of a line, with its subcommands; the line must be one that the parser takes."""
+    parser = build_parser(COMMANDS)
+    values = vars(parser.parse_args(words))
+    while below := next((a for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None):
+        parser = below.choices[values[below.dest]]
+    return parser.prog
+
+
+def test_every_command_has_a_case(world):
+    parsers = build_parser(COMMANDS).every()
+    leaves = {one.prog for one in parsers if not any(isinstance(a, argparse._SubParsersAction) for a in one._actions)}
+    attacked = {leaf_of(shlex.split(line)) for line in world.ATTACKED.splitlines()}
+    assert attacked | {*world.NOT_ATTACKED} == leaves and not attacked & {*world.NOT_ATTACKED}
+    assert all(reason for reason in world.NOT_ATTACKED.values())
+
+
+@pytest.mark.parametrize(
+    ("group", "but"),
+    [
+        ("extractors", ()),
+        ("estimators", ()),
+        ("context_models", ("loglinear",)),  # the default
+        ("optimisers", ("mira",)),  # the default
+        ("aligners", ("eflomal",)),  # the world has too few pairs
+        ("metrics", ("comet", "ter")),  # a model of gigabytes; the same reader of files
+        ("tokenisers", ("moses",)),  # the default
+        ("text_readers", ("text",)),  # two files
+        ("grammar_formats", ()),
+    ],
+)
+def test_every_kind_has_a_case(world, group, but):
+    words = {word for line in world.ATTACKED.splitlines() for word in re.split(r"[ ,.]", line)}
+    names = {point.name for point in entry_points(group=f"lscfg.{group}")}
+    assert names - {*but} <= words and {*but} <= names, names - {*but} - words
+
+
+def test_a_cluster_has_a_case(world):
+    assert any("--cluster local:" in line for line in world.ATTACKED.splitlines())
 
 
 def test_damage_repeats_and_is_damage():

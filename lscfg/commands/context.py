@@ -27,7 +27,7 @@ def add_arguments(parser: CommandParser) -> None:
         "text",
         type=InputFile,
         nargs="+",
-        metavar=("SOURCE", "TARGET ALIGNMENT"),
+        metavar="TEXT",  # argparse of Python 3.11 shows no tuple of an argument
         help="tokenized source side of the corpus; for --rules that need text, also its translation and alignments",
     )
     add_output(parser, "model to write", metavar="MODEL", required=True)

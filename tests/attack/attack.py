@@ -29,10 +29,11 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 
 from bad_files import BAD_FILES, name_of  # noqa: E402
-from cases import FAULTS, Outcome, adopt_orphans, empty, kill_case, run_case  # noqa: E402
-from mutations import mutate_arrays, mutate_text, mutations  # noqa: E402
+from cases import FAULTS, Outcome, adopt_orphans, empty, kill_case, run_case, run_program  # noqa: E402
+from mutations import mutate_arrays, mutate_json, mutate_lines, mutate_text, mutations  # noqa: E402
+from programs import ODD_TEXTS, PROGRAMS  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
-from world import Attack, attacks, file_of, make_world  # noqa: E402
+from world import NAMED, TENSORS, Attack, attacks, file_of, make_world  # noqa: E402
 
 from lscfg.command_table import COMMANDS  # noqa: E402
 
@@ -78,7 +79,7 @@ class Attacker:
         folder = self._copy()
         spoilt = spoil(folder / name)
         words = [
-            word[: len(word) - len(file_of(word))] + spoilt.name
+            word[: len(word) - len(file_of(word))] + str(spoilt.relative_to(folder))
             if k in attack.files and file_of(word) == name
             else word
             for k, word in enumerate(attack.words)
@@ -148,7 +149,7 @@ class Attacker:
             (attack, file_of(attack.words[k]))
             for attack in self.attacks
             for k in attack.files
-            if file_of(attack.words[k]).endswith((".deriv", ".lscfg"))
+            if file_of(attack.words[k]).endswith((".deriv", ".lscfg")) or file_of(attack.words[k]) in TENSORS
         ]
         while True:
             attack, name = self.rng.choice(binary)
@@ -156,13 +157,40 @@ class Attacker:
 
     def hidden(self) -> Iterator[None]:
         """A file that an ini or an experiment names, changed."""
-        named = {"cdec.ini": ["g.gz", "lm.arpa", "em.lscfg"], "little.toml": ["t.ja", "t.en", "dev.ja", "dev.en"]}
-        users = [
-            (attack, name) for attack in self.attacks for ini in named if ini in attack.words for name in named[ini]
-        ]
+        users = [(attack, name) for attack in self.attacks for word in attack.words for name in NAMED.get(word, ())]
         while True:
             attack, name = self.rng.choice(users)
             yield self._mutated(f"mutated {self._kind(name)}, named by a file", attack, name, self._change(name))
+
+    def json(self) -> Iterator[None]:
+        """A JSON file that a folder or an argument leads to, with another value somewhere in it."""
+        users = [
+            (attack, name)
+            for attack in self.attacks
+            for word in attack.words
+            for name in (*NAMED.get(word, ()), word)
+            if name.endswith((".json", ".jsonl")) and (self.good / name).is_file()
+        ]
+        while True:
+            attack, name = self.rng.choice(users)
+            change = mutate_lines if name.endswith("l") else mutate_json
+            yield self._mutated(f"changed values of {Path(name).name}", attack, name, change)
+
+    def api(self) -> Iterator[None]:
+        """Python programs that read a damaged file or pass odd text; only errors of lscfg may come."""
+        while True:
+            program, files = self.rng.choice(PROGRAMS)
+            folder = self._copy()
+            if files and self.rng.random() < 0.8:
+                path = folder / self.rng.choice(files)
+                path.write_bytes(self._change(path.name)(path.read_bytes(), self.rng))
+            odd = self.rng.choice(ODD_TEXTS)
+            outcome = run_program(program, odd, folder)
+            self.seen["programs that use the API"][outcome.verdict] += 1
+            self.slowest = max(self.slowest, outcome.seconds)
+            if not outcome.good:
+                self._keep("api", ["API", program], repr(odd), "odd text or a changed file", outcome)
+            yield
 
     def kills(self) -> Iterator[None]:
         """Runs of an experiment that are killed at random moments, one or more times, and then run to their end."""
@@ -199,7 +227,7 @@ class Attacker:
     def _change(self, name: str) -> Callable[[bytes, random.Random], bytes]:
         if name.endswith(".gz"):  # what is in it: the checksum would find all else
             return lambda data, rng: gzip.compress(mutate_text(gzip.decompress(data), rng), mtime=0)
-        return mutations if name.endswith((".deriv", ".lscfg")) else mutate_text
+        return mutations if name.endswith((".deriv", ".lscfg", ".parquet")) or name in TENSORS else mutate_text
 
     def _kind(self, name: str) -> str:
         for ending, kind in (
@@ -210,6 +238,7 @@ class Attacker:
             (".ini", "configurations"),
             (".toml", "experiments"),
             (".jsonl", "forests"),
+            (".json", "JSON files"),
         ):
             if name.endswith(ending):
                 return kind
@@ -244,6 +273,8 @@ ROWS = {
     "mutations": Attacker.mutations,
     "tensors": Attacker.tensors,
     "hidden": Attacker.hidden,
+    "json": Attacker.json,
+    "api": Attacker.api,
     "kills": Attacker.kills,
     "sums": Attacker.sums,
 }

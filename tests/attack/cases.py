@@ -11,12 +11,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import util
 from pathlib import Path
 
 from lscfg import cli
+from lscfg.errors import LscfgError
 
 MEMORY, PROCESSOR_SECONDS, FILE_SIZE = 3 << 30, 40, 1 << 30
 """Limits of a case; a sanitizer reserves more memory than the machine has, so its runs have no limit of memory."""
@@ -99,6 +101,27 @@ def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), ou
     return Outcome(verdict, detail, seconds)
 
 
+def run_program(program: str, odd: str, folder: Path) -> Outcome:
+    """Runs a Python program, to which ``odd`` is a text, in ``folder``; only errors of lscfg may end it."""
+    start = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        _work(("API",), folder, partial(_call, program, odd))
+    code, in_time = _wait(child, start)
+    orphans = _kill_orphans(child)
+    verdict, detail = _judge(("API",), code, in_time, (folder / ".stderr").read_text("utf-8", "replace"))
+    return Outcome("orphan" if orphans and verdict in GOOD else verdict, detail, time.monotonic() - start)
+
+
+def _call(program: str, odd: str) -> int:
+    try:
+        exec(program, {"odd": odd})
+    except (LscfgError, TypeError) as error:  # a TypeError names an argument
+        print(f"lscfg API: {error}", file=sys.stderr)
+        return cli.BAD_INPUT if "\n" not in str(error) else 99
+    return cli.GOOD
+
+
 def kill_case(words: Sequence[str], folder: Path, seconds: float, how: signal.Signals) -> bool:
     """Runs ``lscfg`` in a separate process and sends a signal after some seconds; true if a process is left."""
     command = [sys.executable, "-P", "-m", "lscfg", *words]
@@ -111,8 +134,8 @@ def kill_case(words: Sequence[str], folder: Path, seconds: float, how: signal.Si
     return _kill_orphans(child.pid)
 
 
-def _work(words: Sequence[str], folder: Path) -> None:
-    """The child."""
+def _work(words: Sequence[str], folder: Path, work: Callable[[], int] | None = None) -> None:
+    """The child: the command, or ``work``."""
     status = 99
     try:
         os.setsid()
@@ -127,7 +150,7 @@ def _work(words: Sequence[str], folder: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_SIZE, FILE_SIZE))
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         try:
-            status = cli.main(list(words))
+            status = work() if work else cli.main(list(words))
         except SystemExit as error:
             status = error.code if isinstance(error.code, int) else 2
     except BaseException:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow
 from cases import run_case
+from pyarrow import parquet
 
 from lscfg import demo
 
@@ -95,6 +98,9 @@ tune weights --config cdec.ini --source short --reference short.en --weights wei
 propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
 propagate graph phrases -o graph --set neighbours=5
 propagate rules phrases graph -o new.rules
+prepare corpus raw.de raw.en --dev 4 --test 4 -o prepared --jobs 1
+grammar biparsed t.ja t.en t.al --write lexicon=lexicon --write boundary=boundary --passes 1 -o biparsed.gz --jobs 1
+moses convert -c cdec.ini -w weights -o converted
 decode -c cdec.ini -w weights dev.ja -o A
 decode -c cdec.ini -w other.weights dev.ja -o B"""
 """Commands that make the world, of files that are there already."""
@@ -107,7 +113,21 @@ grammar minimal t.deriv -o out
 grammar minimal t.deriv --format moses -o out
 grammar hiero t.ja t.en t.al -o out
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
+grammar phrases t.deriv -o out
+grammar biparsed t.ja t.en t.al --passes 1 -o out --jobs 1
+grammar biparsed t.ja t.en t.al --set lexicon=lexicon -o out --jobs 1
 grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
+prepare corpus raw.de raw.en --dev-files new.de new.en --test 4 -o folder --jobs 1
+prepare corpus raw.tsv --source-language de --target-language en --tokeniser none -o folder --jobs 1
+prepare corpus raw.tmx --source-language de --target-language en -o folder --jobs 1
+prepare corpus raw.parquet --source-language de --target-language en -o folder --jobs 1
+prepare corpus raw.de raw.en --tokeniser spm --set vocabulary=40 -o folder --jobs 1
+prepare apply prepared new.de
+prepare apply prepared new.en --side target
+prepare restore prepared new.en
+init folder -s t.ja -t t.en --dev-set dev.ja dev.en --test-set dev.ja dev.en
+init folder -s t.ja -t t.en --grammar g.gz --lm lm.arpa --model em.lscfg
+init folder -s raw.de -t raw.en --raw
 propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate short -o out
 propagate graph phrases -o out
 propagate rules phrases graph -o out --gold g.gz
@@ -115,7 +135,20 @@ propagate states new.rules em.lscfg phrases graph -o out
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out
+estimate mle t.deriv --boundary boundary -o out
 context sp.lscfg t.ja --derivations t.deriv -o out
+context sp.lscfg t.ja t.en t.al --derivations t.deriv --rules hiero -o out
+context sp.lscfg t.ja --derivations t.deriv --more dev.ja --model joint --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model ls --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model cca --set k=2 --set m=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model cca-mm --set k=2 --set m=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model ls-online --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model mlp --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model mlr -o out
+context sp.lscfg t.ja --derivations t.deriv --model sg --set dims=3 -o out
+context sp.lscfg t.ja --derivations t.deriv --model softmax --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model residual --set k=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model softmax --set vectors=vectors -o out
 estimate clusters t.deriv -m 2 --iterations 1 -o out
 inspect sentence em.lscfg "a b" --compare sp.lscfg
 inspect sentence sp.lscfg "a b" --compare cdec.ini --format html -o out
@@ -128,12 +161,20 @@ inspect sentence sp.lscfg "a b" --format svg -o out
 inspect choices sp.lscfg --train t.deriv --held-out t.deriv
 decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
-pack -c cdec.ini -w weights -o bundle
+decode -c cdec.ini -w weights short --cluster local:1 -o out
+pack -c cdec.ini -w weights -o packed
+pack -c cdec.ini -w weights --prepare prepared -o packed
+cdec pack -c cdec.ini -w weights --library plugin.so -o folder
+tune margin t.ja t.en t.al --rules hiero -c plain.ini -w weights --passes 1 --set margin.folds=2 -o folder --jobs 1
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser pro
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser mert
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser forest-mert
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --mbr bleu -o out
 rescore short.kbest short.kbest --mbr chrf -o out
 evaluate scores --reference dev.en --baseline A A=A B=B --samples 50
+evaluate scores --reference dev.en --baseline A --metrics chrf --source dev.ja --sentence-table out A=A B=B --samples 9
 evaluate oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 inspect model sp.lscfg
 inspect model em.lscfg
@@ -143,9 +184,35 @@ inspect grammar g.gz
 estimate em my.trees -m 2 --iterations 1 -o out
 compress sp.lscfg --cp 2 -o out
 moses convert -c cdec.ini -w weights -o folder
+moses weights converted/moses.ini -c cdec.ini -o out
 run little.toml -o folder --plan
 run little.toml -o folder"""
 """Commands with a good file in the place of each word that names one."""
+
+
+NOT_ATTACKED = {
+    "lscfg demo": "reads no file",
+    "lscfg serve": "waits for requests; tests/serve sends bad ones",
+    "lscfg cdec build": "needs cdec's source tree",
+    "lscfg cdec check": "needs cdec; tests/cdec_bridge/test_cdec_stubs.py damages models for the plug-in",
+    "lscfg cdec decode": "needs cdec",
+    "lscfg cdec forest": "needs cdec and a plug-in",
+    "lscfg moses build": "needs Moses' source tree",
+    "lscfg moses check": "needs Moses with the feature",
+}
+"""Commands without a line above, and why."""
+
+NAMED = {
+    "cdec.ini": ("g.gz", "lm.arpa", "em.lscfg"),
+    "plain.ini": ("g.gz", "lm.arpa"),
+    "little.toml": ("t.ja", "t.en", "dev.ja", "dev.en"),
+    "prepared": ("prepared/prepare.json", "prepared/truecase.de", "prepared/truecase.en"),
+}
+"""Files that a word of a command leads to."""
+
+
+TENSORS = ("phrases", "graph", "aligner", "boundary")
+"""Files of arrays without an ending that says so."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +236,13 @@ def make_world(folder: Path) -> None:
     short = sorted(corpus.train, key=lambda pair: len(pair[0]))[:4]
     (folder / "short").write_text("".join(pair[0] + "\n" for pair in short), "utf-8")
     (folder / "short.en").write_text("".join(pair[1] + "\n" for pair in short), "utf-8")
+    _make_raw(folder)
+    plain = "".join(line for line in INI.splitlines(keepends=True) if "LSCFG" not in line)
+    (folder / "plain.ini").write_text(plain, "utf-8")
+    words = sorted({word for source, _ in corpus.train for word in source.split()})
+    vectors = "".join(f"{word} {k % 5 - 2} {k % 3 / 2}\n" for k, word in enumerate(words))
+    (folder / "vectors").write_text(vectors, "utf-8")
+    (folder / "plugin.so").write_bytes(b"named, not read")
     texts = {"cdec.ini": INI, "moses.ini": MOSES, "weights": WEIGHTS, "other.weights": WEIGHTS.replace("-1", "-2")}
     for name, text in (texts | {"little.toml": EXPERIMENT, "my.trees": TREES}).items():
         (folder / name).write_text(text, "utf-8")
@@ -178,6 +252,27 @@ def make_world(folder: Path) -> None:
             raise RuntimeError(f"lscfg {line}: {done.verdict}: {done.detail}")
     hypotheses = (folder / "short.kbest").read_bytes().count(b"\n")
     (folder / "short.scores").write_text("".join(f"{k / 4}\n" for k in range(hypotheses)), "utf-8")
+
+
+def _make_raw(folder: Path) -> None:
+    """Writes raw text in all formats: pairs of German and English, all different."""
+    nouns, verbs = ("Hund", "Mann", "Baum", "Vogel", "Fluss"), ("sieht", "kennt", "sucht", "findet")
+    pairs = [
+        (f"Der {one} {verb} den {other} Nr. {k} .", f"The {one.lower()} {verb[::-1]} the {other.lower()} no. {k} .")
+        for k, (one, verb, other) in enumerate(itertools.product(nouns, verbs, nouns[:2]))
+    ]
+    for side, language in enumerate(("de", "en")):
+        (folder / f"raw.{language}").write_text("".join(f"{pair[side]}\n" for pair in pairs), "utf-8")
+        (folder / f"new.{language}").write_text("".join(f"{pair[side]}!\n" for pair in pairs[:5]), "utf-8")
+    (folder / "raw.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs), "utf-8")
+    units = "".join(
+        f'<tu><tuv xml:lang="de"><seg>{one}</seg></tuv><tuv xml:lang="en"><seg>{other}</seg></tuv></tu>\n'
+        for one, other in pairs
+    )
+    head = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="de"/><body>\n'
+    (folder / "raw.tmx").write_text(f"{head}{units}</body></tmx>\n", "utf-8")
+    table = pyarrow.table({language: [pair[side] for pair in pairs] for side, language in enumerate(("de", "en"))})
+    parquet.write_table(table, folder / "raw.parquet")
 
 
 def attacks(folder: Path) -> list[Attack]:

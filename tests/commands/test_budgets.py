@@ -27,3 +27,8 @@ def test_commands_import_at_their_top():
             inner = [one for node in functions for one in ast.walk(node)]
             hidden += [name for one in inner if isinstance(one, (ast.Import, ast.ImportFrom))]
     assert "lscfg.commands.align" in sys.modules and not hidden
+
+
+def test_every_help_can_be_shown():
+    for parser in build_parser(COMMANDS).every():
+        assert parser.format_help().startswith(f"usage: {parser.prog}"), parser.prog

@@ -22,22 +22,27 @@ WEIGHTS += "".join(f"{name} {0.1 + 0.017 * k}\n" for k, name in enumerate(NAMES[
 SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "casa", "y una", "una una una una una una"]
 
 
+def write_system(folder: Path) -> None:
+    """Writes ``model.lscfg``, ``grammar`` and ``weights``."""
+    rng = np.random.default_rng(7)
+    table = rule_table(RULES)
+    values = [rng.uniform(-0.1, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
+    one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
+    unk = np.array([0.01, 0.02, 0.03])
+    parts = (np.array([0.5, 0.3, 0.2]), unk, one, random_scorer(table, 1), random_boundary(table, 1))
+    save_model(folder / "model.lscfg", table, values, *parts)
+    (folder / "grammar").write_text(
+        "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"
+    )
+    (folder / "weights").write_text(WEIGHTS + "".join(f"R{n} {0.01 * n}\n" for n in range(len(RULES))))
+
+
 class Cdec:
     """A folder with grammar, model and weights, and cdec to be run in it."""
 
     def __init__(self, tree: CdecTree, library: Path, folder: Path):
         self.program, self.library, self.folder = tree.program, library, folder
-        rng = np.random.default_rng(7)
-        table = rule_table(RULES)
-        values = [rng.uniform(-0.1, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
-        one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
-        unk = np.array([0.01, 0.02, 0.03])
-        parts = (np.array([0.5, 0.3, 0.2]), unk, one, random_scorer(table, 1), random_boundary(table, 1))
-        save_model(folder / "model.lscfg", table, values, *parts)
-        (folder / "grammar").write_text(
-            "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"
-        )
-        (folder / "weights").write_text(WEIGHTS + "".join(f"R{n} {0.01 * n}\n" for n in range(len(RULES))))
+        write_system(folder)
 
     def ini(
         self, *lines: str, base: str = "grammar=grammar\nscfg_no_hiero_glue_grammar=true\nadd_pass_through_rules=true"

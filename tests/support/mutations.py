@@ -177,6 +177,23 @@ def _change_metadata(metadata: dict[str, Any], rng: Random) -> None:
                 metadata[key] = json.dumps(rng.choice(VALUES))
 
 
+def mutate_json(seed: bytes, rng: Random) -> bytes:
+    """A JSON file with one value changed, left out or of another type, or with its text changed."""
+    if rng.random() < 0.2:
+        return mutate_text(seed, rng)
+    value = json.loads(seed)
+    for _ in range(rng.choice((1, 1, 2))):
+        value = _changed_json(value, rng)
+    return json.dumps(value).encode()
+
+
+def mutate_lines(seed: bytes, rng: Random) -> bytes:
+    """A file of JSON lines with one line changed as a JSON file."""
+    lines = seed.splitlines(keepends=True)
+    at = rng.randrange(len(lines))
+    return b"".join([*lines[:at], mutate_json(lines[at], rng) + b"\n", *lines[at + 1 :]])
+
+
 def _changed_json(value: Any, rng: Random) -> Any:
     """The value with one thing somewhere in it changed."""
     if not value or not isinstance(value, (dict, list)) or rng.random() < 0.1:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 MARKS = {
-    "compiles": ("kernel/test_c_interface.py::*", "kernel/test_fuzz.py::*"),
+    "compiles": ("kernel/test_c_interface.py::*", "kernel/test_fuzz.py::*", "*/test_*_stubs.py::*"),
     "installs": ("test_install.py::*",),
     "browser": ("tuning/test_report.py::test_in_a_browser*",),
     "site": ("test_documents.py::test_the_site_can_be_made", "test_tutorial.py::test_the_cells_run"),
@@ -22,7 +22,12 @@ MARKS = {
         "corpus/test_saved_aligners.py::*",
     ),
     "neural": ("experiments/test_neural.py::test_two_epochs*",),
-    "attack": ("test_attack.py::*", "parallel/test_orphans.py::*", "serve/test_crowds.py::*"),
+    "attack": (
+        "test_attack.py::test_a_few*",
+        "test_attack.py::test_the_harness*",
+        "parallel/test_orphans.py::*",
+        "serve/test_crowds.py::*",
+    ),
 }
 """Patterns of test ids, from the folder tests/ on."""
 

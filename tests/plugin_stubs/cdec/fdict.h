@@ -1,0 +1,1 @@
+#include "cdec_stub.h"
