@@ -53,7 +53,10 @@ class Pieces:
         out, ids = io.BytesIO(), {"pad_id": PAD, "bos_id": BEGIN, "eos_id": END, "unk_id": UNKNOWN}
         options = {"model_type": "bpe", "character_coverage": 1.0, "normalization_rule_name": "identity", **ids}
         options |= {"vocab_size": size, "num_threads": 1, "minloglevel": 2}
-        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=out, **options)
+        try:
+            sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(lines), model_writer=out, **options)
+        except RuntimeError as error:  # sentencepiece names the limits
+            raise SystemExit(f"--pieces {size}: {str(error).splitlines()[-1]}") from None
         return Pieces(out.getvalue())
 
     def encode(self, lines: Sequence[str]) -> list[Ids]:
@@ -97,8 +100,12 @@ class Pieces:
 
 def read_lines(path: Path) -> Lines:
     """Reads lines without their ends, also of a file that gzip has compressed."""
-    with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as file:
-        lines = file.read().split("\n")
+    data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    try:
+        lines = data.decode().split("\n")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SystemExit(f"{path}:{line}: byte {data[error.start]:#x} is not UTF-8; convert the text") from None
     if lines.pop():
         raise SystemExit(f"{path}:{len(lines) + 1}: the last line lacks its end; the file may be cut off")
     return lines
@@ -232,8 +239,16 @@ class Training:
 def train(args: argparse.Namespace) -> None:
     """Trains a model, or continues."""
     settings = Settings(**{field.name: getattr(args, field.name) for field in dataclasses.fields(Settings)})
-    corpus = tomllib.loads(args.config.read_text(encoding="utf-8"))["corpus"]
-    names = [corpus[key] for key in ("source", "target", "dev_source", "dev_reference")]
+    if settings.width % (2 * settings.heads):
+        raise SystemExit(f"--width {settings.width}: not a multiple of twice the {settings.heads} heads")
+    try:
+        corpus = tomllib.loads("\n".join(read_lines(args.config))).get("corpus", {})
+    except tomllib.TOMLDecodeError as error:
+        raise SystemExit(f"{args.config}: {error}") from None
+    keys = ("source", "target", "dev_source", "dev_reference")
+    if lacking := [key for key in keys if key not in corpus]:
+        raise SystemExit(f"{args.config}: [corpus] lacks {', '.join(lacking)}")
+    names = [corpus[key] for key in keys]
     names = [name if isinstance(name, str) else name[0] for name in names]  # of several references the first
     texts = [read_pairs(args.data, names[k : k + 2]) for k in (0, 2)]
     pieces = Pieces.learn([line for side in texts[0] for line in side], settings.pieces)
@@ -374,7 +389,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = parser.parse_args(arguments)
     torch.set_num_threads(args.threads)
     torch.set_flush_denormal(True)
-    args.run(args)
+    try:
+        args.run(args)
+    except OSError as error:  # names its file
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":

@@ -329,6 +329,32 @@ def test_errors(corpus):
         run(*train, "--reverse")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "more", "message"),
+    [
+        ("train.de", None, [], r"No such file.*train\.de"),
+        ("train.en", b"x\n\xff y\n", [], r"train\.en:2: byte 0xff is not UTF-8"),
+        ("train.en", b"x\ny", [], r"train\.en:2: the last line lacks its end"),
+        ("val.en", b"\n" * 8, [], r"val\.de: no pairs"),
+        ("experiment.toml", b"[corpus]\nsource = 'train.de'\n", [], r"\[corpus\] lacks target, dev_source, dev_ref"),
+        ("experiment.toml", b"[corpus\n", [], r"experiment\.toml: Expected ']'"),
+        ("other", b"", ["--pieces", 4000], r"--pieces 4000: .*[Vv]ocabulary size"),
+        ("other", b"", ["--width", 6], "--width 6: not a multiple"),
+    ],
+)
+def test_errors_of_input(corpus, name, content, more, message):
+    (corpus / name).unlink() if content is None else (corpus / name).write_bytes(content)
+    with pytest.raises(SystemExit, match=message):
+        run("train", corpus / "experiment.toml", "--data", corpus, "--epochs", 1, "-o", corpus / "m", *TINY, *more)
+
+
+def test_pairs_with_an_empty_side_are_counted(corpus, capsys):
+    lines = (corpus / "train.de").read_text().splitlines(True)
+    (corpus / "train.de").write_text("".join(["\n", " \n", *lines[2:]]))
+    assert len(neural.read_pairs(corpus, ("train.de", "train.en"))[0]) == len(lines) - 2
+    assert "train.de: skipped 2 pairs with an empty side" in capsys.readouterr().err
+
+
 def test_two_epochs_on_200_pairs(tmp_path):
     """With the default sizes, on captions of shared data."""
     data = ROOT.parent / "shared" / "data" / "de-en"
