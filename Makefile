@@ -1,6 +1,6 @@
 # `make demo`, `make test` and `make docs` each make a virtual environment, install lscfg and run. `make test-all` adds the
 # slow tests: compilers, installation, browser, documentation, hosts, cluster. For work on the kernel: `make sanitize`,
-# `make valgrind`, `make fuzz`; for work on commands and readers: `make attack`.
+# `make valgrind`, `make fuzz`; for work on commands and readers: `make attack`; for changes of dependencies: `make lock`.
 
 PYTHON ?= python3
 VENV ?= .venv

@@ -323,6 +323,19 @@ def test_pages_show_every_command():
     assert {command.name for command in COMMANDS} <= shown | set(re.findall(r"lscfg (\w+)", made.commands()))
 
 
+def test_the_example_of_a_metric_works():
+    """By hand: one substitution and one insertion for five words of the reference, also for the sum of two texts."""
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    names = {}
+    exec(re.search(r"^```python\n(import numpy.*?)^```", text, re.M | re.S)[1], names)
+    metric = names["WordErrorRate"]()
+    found = metric.statistics(["a b c", "d e x"], [["a x c", "d e"]], (), metric.Settings())
+    assert found.tolist() == [[1, 3], [1, 2]]
+    assert metric.score(found.sum(axis=0)) == 40 and metric.score(found).tolist() == pytest.approx([100 / 3, 50])
+    row = tomllib.loads(re.search(r"^```\n(\[project\.entry-points.*?)^```", text, re.M | re.S)[1])
+    assert row["project"]["entry-points"]["lscfg.metrics"] == {"wer": "lscfg.tuning.metrics.wer:WordErrorRate"}
+
+
 # ---- the site ----
 
 
