@@ -16,7 +16,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
-from lscfg.induce.biparsed.lexicon import make_lexicon, read_lexicon, text_words
+from lscfg.induce.biparsed.lexicon import Lexicon, make_lexicon, read_lexicon, text_words, write_lexicon
 from lscfg.induce.biparsed.rules import induce, induced_tokens, induced_trees
 from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.text import read_bitexts
@@ -393,6 +393,15 @@ def test_what_is_learned_once_gives_the_same_bytes_everywhere(corpus, tmp_path):
         assert source.learning(dataclasses.replace(settings, **chosen)) == source.learning(settings)
     with pytest.raises(InputError, match="other text or settings"):
         source.rules(given, dataclasses.replace(settings, rate=0.1))
+
+
+def test_words_like_the_mark_of_a_lexicon_come_back(tmp_path):
+    words = ["a", "<NULL>", "\\<NULL>", "\\\\<NULL>", "\\a", "\\"]
+    pairs = [(f, e) for f in range(-1, len(words)) for e in range(-1, len(words)) if (f, e) != (-1, -1)]
+    made = Lexicon(np.array(pairs, np.int32), np.full((len(pairs), 2), 0.5))
+    write_lexicon(tmp_path / "lex", made, words)
+    assert read_lexicon(tmp_path / "lex", words).words.tolist() == [*map(list, pairs)]
+    assert "<NULL> \\<NULL> 0.5 0.5" in (tmp_path / "lex").read_text().splitlines()
 
 
 def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -37,7 +38,13 @@ class Lexicon:
 
 
 NULL = "<NULL>"
-"""Mark of "no word" in a file."""
+"""Mark of "no word" in a file, where a backslash precedes the word <NULL> of a text, and one more its \\<NULL>."""
+
+_LIKE_NULL = re.compile(rf"\\*{NULL}")
+
+
+def _in_file(word: str) -> str:
+    return f"\\{word}" if _LIKE_NULL.fullmatch(word) else word
 
 
 def text_words(text: Bitexts) -> list[str]:
@@ -48,7 +55,7 @@ def text_words(text: Bitexts) -> list[str]:
 def write_lexicon(path: str | os.PathLike[str], lexicon: Lexicon, words: list[str]) -> None:
     """Writes ``source target p(target | source) p(source | target)`` for each pair (docs/reference/formats.md)."""
     pairs = zip(lexicon.words.tolist(), lexicon.probability.tolist(), strict=True)
-    names = [*words, NULL]  # -1 indexes the last entry
+    names = [*map(_in_file, words), NULL]  # -1 indexes the last entry
     write_lines(path, (f"{names[f]} {names[e]} {forth!r} {back!r}" for (f, e), (forth, back) in pairs))
 
 
@@ -59,7 +66,7 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
         InputError: a line does not consist of two words and two probabilities, or repeats a pair; or no pair belongs to
             the text.
     """
-    numbers = {word: number for number, word in enumerate(words)} | {NULL: -1}
+    numbers = {_in_file(word): number for number, word in enumerate(words)} | {NULL: -1}
     found: dict[tuple[int, int], tuple[float, float]] = {}
     others = 0
     for line_number, line in enumerate(stream_lines(path), 1):
