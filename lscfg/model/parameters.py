@@ -40,7 +40,7 @@ ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
 
 @dataclass(frozen=True)
 class OneState:
-    """The parameters of a model's rules with one state, which its features may be compared with.
+    """The parameters of a model's rules with one state, for comparison with its features.
 
     Attributes:
         rules: float64 [rules], relative frequencies; unk: float64 [1], the OOV rule.
@@ -59,11 +59,11 @@ class Parameters:
         tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes after the first
             are the state of the left-hand side and of the nonterminals in source order. All float64, or all float32.
         root: C^S, float64 [m].
-        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and for rules left to it.
-        about: what the model was made from, written into the file (strings, numbers, lists, dicts).
-        one: the same rules with one state, if that is known.
-        context: the context model of their target sides, if there is one.
-        boundary: weights of the words at the borders of spans, if there are any.
+        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and singletons.
+        about: facts about the origin of the model, written into the file (strings, numbers, lists, dicts).
+        one: the same rules with one state, if known.
+        context: the context model of target sides, if any.
+        boundary: weights of the words at the borders of spans, if any.
     """
 
     rules: RuleTable
@@ -104,12 +104,12 @@ class Parameters:
 
     @classmethod
     def without_rules(cls, boundary: BoundaryModel) -> Parameters:
-        """A model that knows spans and nothing else."""
+        """True for a model that contains only weights of spans."""
         nothing = tuple(np.zeros((0, *[1] * (k + 1)), np.float32) for k in range(MAX_TENSOR_ARITY + 1))
         return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), boundary=boundary)  # type: ignore[arg-type]
 
     def one_state(self) -> Parameters | None:
-        """The model of the same rules with one state; None where that is not known."""
+        """The model of the same rules with one state; None if unknown."""
         if self.one is None:
             return None
         groups = [self.one.rules[self.rules.arity == k] for k in range(MAX_TENSOR_ARITY + 1)]
@@ -167,12 +167,12 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Parameters whose tensors are made when they are asked for: what an estimator of many states returns.
+    """Parameters whose tensors are computed on demand, the result of estimators with many states.
 
-    At m = 16 those of two nonterminals are 600 MB for 50,000 sentence pairs: made in blocks that stay in the cache and
-    go to the file one by one, they take half of the time and a third of the memory that they take as one array.
+    At m = 16, tensors of two nonterminals take 600 MB for 50,000 sentence pairs. In blocks that stay in the cache and
+    go to the file one by one, they take half of the time and a third of the memory of one array.
 
-    Attributes: as those of ``Parameters``, ``tensors`` being blocks.
+    Attributes are those of ``Parameters``, with ``tensors`` in blocks.
     """
 
     rules: RuleTable
@@ -190,7 +190,7 @@ class Estimate:
         return len(self.root)
 
     def parameters(self) -> Parameters:
-        """All of them in memory."""
+        """The parameters in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
         parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary)
         return Parameters(self.rules, (first, second, third), *parts)
@@ -205,15 +205,15 @@ class Estimate:
 
 
 def blocks_of(array: np.ndarray) -> tensors.Blocks:
-    """An array that is there already as one block."""
+    """An existing array as one block."""
     return tensors.Blocks(array.shape, lambda precision: iter([rounded(array, precision)]))
 
 
 def _check_about(about: Mapping[str, Any]) -> None:
-    """Refuses facts that are shown, but are not what estimators write; others may be anything.
+    """Refuses displayed facts that no estimator writes; other facts are not checked.
 
     Raises:
-        ValueError: the fact that is wrong.
+        ValueError: names the wrong fact.
     """
 
     def is_number(value: object) -> bool:
@@ -254,7 +254,7 @@ def save_model(
     arrays: Sequence[np.ndarray | tensors.Blocks],
     precision: DTypeLike = np.float32,
 ) -> None:
-    """Writes a model file whose tensors of arity 0, 1 and 2 may be made while they are written, in the precision then.
+    """Writes a model file, whose tensors of arity 0, 1 and 2 may be computed during writing, in the given precision.
 
     Raises:
         InputError: a value is too large for the precision, or the file cannot be written.
@@ -305,7 +305,7 @@ def full_tensors(components: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """The tensors [n, m, m, m] of low rank, of the factors' type: sums of u (x) v (x) w over their components.
 
     Args:
-        components: int64 [n + 1], where those of a tensor begin; factors: [components, 3, m].
+        components: int64 [n + 1], first component of each tensor; factors: [components, 3, m].
 
     Raises:
         ValueError: the two do not fit.
@@ -324,7 +324,7 @@ def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
     """The values in another precision.
 
     Raises:
-        InputError: one is not finite, or not any more.
+        InputError: a value is not finite, or overflows.
     """
     with np.errstate(over="ignore"):
         result = values.astype(precision, copy=False)
@@ -334,6 +334,6 @@ def rounded(values: np.ndarray, precision: np.dtype) -> np.ndarray:
 
 
 def all_finite(values: np.ndarray) -> bool:
-    """True if no value is infinite or NaN. A finite sum shows that without an array of answers."""
+    """True if no value is infinite or NaN. A finite sum proves this without an array of flags."""
     with np.errstate(all="ignore"):
         return bool(np.isfinite(values.sum())) or bool(np.isfinite(values).all())

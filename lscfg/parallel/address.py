@@ -1,4 +1,4 @@
-"""The address of a Dask cluster, as ``--cluster`` gives it."""
+"""The address of a Dask cluster, as in ``--cluster``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ClusterAddress:
     """The address of a Dask cluster."""
 
     scheduler: str = ""
-    """``tcp://HOST:PORT`` or ``tls://HOST:PORT``; empty where another field gives the address."""
+    """``tcp://HOST:PORT`` or ``tls://HOST:PORT``; empty if another field gives the address."""
     local: int = 0
     """Number of workers to start on this machine."""
     scheduler_file: str = ""

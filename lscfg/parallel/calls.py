@@ -29,7 +29,7 @@ class OrderedCall:
     """One call of ``map``: sends messages of one block or more, and yields the outcomes in the order of the blocks.
 
     Args:
-        held: messages, at most, that are under way or wait for an earlier result.
+        held: most messages that are under way or wait for an earlier result.
         batch: blocks of a message.
     """
 
@@ -91,5 +91,5 @@ class OrderedCall:
         raise NotImplementedError
 
     def _receive(self, awaited: int, arriving: Arriving | None) -> None:
-        """Takes the outcomes that are there, or waits for the first, or for blocks that arrive."""
+        """Takes the outcomes that have arrived, or waits for the first one, or for blocks that arrive."""
         raise NotImplementedError

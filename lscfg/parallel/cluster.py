@@ -1,7 +1,7 @@
 """The engine of a Dask cluster: workers on other machines, or of this one, behind a scheduler.
 
-Dask deals the blocks to workers and runs the blocks of a dead worker again. The engine keeps each block until its
-result has arrived, so the scheduler may restart, too: the engine connects again and sends the blocks again.
+Dask assigns blocks to workers and runs the blocks of a dead worker again. The engine keeps each block until its
+result arrives, so the scheduler may restart, too: the engine connects again and sends the blocks again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LOCAL: dict[str, Any] = {
     "distributed.scheduler.allowed-failures": 3,
     "distributed.worker.daemon": True,
     "distributed.worker.profile.enabled": False,
-    "distributed.scheduler.http.routes": [],  # Dask serves HTTP anyway, without TLS: no page is there
+    "distributed.scheduler.http.routes": [],  # Dask always serves HTTP without TLS; this removes all pages
     "distributed.worker.http.routes": [],
     "distributed.nanny.pre-spawn-environ": ONE_THREAD
     | {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(128 << 20)},
@@ -161,7 +161,7 @@ class Cluster(Engine):
 
     def close(self) -> None:
         """Leaves the cluster; calls under way end with an error."""
-        self.closings += 1  # first: a thread that connects holds the lock, and lets go of it then
+        self.closings += 1  # first, so that a connecting thread releases the lock
         with self._lock:
             self._drop()
 
@@ -221,7 +221,7 @@ class Cluster(Engine):
                     return
             except (OSError, ValueError, TypeError):  # Dask raises the last for an address that it cannot read
                 pass
-            except RuntimeError:  # of a connection with other credentials
+            except RuntimeError:  # raised for a connection with other credentials
                 reason, cure = "no scheduler answers with these credentials", "check them"
             self._drop()
             if self.closings > closings:

@@ -19,18 +19,18 @@ from lscfg.parallel.processes import portable
 from lscfg.version import __version__
 
 FULL = (errno.ENOSPC, errno.EDQUOT)
-"""Errors of a worker that other workers may not have: its disk is full."""
+"""Errors of a full disk, which other workers may not share."""
 
 KILLER = "each worker that had the block in hand died"
 
 GLANCE = 1.0
-"""Seconds without news after which a call checks that scheduler and workers are there."""
+"""Seconds without news after which a call checks the scheduler and the workers."""
 
 ANSWER = 30.0
 """Seconds that a call waits for an answer of the scheduler; Dask gives up a silent connection after as many."""
 
 Future = Any
-"""Of Dask, which has no types."""
+"""A future of Dask, which has no types."""
 
 
 class _Cluster(Protocol):
@@ -180,7 +180,7 @@ class ClusterCall(OrderedCall):
             future.release()
 
     def _fail(self, number: int, future: Future) -> None:
-        """Notes that Dask gave a message up: its workers died, or they cannot read it."""
+        """Notes that Dask gave up a message, because its workers died or cannot read it."""
         error = future.exception(timeout=ANSWER)
         kind, first = type(error).__name__, number * self._batch
         if kind == "KilledWorker":
@@ -205,7 +205,7 @@ class ClusterCall(OrderedCall):
             self._submit(number)
 
     def _check(self, awaited: int) -> None:
-        """Looks after the cluster when no news came for a while.
+        """Checks the cluster after a time without news.
 
         Dask gives the messages of a dead worker to others, but forgets messages if no other worker was there at that
         moment. Messages that no worker has in hand at two checks are sent again.

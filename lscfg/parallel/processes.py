@@ -50,7 +50,7 @@ class Processes(Engine):
     """
 
     AHEAD: ClassVar[int] = 16
-    """More than for threads: while an earlier block takes long, a worker can only go on with its own blocks."""
+    """More than for threads, since a worker can only go on with its own blocks while an earlier block takes long."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class Processes(Engine):
     def _start(self) -> None:
         forked = self._context.get_start_method() == "fork"
         if not forked:
-            resource_tracker.ensure_running()  # if the first worker started it, it would let interruptions in
+            resource_tracker.ensure_running()  # if the first worker started it, interruptions would reach it
         with _no_interruption(), contextlib.nullcontext() if forked else _no_main():
             for _ in range(self.workers):
                 ours, theirs = self._context.Pipe()

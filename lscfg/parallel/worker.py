@@ -15,7 +15,7 @@ PR_SET_PDEATHSIG = 1  # of sys/prctl.h
 M_MMAP_THRESHOLD, M_TRIM_THRESHOLD, M_ARENA_MAX = -3, -1, -8  # of malloc.h
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""Variables that limit matrix products to one thread, to be set before NumPy is loaded. Several threads would add in
+"""Variables that limit matrix products to one thread, set before NumPy is loaded. Several threads would add in
 another order each time, and processes share the work already."""
 
 
@@ -70,9 +70,9 @@ def defer_interruption() -> Callable[[], None]:
 
 
 def end_with(parent: int) -> None:
-    """Makes the system kill this process when its parent ends, where the system can: nobody would use its results.
+    """Makes the system (if supported) kill this process when its parent ends, since nobody would use the results.
 
-    For Linux the parent ends when the thread that started this process ends.
+    On Linux, the end of the thread that started this process counts as the end of the parent.
     """
     library = ctypes.CDLL(None)
     if hasattr(library, "prctl"):
@@ -82,9 +82,9 @@ def end_with(parent: int) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Makes the C library, where it is GNU's, keep freed memory for all threads of this process.
+    """Makes the C library, if it is GNU's, keep freed memory for all threads of this process.
 
-    Large arrays that come and go otherwise return to the system, and their pages are made again each time: a fifth of
+    Otherwise large temporary arrays return to the system, and their pages are created again each time: a fifth of
     the time of a spectral estimate, and a fifth of its memory (benchmarks/spectral.py). Only a process of lscfg's own,
     such as a command, may call this function.
     """

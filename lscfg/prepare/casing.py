@@ -1,4 +1,4 @@
-"""Capital letters: their ways out of the text, and back where a sentence begins."""
+"""Casing: removal of capital letters, and restoration at the beginning of sentences."""
 
 from __future__ import annotations
 
@@ -91,17 +91,17 @@ def _composed(new: str, old: str) -> str:
 
 
 class Caser(Protocol):
-    """A way to write words, and back."""
+    """A casing of words and its inverse."""
 
     def encode(self, line: str) -> str:
-        """The line as the translation system has it."""
+        """The line in the casing of the translation system."""
 
     def decode(self, line: str) -> str:
         """Restores the casing of a line, as far as it can be inferred."""
 
 
 class AsIs:
-    """The way of ``none``."""
+    """The casing ``none``."""
 
     def encode(self, line: str) -> str:
         """Returns the line unchanged."""
@@ -113,7 +113,7 @@ class AsIs:
 
 
 class Lower:
-    """All letters small; back, a sentence begins with a capital letter, and names stay as they are."""
+    """Small letters only; restored sentences begin with a capital letter, and names stay small."""
 
     def __init__(self, tokenised: bool, language: str = ""):
         self.tokenised, self.letters = tokenised, Letters(language)
@@ -128,10 +128,10 @@ class Lower:
 
 
 class Truecaser:
-    """Words at the beginning of a sentence as they are within one, by counts of forms (Lita et al. 2003, as Moses).
+    """Words at the beginning of a sentence in their usual form within sentences (Lita et al. 2003, as in Moses).
 
     Args:
-        forms: how often each form of a word stands within sentences.
+        forms: counts of each form of a word within sentences.
     """
 
     def __init__(self, forms: dict[str, int], tokenised: bool, language: str = ""):
@@ -145,9 +145,9 @@ class Truecaser:
                 self.best[low] = form
 
     def encode(self, line: str) -> str:
-        """The first word of a sentence in its most frequent form, and so any word whose form is new.
+        """Writes the first word of a sentence, and every word in an unknown form, in its most frequent form.
 
-        A word that is not known in any form stays.
+        A word without a known form stays.
         """
         if not self.forms.keys() >= set(_words().findall(line)):
             line = _words().sub(lambda found: found[0] if found[0] in self.forms else self._best(found[0]), line)
@@ -162,7 +162,7 @@ class Truecaser:
 
 
 def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool, language: str) -> Caser:
-    """The caser of one of ``CASINGS``; the forms are for ``true``, and without them it leaves words as they are."""
+    """The caser of one of ``CASINGS``; ``true`` needs the forms, and does not change words without them."""
     if casing == "lower":
         return Lower(tokenised, language)
     return Truecaser(forms, tokenised, language) if casing == "true" and forms is not None else AsIs()

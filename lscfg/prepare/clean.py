@@ -1,6 +1,6 @@
-"""Text made clean: one Unicode form, no character that programs take for the end of a word or line, no reserved word.
+"""Cleaning of text: one Unicode form, no characters that end words or lines in other programs, no reserved words.
 
-Every text comes out as one that the rest of lscfg takes (``lscfg.corpus.parallel``), or as an empty one.
+Every cleaned line is accepted by the rest of lscfg (``lscfg.corpus.parallel``), or empty.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def clean(line: str, form: str = "nfc") -> str:
     """
     line = plain_spaces(line).replace(_PIECE_MARK, "_")
     if form != "none" and not line.isascii():
-        # spaces first: what they keep apart might be composed; then again, since nfkc makes blanks
+        # spaces first, since characters around them might compose; then again, since nfkc creates blanks
         made = unicodedata.normalize(cast("Literal['NFC', 'NFKC']", form.upper()), stream_safe(line))
         line = plain_spaces(stream_safe(made))
     return line
 
 
 def plain_spaces(line: str) -> str:
-    """The line with no spaces but single blanks within it, and no control characters."""
+    """The line with single blanks as its only spaces, and without control characters."""
     if not _ODD.search(line):
         return line.strip(" ")
     line = _NOTHING.sub("", _BLANK.sub(" ", line))

@@ -1,4 +1,4 @@
-"""A corpus made of raw text: read, cleaned, split, tokenised, filtered, and written with all that new text needs."""
+"""A corpus from raw text: reads, cleans, splits, tokenises, filters, and writes the corpus with models for new text."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ DROPPED = "dropped.tsv"
 SIDES = "source", "target"
 HELD_OUT_SETS = "dev", "test"
 BLOCK = 2000
-"""Lines that a worker gets at once."""
+"""Lines that a worker receives at a time."""
 
 COPY, DUPLICATE, EMPTY, HELD_OUT, LONG, RATIO = "copy", "duplicate", "empty", "held out", "long", "ratio"
 NEAR_DUPLICATE = "near duplicate"
 
 
 def set_file(name: str, language: str, number: int = 1) -> str:
-    """The file of a set's words (``train``, ``dev`` or ``test``); of further references the number is in its name."""
+    """The file of a set's words (``train``, ``dev`` or ``test``); names of further references contain their number."""
     return f"{name}.{language}" if number == 1 else f"{name}.{number}.{language}"
 
 
@@ -53,7 +53,7 @@ class RawFiles(NamedTuple):
     """Files of raw text.
 
     Attributes:
-        corpus: for training, as the kind of source has them.
+        corpus: files of the training text, as its reader expects.
         dev, test: plain text: a source and its references, line by line; none: pairs of the corpus are set off.
     """
 
@@ -99,7 +99,7 @@ class TextSet:
         return Remark(*self.places[number], self.name, done, reason)
 
     def part(self, name: str, numbers: Sequence[int]) -> TextSet:
-        """Some of the pairs."""
+        """The selected pairs."""
         texts = tuple([text[number] for number in numbers] for text in self.texts)
         words = {text: [lines[number] for number in numbers] for text, lines in self.words.items()}
         return TextSet(name, [self.places[number] for number in numbers], texts, words)
@@ -154,7 +154,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
 
 
 def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspects: Suspects) -> TextSet:
-    """A set that has files, every line of it.
+    """A set with files, with every line.
 
     Raises:
         InputError: there is no reference, or the files differ in length or are empty.
@@ -198,7 +198,7 @@ def _read_corpus(
     held: set[tuple[str, ...]],
     suspects: Suspects,
 ) -> tuple[TextSet, list[Remark]]:
-    """The pairs that text alone says are good, and remarks on the others."""
+    """The pairs that are good by their text alone, and remarks on the others."""
     name = reader_of(files, settings.format)
     reader = TEXT_READERS[name]
     reading = settings.reading or reader.Settings()
@@ -371,7 +371,7 @@ def _recipe(language: str, settings: PrepareSettings, marked: bool) -> SideRecip
     """The side without its models.
 
     Raises:
-        InputError: its tokeniser cannot be had.
+        InputError: the tokeniser is not available.
     """
     assert settings.tokenisation is not None
     recipe = SideRecipe(

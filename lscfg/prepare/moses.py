@@ -1,4 +1,4 @@
-"""Moses' rules for words and punctuation of a language, as sacremoses has them, for all scripts and without loss."""
+"""Moses' rules for words and punctuation of a language, from sacremoses, for all scripts and without loss."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class MosesRules:
         self._spacing = Spacing(language)
 
     def encode(self, line: str) -> list[str]:
-        """The words of a clean line, marked where ``decode`` could not know the blanks."""
+        """The words of a clean line, with marks where ``decode`` could not infer the blanks."""
         line = " ".join(line.split())
         words: list[str] = self._rules.tokenize(line, escape=False)
         if "".join(words) != line.replace(" ", ""):  # the text contains a name that sacremoses uses itself

@@ -1,4 +1,4 @@
-"""``prepare.json``: what was done to a corpus, and all that new text and translations need."""
+"""``prepare.json``: the record of a preparation, with all data for preparing new text and restoring translations."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Record:
 
     Attributes:
         sides: source and target, with their models.
-        sizes: pairs that were read, and of each set that was written.
-        counts: of remarks, by what was done and by reason.
+        sizes: number of pairs read, and written for each set.
+        counts: number of remarks by treatment and reason.
     """
 
     settings: PrepareSettings
@@ -43,7 +43,7 @@ class Record:
         object.__setattr__(self, "sides", (replace(source, marked=False), target))
 
     def write(self, folder: Path) -> None:
-        """Writes the file; the models are in the folder already."""
+        """Writes the file next to the models."""
         sides = {}
         for name, side in zip(("source", "target"), self.sides, strict=True):
             models = {"case": side.case_model, "words": side.word_model}
@@ -80,10 +80,10 @@ class Record:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """The preparation in a folder.
+        """Reads the preparation in a folder.
 
         Raises:
-            InputError: there is none, or it is damaged or of another version of lscfg.
+            InputError: the record is missing or damaged, or comes from another version of lscfg.
         """
         path = folder / RECORD
         if not path.is_file():

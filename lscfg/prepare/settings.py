@@ -18,7 +18,7 @@ from lscfg.settings import Declared, SettingError, setting
 
 @dataclass(frozen=True)
 class PrepareSettings(Declared):
-    """Settings of preparing a corpus from raw text.
+    """Settings of the preparation of raw text.
 
     Raises:
         SettingError: a setting is out of its range.
@@ -33,7 +33,9 @@ class PrepareSettings(Declared):
     )
     unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
     tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names(), common=True)
-    casing: str = setting("true", "casing: as within sentences, small letters alone, or as it is", choices=CASINGS)
+    casing: str = setting(
+        "true", "casing: true (as within sentences), lower (small letters only), or none (unchanged)", choices=CASINGS
+    )
     max_length: int = setting(100, "most words of a sentence of the training text", least=1)
     max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
     keep_duplicates: bool = setting(False, "duplicates of pairs of the training text kept")
@@ -56,10 +58,10 @@ class PrepareSettings(Declared):
             object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
 
     def languages(self, files: Sequence[Path]) -> tuple[str, str]:
-        """Source and target language: those that are set, else the endings of the names of two files.
+        """Source and target language, from the settings or else from the endings of two file names.
 
         Raises:
-            InputError: one is not known, or both are the same.
+            InputError: a language is unknown, or both are the same.
         """
         found = []
         for number, side in enumerate(("source", "target")):

@@ -18,7 +18,7 @@ from lscfg.settings import Declared
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model and the SHA-256 that it had when it was made."""
+    """A model and the SHA-256 of its first content."""
 
     path: Path
     sha256: str
@@ -32,7 +32,7 @@ class ModelFile:
         """The file.
 
         Raises:
-            InputError: it is not what it was.
+            InputError: the file has changed.
         """
         if file_hash(self.path) != self.sha256:
             raise InputError("not the model that the corpus was prepared with; prepare the corpus again", self.path)
@@ -41,7 +41,7 @@ class ModelFile:
 
 @dataclass(frozen=True)
 class SideRecipe:
-    """Recipe of a ``Side`` for any process, without its models as long as they are not trained."""
+    """Recipe of a ``Side`` for any process; lacks models before their training."""
 
     language: str
     unicode: str
@@ -71,7 +71,7 @@ class Side:
     """One language of a preparation.
 
     Raises:
-        InputError: as ``SideRecipe.side``.
+        InputError: see ``SideRecipe.side``.
     """
 
     def __init__(self, recipe: SideRecipe):
@@ -83,18 +83,18 @@ class Side:
         self._caser = open_caser(recipe.casing, forms, not self.subwords, recipe.language)
 
     def clean(self, line: str) -> str:
-        """The raw line without what no word may have."""
+        """The raw line without forbidden characters."""
         return clean(line, self.recipe.unicode)
 
     def split(self, line: str) -> str:
-        """The text that capital letters are dealt with in: the words of a clean line, or the line for sub-words."""
+        """The text for casing: the words of a clean line, or the line itself for sub-words."""
         if self.subwords:
             return line
         words = " ".join(self._tokeniser.encode(line))
         return words if self.recipe.marked or not self._marks else without_marks(words)
 
     def finish(self, text: str) -> str:
-        """The words of what ``split`` made."""
+        """The words of the result of ``split``."""
         text = self._caser.encode(text)
         if self.subwords:
             text = " ".join(self._tokeniser.encode(text))

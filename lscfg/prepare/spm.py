@@ -17,7 +17,7 @@ from lscfg.settings import Declared, setting
 # already, and pieces can then be joined exactly.
 
 LONGEST = 1 << 20
-"""Bytes of a line beyond which it is not trained on."""
+"""Bytes of a line beyond which training skips the line."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
         """Reads the given model of a side, or trains one on the lines.
 
         Raises:
-            InputError: sentencepiece is missing, the given file is no model, or the text does not do for one.
+            InputError: sentencepiece is missing, the given file is no model, or the text is unsuitable for training
+                one.
         """
         given = settings.files().get(f"{side}_model")
         if given:

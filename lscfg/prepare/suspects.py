@@ -1,4 +1,4 @@
-"""Text that may be damaged or foreign: counted by kind, with an example, so that it is seen before training."""
+"""Counts of text that may be damaged or foreign, by kind and with an example, for a warning before training."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Tokeniser(Kind[SettingsT]):
             model: file with the bytes of ``train_model``, if there is a model.
 
         Raises:
-            InputError: a package is missing, or the file or the language does not do.
+            InputError: a package is missing, the file is malformed, or the language is not supported.
         """
         raise NotImplementedError
 
