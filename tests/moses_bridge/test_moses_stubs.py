@@ -1,0 +1,140 @@
+"""The plug-in for Moses, compiled against our own stand-ins for Moses' headers and called as Moses calls it.
+
+The stand-ins in ``tests/plugin_stubs/moses`` declare what the plug-in uses. ``make sanitize`` compiles with sanitizers.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from cdec_runs import RULES, SENTENCES, write_system
+
+from lscfg.adapter import compile_adapter, link
+from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
+
+STUBS = Path(__file__).resolve().parents[1] / "plugin_stubs" / "moses"
+PASS = 2
+"""The rule that passes a word on, whose number follows those of the grammar and of two glue rules."""
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("driver")
+    with pytest.MonkeyPatch.context() as patch:
+        flags = os.environ.get("STUB_FLAGS", "")
+        patch.setenv("CC", f"{os.environ.get('CC', 'gcc')} {flags}")
+        patch.setenv("CXX", f"{os.environ.get('CXX', 'g++')} {flags} -Wall -Wextra -Werror")
+        objects = compile_adapter("moses", [f"-I{STUBS}"], folder)
+        parts = [str(STUBS / "driver.cc"), *objects, "-lm", "-lpthread"]
+        link(["-std=c++14", f"-I{STUBS}", *parts], folder / "moses_driver")
+    return folder / "moses_driver"
+
+
+@pytest.fixture
+def system(tmp_path: Path) -> Path:
+    write_system(tmp_path)
+    (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)))
+    return tmp_path
+
+
+def table_line(rule: str) -> str:
+    """A rule as in Moses' rule table."""
+    source, target = (side.split() for side in rule.split(" ||| "))
+    place = {int(token[3:-1]): k for k, token in enumerate(source) if token.startswith("[X,")}
+    links = [f"{place[int(token[3:-1])]}-{k}" for k, token in enumerate(target) if token.startswith("[")]
+    sides = (" ".join("[X][X]" if token.startswith("[") else token for token in side) for side in (source, target))
+    return f"rule {' ||| '.join(sides)} ||| {' '.join(links)}"
+
+
+class Ours:
+    """The applications of the kernel's forests that make an X, for the driver; and their features."""
+
+    def __init__(self, folder: Path, options: FeatureOptions):
+        grammar, self.features = Grammar.from_files([folder / "grammar"]), []
+        lines = [table_line(rule) for rule in RULES]
+        binding = Binding(Model(folder / "model.lscfg"), grammar)
+        for number, sentence in enumerate(SENTENCES):
+            forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(2**31 - 1, True, 1))
+            assert forest is not None
+            values = binding.features(forest, binding.infer(forest), options).tolist()
+            lines.append(f"sentence {sentence}")
+            for app, edge in enumerate(forest.app_edge.tolist()):
+                head, rule = int(forest.edge_head[edge]), int(forest.app_rule[app])
+                if forest.node_cat[head] != X:
+                    continue
+                spans = [forest.node_span[tail].tolist() for tail in forest.edge_tail[edge].tolist() if tail >= 0]
+                shown = rule if rule < len(grammar) else -1
+                assert shown >= 0 or rule == len(grammar) + PASS
+                numbers = [shown, *forest.node_span[head].tolist(), *(place for span in spans for place in span)]
+                lines.append(" ".join(map(str, numbers)))
+                self.features.append((number, values[app]))
+        (folder / "forest").write_text("\n".join(lines) + "\n")
+
+
+def run(driver: Path, folder: Path, weights: int, line: str) -> subprocess.CompletedProcess[str]:
+    command = [driver, "forest", str(weights), line]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        ("features=paper", FeatureOptions(names=("paper",))),
+        ("features=paper log=false", FeatureOptions(names=("paper",), log=False)),
+        ("features=paper,ratios,context,boundary", FeatureOptions(names=("paper", "ratios", "context", "boundary"))),
+        ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
+    ],
+)
+def test_features_are_those_of_the_kernel(driver: Path, system: Path, line: str, options: FeatureOptions) -> None:
+    ours = Ours(system, options)
+    done = run(driver, system, len(options.names), f"LatentSCFG model=model.lscfg {line}")
+    assert done.returncode == 0 and "warning" not in done.stderr and ", 0 unmatched" in done.stderr, done.stderr
+    shown = [[float(value) for value in row.split()] for row in done.stdout.splitlines()]
+    assert len(shown) == len(ours.features) > 60
+    for (sentence, *found), (number, values) in zip(shown, ours.features, strict=True):
+        assert sentence == number and found == pytest.approx(values, rel=1e-6, abs=1e-7)  # Moses' scores are single
+    assert any(value for _, values in ours.features for value in values)
+
+
+def test_the_trace_has_exact_features(driver: Path, system: Path) -> None:
+    options = FeatureOptions(names=("paper",))
+    ours = Ours(system, options)
+    done = run(driver, system, len(options.names), "LatentSCFG model=model.lscfg features=paper trace=trace")
+    assert done.returncode == 0, done.stderr
+    lines = (system / "trace").read_text().splitlines()
+    assert len(lines) == len(ours.features)
+    for line, (number, values) in zip(lines, ours.features, strict=True):
+        first, *_, last = line.split(" ||| ")
+        assert int(first.split()[0]) == number
+        exact = [float(word.split("=")[1]) for word in last.split()]
+        assert exact == pytest.approx(values, rel=1e-14)
+
+
+def test_a_sentence_without_derivation_gets_an_empty_line(driver: Path, system: Path) -> None:
+    """Moses shows no application of it; the feature writes the line that Moses does not."""
+    Ours(system, FeatureOptions(names=("paper",)))
+    text = (system / "forest").read_text()
+    (system / "forest").write_text(text + "sentence una casa\nsentence\n")
+    done = run(driver, system, 3, "LatentSCFG model=model.lscfg features=paper")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-2:] == [f"empty {len(SENTENCES)}", f"empty {len(SENTENCES) + 1}"]
+
+
+@pytest.mark.parametrize(
+    ("weights", "line", "message"),
+    [
+        (3, "LatentSCFG model=none features=paper", "[lscfg] model none: "),
+        (3, "LatentSCFG features=paper", "[lscfg] LatentSCFG0 names no model; add model=FILE"),
+        (2, "LatentSCFG model=model.lscfg features=paper", "LatentSCFG0 has 3 features, but 2 weights"),
+        (3, "LatentSCFG model=model.lscfg features=paper other=1", "unknown option other=1; options are "),
+        (3, "LatentSCFG model=model.lscfg features=paper trace=no/such", "cannot write trace=no/such"),
+        (3, "LatentSCFG model=model.lscfg features=nothing", "nothing"),
+    ],
+)
+def test_bad_lines_are_refused(driver: Path, system: Path, weights: int, line: str, message: str) -> None:
+    Ours(system, FeatureOptions(names=("paper",)))
+    done = run(driver, system, weights, line)
+    assert done.returncode == 1 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr

@@ -1,0 +1,185 @@
+/* Moses' main function, for the stand-ins: moses_driver FILE N LINE.
+ *
+ * N: number of weights; LINE: the feature's line of a moses.ini. FILE:
+ *   rule SOURCE ||| TARGET          as in a rule table, "a [X][X] ||| [X][X] b ||| 1-0", rules numbered from 0
+ *   sentence WORD...
+ *   RULE I J [I J]...               applications: spans of the rule and of its nonterminals; rule -1 passes a word on
+ * Prints the scores of each application, and the lines that the feature writes for sentences without a derivation. */
+#include <cstdlib>
+#include <deque>
+#include <exception>
+#include <iostream>
+
+#include "moses/stub.h"
+
+using std::string;
+using std::vector;
+
+namespace Moses {
+
+/* As in plugin/moses/main.cpp. */
+class FeatureFactory {
+ public:
+  virtual ~FeatureFactory() {}
+  virtual void Create(const string &line) = 0;
+
+ protected:
+  FeatureFactory() {}
+};
+
+namespace {
+
+vector<string> Tokens(const string &text) {
+  std::istringstream stream(text);
+  vector<string> tokens;
+  for (string token; stream >> token;) tokens.push_back(token);
+  return tokens;
+}
+
+/* "[X][S]" is a nonterminal with both labels. */
+bool IsGap(const string &token) { return token.size() > 4 && token[0] == '[' && token.find("][") != string::npos; }
+
+string Label(const string &token) { return token.substr(token.find("][") + 2, token.size() - token.find("][") - 3); }
+
+std::deque<TargetPhrase> phrases; /* their addresses identify rules */
+
+/* Adds "SOURCE ||| TARGET ||| ALIGNMENT" whose left-hand side is the label. */
+const TargetPhrase *AddRule(PhraseDictionaryMemory *table, const string &line, const string &lhs) {
+  const size_t first = line.find("|||"), second = line.find("|||", first + 3);
+  phrases.emplace_back();
+  TargetPhrase &phrase = phrases.back();
+  phrase.lhs = Word(lhs, true);
+  phrase.container = table;
+  PhraseDictionaryNodeMemory *node = &table->root;
+  std::map<size_t, size_t> number; /* of a nonterminal, by source position */
+  const vector<string> source = Tokens(line.substr(0, first));
+  for (size_t k = 0; k < source.size(); ++k) {
+    if (IsGap(source[k])) {
+      const size_t next = number.size();
+      number[k] = next;
+      const Word label(Label(source[k]), true);
+      node = &node->labels[{Word("X", true), label}];
+    } else
+      node = &node->words[Word(source[k], false)];
+  }
+  const vector<string> target = Tokens(line.substr(first + 3, second - first - 3));
+  std::map<size_t, size_t> partner; /* of a target position */
+  for (const string &link : Tokens(second == string::npos ? "" : line.substr(second + 3)))
+    partner[atoi(link.c_str() + link.find('-') + 1)] = atoi(link.c_str());
+  for (size_t k = 0; k < target.size(); ++k) {
+    phrase.words.push_back(IsGap(target[k]) ? Word(Label(target[k]), true) : Word(target[k], false));
+    phrase.alignment.map.push_back(partner.count(k) && number.count(partner[k]) ? number[partner[k]] : 0);
+  }
+  if (!node->phrases) node->phrases = std::make_shared<TargetPhraseCollection>();
+  node->phrases->phrases.push_back(&phrase);
+  return &phrase;
+}
+
+/* Positions count <s>, and the last word belongs to a range. */
+Range RangeOf(int i, int j) { return Range(i + 1, j); }
+
+class Run {
+ public:
+  explicit Run(FeatureFunction *feature)
+      : feature_(dynamic_cast<StatelessFeatureFunction *>(feature)), io_(std::make_shared<IOWrapper>()) {}
+
+  void Begin(const string &line, long id) {
+    End();
+    task_ = std::make_shared<TranslationTask>();
+    task_->io = io_;
+    task_->source = std::make_shared<InputType>();
+    task_->source->id = id;
+    task_->source->words.push_back(Word("<s>", false));
+    for (const string &word : Tokens(line)) task_->source->words.push_back(Word(word, false));
+    task_->source->words.push_back(Word("</s>", false));
+    feature_->Setup(*task_);
+    feature_->InitializeForInput(task_);
+    applications_ = 0;
+  }
+
+  void Apply(const vector<int> &numbers, const vector<const TargetPhrase *> &rules) {
+    const InputType &source = *task_->source;
+    TargetPhrase passed;
+    passed.lhs = Word("X", true);
+    const TargetPhrase *phrase = &passed;
+    if (numbers[0] >= 0)
+      phrase = rules.at(numbers[0]);
+    else
+      passed.words.push_back(source.GetWord(numbers[1] + 1));
+    std::deque<ChartCellLabel> labels;
+    StackVec tails;
+    for (size_t k = 3; k + 1 < numbers.size(); k += 2) {
+      labels.emplace_back(RangeOf(numbers[k], numbers[k + 1]));
+      tails.push_back(&labels.back());
+    }
+    const InputPath path(RangeOf(numbers[1], numbers[2]));
+    ScoreComponentCollection scores;
+    feature_->EvaluateWithSourceContext(source, path, *phrase, tails.empty() ? nullptr : &tails, scores, nullptr);
+    const ChartManager manager(source);
+    feature_->EvaluateWhenApplied(ChartHypothesis(path.GetWordsRange(), manager), nullptr);
+    std::cout << source.id;
+    for (const float *values : scores.added)
+      for (size_t k = 0; k < feature_->GetNumScoreComponents(); ++k) std::cout << ' ' << values[k];
+    std::cout << '\n';
+    ++applications_;
+  }
+
+  /* A sentence with applications has a derivation, whose last hypothesis covers <s> and </s>. */
+  void End() {
+    if (!task_) return;
+    const ChartManager manager(*task_->source);
+    const Range whole(0, task_->source->GetSize() - 1);
+    if (applications_) feature_->EvaluateWhenApplied(ChartHypothesis(whole, manager), nullptr);
+    feature_->CleanUpAfterSentenceProcessing(task_);
+    task_.reset();
+  }
+
+  void Report() const {
+    for (const auto &line : io_->collector.written) std::cout << "empty " << line.first << '\n';
+  }
+
+ private:
+  StatelessFeatureFunction *const feature_;
+  std::shared_ptr<IOWrapper> io_;
+  ttasksptr task_;
+  int applications_ = 0;
+};
+
+} // namespace
+} // namespace Moses
+
+int decoder_main(int argc, const char **argv) {
+  using namespace Moses;
+  if (argc < 4) return 2;
+  StaticData &data = StaticData::InstanceNonConst();
+  data.parameter.n_weights = atoi(argv[2]);
+  data.Factory("LatentSCFG")->Create(argv[3]);
+  FeatureFunction *feature = FeatureFunction::All().back().get();
+  feature->Load(data.options());
+  PhraseDictionaryMemory table("TranslationModel0"), glue("TranslationModel1");
+  DecodeGraph wide(0), one(0);
+  data.graphs = {&one, &wide};
+  AddRule(&glue, "<s> ||| <s>", "S");
+  AddRule(&glue, "[X][S] </s> ||| [X][S] </s> ||| 0-0", "S");
+  AddRule(&glue, "[X][S] [X][X] ||| [X][S] [X][X] ||| 0-0 1-1", "S");
+  vector<const TargetPhrase *> rules;
+  std::ifstream file(argv[1]);
+  Run run(feature);
+  long id = 0;
+  std::cout.precision(9);
+  for (string line; std::getline(file, line);) {
+    if (line.compare(0, 5, "rule ") == 0)
+      rules.push_back(AddRule(&table, line.substr(5), "X"));
+    else if (line.compare(0, 8, "sentence") == 0)
+      run.Begin(line.substr(8), id++);
+    else {
+      vector<int> numbers;
+      for (const string &token : Tokens(line)) numbers.push_back(atoi(token.c_str()));
+      run.Apply(numbers, rules);
+    }
+  }
+  run.End();
+  run.Report();
+  FeatureFunction::All().clear();
+  return 0;
+}
