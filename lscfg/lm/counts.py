@@ -8,6 +8,7 @@ Suffixes ascend from row to row; contexts do not.
 from __future__ import annotations
 
 import os
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,8 +18,12 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io.read import stream_lines
+from lscfg.kernel import refused_characters
+from lscfg.log import warning
 
 UNK, BOS, EOS = 0, 1, 2
+_REFUSED = re.compile("[" + "".join(character for character in refused_characters() if not character.isascii()) + "]")
+
 SPECIALS = ("<unk>", "<s>", "</s>")
 
 
@@ -42,12 +47,13 @@ class Counts:
 def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
     """The words of each line of a text, split as ``lmplz`` splits: at space, tab, NUL and carriage return only.
 
-    Other blanks of Unicode (such as the no-break space) are parts of words. A last line that lacks its newline counts.
+    Other blanks of Unicode (such as the no-break space) are parts of words; a warning reports words that no grammar can
+    contain. A last line that lacks its newline counts.
 
     Raises:
         InputError: unreadable, not UTF-8, without any word, or a word of the text is one that models reserve.
     """
-    empty = True
+    empty, refused, first = True, 0, 0
     for number, line in enumerate(stream_lines(path), 1):
         words = [word for word in line.replace("\t", " ").replace("\r", " ").replace("\0", " ").split(" ") if word]
         for reserved in (*SPECIALS, "<UNK>"):  # KenLM reads <UNK> as <unk>
@@ -57,8 +63,15 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
                     path,
                     number,
                 )
+        if not line.isascii() and _REFUSED.search(line):
+            refused, first = refused + 1, first or number
         empty = empty and not words
         yield words
+    if refused:
+        warning(
+            f"{path}:{first}: {refused} lines have words with invisible characters or other spaces than the blank,"
+            " which no grammar contains; clean the text with lscfg prepare"
+        )
     if empty:
         raise InputError(
             "no words to estimate a model from; use a text with one tokenized sentence per line, as from lscfg prepare",

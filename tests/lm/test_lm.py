@@ -279,6 +279,12 @@ def test_reserved_word_in_text(tmp_path: Path, word: str) -> None:
         model_of(f"a b\nc {word} d\n", tmp_path, 2)
 
 
+def test_words_that_no_grammar_contains_are_warned_of(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    model_of("a b\nc\u202bd b\na\u00a0b a\nb a\u200cb a\n", tmp_path, 2)
+    warned = caplog.records[0].getMessage()
+    assert "text:2: 2 lines have words with invisible characters or other spaces than the blank" in warned
+
+
 @pytest.mark.parametrize("text", ["", "\n", " \n\t\n"])
 def test_text_without_words(tmp_path: Path, text: str) -> None:
     with pytest.raises(InputError, match="no words"):
