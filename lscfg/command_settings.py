@@ -74,7 +74,7 @@ def add_settings(
         help="value of a setting; repeat for several",
     )
     parser.add_argument(
-        "--settings", type=InputFile, metavar="FILE", help="TOML file with tables of settings, as an experiment file"
+        "--settings", type=InputFile, metavar="FILE", help="TOML file with tables of settings, as in an experiment file"
     )
     declared: dict[str, argparse.Action] = {}
     for table in tables if by_kind else tables[:1]:

@@ -57,9 +57,9 @@ class SpectralSettings(Declared):
     )
     max_targets: int = setting(0, "most frequent target sides kept of each source side; 0: all", least=0)
     svd: str = setting("arpack", "method of the singular value decomposition", choices=SVD)
-    src_classes: Path | None = setting(None, "classes of source words, 'word class' a line")
-    tgt_classes: Path | None = setting(None, "classes of target words, 'word class' a line")
-    rule_values: Path | None = setting(None, "values of the feature 'real', 'SRC ||| TGT ||| value ...' a line")
+    src_classes: Path | None = setting(None, "classes of source words, one 'word class' per line")
+    tgt_classes: Path | None = setting(None, "classes of target words, one 'word class' per line")
+    rule_values: Path | None = setting(None, "values of the feature 'real', one 'SRC ||| TGT ||| value ...' per line")
     forests: bool = setting(
         False,
         "expect moments over all minimal derivations (from lscfg derive --forests) instead of one tree",

@@ -54,7 +54,7 @@ class RawFiles(NamedTuple):
 
     Attributes:
         corpus: files of the training text, as its reader expects.
-        dev, test: plain text: a source and its references, line by line; none: pairs of the corpus are set off.
+        dev, test: plain text: a source and its references, line by line; none: pairs of the corpus are set aside.
     """
 
     corpus: tuple[Path, ...]

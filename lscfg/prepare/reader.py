@@ -40,7 +40,7 @@ class TextReader(Kind[SettingsT]):
         """Reads all pairs; a record that is no pair has a fault.
 
         Args:
-            languages: of source and target, as en or pt-BR.
+            languages: source and target language, such as en or pt-BR.
 
         Raises:
             InputError: a file cannot be read, by file and line.

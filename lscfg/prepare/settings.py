@@ -25,9 +25,9 @@ class PrepareSettings(Declared):
     """
 
     source_language: str = setting(
-        "", "source language, as en or pt-BR", shown="ending of its file's name", common=True
+        "", "source language, such as en or pt-BR", shown="ending of the file name", common=True
     )
-    target_language: str = setting("", "language of the target", shown="ending of its file's name", common=True)
+    target_language: str = setting("", "target language", shown="ending of the file name", common=True)
     format: str | None = setting(
         None, "kind of the raw files", choices=TEXT_READERS.names(), shown="ending of their names"
     )
@@ -40,8 +40,8 @@ class PrepareSettings(Declared):
     max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
     keep_duplicates: bool = setting(False, "duplicates of pairs of the training text kept")
     drop_copies: bool = setting(False, "pairs of the training text with equal sides dropped")
-    dev: int = setting(0, "number of pairs set off for tuning", least=0, common=True)
-    test: int = setting(0, "number of pairs set off for testing", least=0, common=True)
+    dev: int = setting(0, "number of pairs set aside for tuning", least=0, common=True)
+    test: int = setting(0, "number of pairs set aside for testing", least=0, common=True)
     seed: int = setting(1, "seed of the choice of these pairs", least=0)
     reading: Declared | None = None
     """Settings of the kind of the raw files; its own defaults if None is given."""

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{side}-language",
             metavar="CODE",
             default="",
-            help=f"{side} language of raw text, as en or pt-BR (default: ending of its file's name)",
+            help=f"{side} language of raw text, such as en or pt-BR (default: ending of the file name)",
         )
     for text, use in (("dev", "tune"), ("test", "test")):
         corpus.add_argument(

@@ -15,7 +15,7 @@ from lscfg.tuning.experiment.run import run_experiment, show_plan
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file, as lscfg init writes one"
+        "experiment", type=InputFile, metavar="EXPERIMENT", help="experiment file, such as lscfg init writes"
     )
     add_output(
         parser,
