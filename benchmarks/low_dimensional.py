@@ -4,7 +4,7 @@
 
 From the first sentence pairs: CPU seconds of the whole estimate of each kind. Then, of the first tokens, one pass of
 what is learned token by token in C and in NumPy, which have to come to the same parameters before a ratio is printed.
-With --decode, milliseconds a sentence of the features of each kind, in forests of phrases.
+With --decode, milliseconds per sentence of the features of each kind, in forests of phrases.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Whether what a model knows of held-out derivations (lscfg diagnose) tells its BLEU after tuning.
+"""Correlations of gains on held-out derivations (lscfg inspect choices) with BLEU after tuning.
 
     python experiments/correlation.py ja-en --held-out dev.deriv [--systems MLE,SPECTRAL-8,EM-8]
 
-The folder is one of lscfg run; of each of its systems with a model of minimal rules, context included where the system
-has its features, the table has the gains over one state in nats, and BLEU. Below it stand the correlations of each gain
-with BLEU over these systems, by rank (Spearman) and of the values (Pearson), each with its p-value. The held-out
-derivations are those of other pairs, aligned together with the training pairs.
+The folder is the output of lscfg run. For each system with a model of minimal rules, the table lists the gains over one
+state in nats, with context if the system has context features, and BLEU. Below, the program prints the correlation of
+each gain with BLEU over these systems, by rank (Spearman) and by value (Pearson), with p-values. The held-out
+derivations belong to other pairs, aligned together with the training pairs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def features_of(manifest: dict[str, Any], system: str) -> tuple[str, ...]:
 
 
 def with_context(manifest: dict[str, Any], system: str) -> bool:
-    """Whether the words around a rule are among the system's features."""
+    """True if the system has context features."""
     return not {*CONTEXT_FEATURES}.isdisjoint(features_of(manifest, system))
 
 

@@ -1,10 +1,10 @@
-"""What the words in the gaps of rules tell scorers of their target sides.
+"""Value of the words inside the gaps of rules for context models.
 
     python experiments/gaps.py train.ja train.deriv [--pairs 10000] [--scorers residual,mlr]
 
-Of the tokens of the derivations' rules a tenth of the sentences is held out. The table has the loss in nats of a
-held-out token whose rule is scored beside others, of P(e|f) and of each scorer with it, for tokens with gaps and for
-those without: one that sees the words around a rule alone, and one that sees those in its gaps, too.
+A tenth of the sentences is held out. The table lists the loss in nats per held-out token whose rule competes with
+others, of P(e|f) alone and with each context model, for tokens with and without gaps: once for a model that sees only
+the words around a rule, and once for a model that also sees the words inside its gaps.
 """
 
 from __future__ import annotations

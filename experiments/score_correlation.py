@@ -1,17 +1,17 @@
-"""Whether what scores of phrases know of held-out text tells their BLEU after tuning.
+"""Correlations of measures of phrase scores on held-out text with BLEU after tuning.
 
     python experiments/score_correlation.py ja-thesis4 --held-out dev.deriv [--systems CONTEXT,LS,CCA]
 
 The folder is the output of lscfg run with experiments/ja-en-context/experiment.toml. For each of its systems of phrase
-pairs the table has, in nats a question, for the features that the system has in the decoder:
+pairs, the table lists gains in nats per question from the system's features:
 
-- adds: what they take off where a language model, the length, P(e|f) and P(f|e) are known (lscfg mrr);
-- gain: what they take off where P(e|f) alone is known;
-- target: the gain on target sides of minimal rules over one state (lscfg diagnose), of features that are ratios;
+- adds: beyond a language model, the length, P(e|f) and P(f|e) (lscfg inspect choices --measure translations);
+- gain: beyond P(e|f);
+- target: on target sides of minimal rules, over one state (lscfg inspect choices), for features that are ratios;
 
-the mean reciprocal rank of the score, and BLEU. A system without features has 0 of all, and the rank of P(e|f). Below
-stand the correlations of each measure with BLEU, by rank (Spearman) and of the values (Pearson), each with its p-value.
-The held-out derivations are those of other pairs, aligned together with the training pairs.
+the mean reciprocal rank of the score, and BLEU. A system without features has gains of 0 and the rank of P(e|f). Below,
+the program prints the correlation of each measure with BLEU, by rank (Spearman) and by value (Pearson), with p-values.
+The held-out derivations belong to other pairs, aligned together with the training pairs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MEASURES = ("adds", "gain", "target", "MRR")
 
 
 class Measures:
-    """What a model's features know of held-out phrases and rules."""
+    """Gains of a model's features on held-out phrases and rules."""
 
     def __init__(self, train: Derivations, held_out: Derivations, lm: Path):
         self.evaluator = ScoreEvaluator.of(Questions.held_out(train, held_out, InventorySettings()), lm)
@@ -46,11 +46,11 @@ class Measures:
         self._one = next(found for found in self._diagnosis.references() if found.name == ONE_STATE).scores
 
     def without(self) -> list[float]:
-        """Of a system without features."""
+        """The measures of a system without features."""
         return [0.0, 0.0, 0.0, self.evaluator.mean_rank(self._frequency)[0]]
 
     def of(self, path: Path, names: tuple[str, ...]) -> list[float]:
-        """Of the named features of a model."""
+        """The measures of named features of a model."""
         model = Model(path)
         columns = [*self.evaluator.features(model, FeatureOptions(names=names), path.parent.name).T]
         columns = [column for column in columns if column.any()]

@@ -1,13 +1,14 @@
-"""What scores of phrases know of held-out text when there is little parallel text, and views of more source text.
+"""Phrase scores on held-out text with little parallel text, and with views of further source text.
 
     python experiments/views.py train.ja train.en train.align --held-out dev.deriv [--parts 0.05,0.1,0.25,0.5,1]
         [--lm lm.arpa] [--vectors vectors.ja]
 
-For each part of the sentence pairs, from the first one on, the table has the mean reciprocal rank and the loss in nats
-of P(e|f), of least squares (ls), of the log-linear context model, and of the joint one. The views of "ls" and "joint"
-are of the part's own text; those of "ls, all text" and "joint, all text" are of the source side of the whole text.
-With word vectors there is also "joint, vectors", which knows the words of the whole text. Questions are those of lscfg
-mrr; the loss is of each score together with P(e|f), and with a language model "adds" is what it takes off beyond that.
+For each part of the sentence pairs, counted from the first, the table lists the mean reciprocal rank and the loss in
+nats of P(e|f), least squares (ls), the log-linear context model and the joint one. The views of "ls" and "joint" come
+from the part, those of "ls, all text" and "joint, all text" from the source side of the whole text. With word vectors,
+the table adds "joint, vectors", whose vectors cover the whole text. The questions are those of lscfg inspect choices
+--measure translations. The loss belongs to each score together with P(e|f); with a language model, "adds" is the gain
+beyond all of these.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def models(more: list[str], vectors: Path | None, threads: int) -> Iterator[tupl
 
 
 def joint_adder(settings: joint.JointSettings, text: list[str], threads: int) -> Adder:
-    """What adds a joint model that is learned from further text, too."""
+    """A function that adds a joint model, learned from further text, too."""
 
     def add(model: Any, tokens: RuleTokens, source: list[str]) -> Any:
         return joint.Joint().add(model, tokens.with_words(text), source, settings, threads, text)

@@ -50,7 +50,9 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
         if not is_feature_name(name):
             raise InputError(f"a feature cannot be named {quote(name)}", file)
         if len(scores[name]) != len(lines):
-            raise InputError(f"{len(scores[name])} scores for {len(lines)} hypotheses of {path}; give one a line", file)
+            raise InputError(
+                f"{len(scores[name])} scores for {len(lines)} hypotheses of {path}; give one per line", file
+            )
     lists: Lists = [[] for _ in range(sentences)]
     for number, line in enumerate(lines, 1):
         sentence, hypothesis = parse_hypothesis(line, path, number)

@@ -169,7 +169,7 @@ class _Size:
     def told(self, path: str | None) -> str:
         """One line of log."""
         mean = self._bytes / max(1, self._sentences)
-        line = f"{self._sentences} sentences, {self._bytes / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB a sentence"
+        line = f"{self._sentences} sentences, {self._bytes / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB per sentence"
         if path is not None and path.endswith(".gz") and os.path.isfile(path):
             line += f"; compressed {os.path.getsize(path) / 1e6:.1f} MB"
         return line
