@@ -3,9 +3,9 @@
     python benchmarks/scalar.py MODEL --text dev.ja [--sentences 100] [--reference 20] [--samples 1000]
 
 MODEL has one hidden state (lscfg estimate mle). The forests use the model's rules, at most --targets of a source
-side. Weights are the model's parameters, so all three programs compute the same sums and marginals. They are compared before
-any time is printed. Samples are compared with the marginals: each application's count must lie within six standard
-deviations. Times are the least of --repeats passes over all sentences, on one thread.
+side. Weights are the model's parameters, so all three programs compute the same sums and marginals. They are compared
+before any time is printed. Samples are compared with the marginals: each application's count must lie within six
+standard deviations. Times are the least of --repeats passes over all sentences, on one thread.
 """
 
 from __future__ import annotations
