@@ -18,8 +18,8 @@ namespace {
 
 const char kPacked[] = "Packed", kNumber[] = "PackedEdge";
 
-/* One name and value per line, as cdec reads them: separated by blanks, the last tab or "=". The number is read with the
- * same function and locale as in cdec, so that both have the same weights. */
+/* One name and value per line, separated by blanks, the last tab or "=". The number is read with the same function and
+ * locale as in cdec, so that both have the same weights. */
 std::map<string, double> ReadWeights(const string &path) {
   std::map<string, double> weights;
   ReadFile file = OpenText(path);
