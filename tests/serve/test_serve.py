@@ -369,8 +369,8 @@ def test_workers_do_not_grow_by_what_they_are_told(bundle):
     with Service(bundle, "-j", 1, "--set", "max_characters=200000") as service:
         service.translate(source="la casa")
         (first,) = service.workers
-        for number in range(12):
-            words = [f"{number}-{word}" + "x" * 1000 for word in range(100)]
+        for number in range(14):
+            words = [f"{number}-{word}" + "x" * 1000 for word in range(90)]
             assert service.translate(source=" ".join(words))[0] == 200
         assert service.translate(source="la casa")[0] == 200
         assert first not in service.workers and len(service.workers) == 1
