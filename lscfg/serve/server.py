@@ -47,8 +47,9 @@ def listen(host: str, port: int) -> socket.socket:
         InputError: the address does not exist, or is in use.
     """
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        made = socket.socket(family, kind)
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        # asyncio sends small answers at once where it sees the protocol, else 40 ms later (Nagle's algorithm)
+        made = socket.socket(family, kind, protocol)
         try:
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             made.bind(address)

@@ -238,6 +238,18 @@ def test_head_is_get_without_a_body(service):
     assert answer(lengths.encode(), service)[1] == b""
 
 
+def test_small_answers_are_sent_at_once(service):
+    """A head and its body do not wait for the client's acknowledgement, which takes 40 ms."""
+    with service.connect() as client:
+        seconds = []
+        for _ in range(20):
+            began = time.monotonic()
+            client.sendall(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+            assert read_answer(client)[0] == 200
+            seconds.append(time.monotonic() - began)
+    assert min(seconds) < 0.03
+
+
 def test_options_names_the_methods(service):
     def asked(path):
         return answer(head("connection: close", start=f"OPTIONS {path} HTTP/1.1"), service)
