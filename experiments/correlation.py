@@ -11,7 +11,6 @@ derivations belong to other pairs, aligned together with the training pairs.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from scipy.stats import pearsonr, spearmanr
 
 from lscfg.extract.derive import Derivations
 from lscfg.io.columns import align_columns
+from lscfg.io.json_files import read_json
 from lscfg.kernel import CONTEXT_FEATURES, feature_names
 from lscfg.study.diagnose import ONE_STATE, Diagnosis
 
@@ -76,8 +76,8 @@ def main() -> None:
         "--systems", help="names separated by commas (default: all with a model, on minimal rules alone)"
     )
     args = parser.parse_args()
-    manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
-    results = json.loads((args.folder / "results.json").read_text(encoding="utf-8"))
+    manifest = read_json(args.folder / "manifest.json")
+    results = read_json(args.folder / "results.json")
     models = stage_folders(args.folder, manifest, "estimate")
     rows = [row for row in results["systems"] if row["system"] in models and row["grammar"] == "minimal"]
     if args.systems:

@@ -17,7 +17,6 @@ The held-out derivations belong to other pairs, aligned together with the traini
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +24,7 @@ from correlation import correlations, features_of, stage_folders
 
 from lscfg.extract.derive import Derivations
 from lscfg.io.columns import align_columns
+from lscfg.io.json_files import read_json
 from lscfg.kernel import FeatureOptions, Model, feature_names
 from lscfg.study.diagnose import AROUND, ONE_STATE, Diagnosis
 from lscfg.study.disambiguation import InventorySettings, Questions
@@ -73,8 +73,8 @@ def main() -> None:
     parser.add_argument("--held-out", required=True)
     parser.add_argument("--systems", help="names separated by commas (default: all of phrase pairs)")
     args = parser.parse_args()
-    manifest = json.loads((args.folder / "manifest.json").read_text(encoding="utf-8"))
-    results = json.loads((args.folder / "results.json").read_text(encoding="utf-8"))
+    manifest = read_json(args.folder / "manifest.json")
+    results = read_json(args.folder / "results.json")
     rows = [row for row in results["systems"] if row["grammar"] == "phrases"]
     if args.systems:
         rows = [row for row in rows if row["system"] in args.systems.split(",")]

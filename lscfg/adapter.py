@@ -7,7 +7,6 @@ and a folder for each decoder.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -21,6 +20,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
+from lscfg.json_text import parse_json
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
@@ -52,7 +52,7 @@ def sources() -> Iterator[Path]:
 
 def kernel_facts(plugin: Path) -> dict[str, list[str]]:
     """Returns the ``layers`` of the kernel, lowest first, those of a ``decoder``, and ``flags`` of the C compiler."""
-    facts: dict[str, list[str]] = json.loads((plugin / "include" / "kernel.json").read_text(encoding="utf-8"))
+    facts: dict[str, list[str]] = parse_json((plugin / "include" / "kernel.json").read_bytes())
     return facts
 
 

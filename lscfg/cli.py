@@ -9,6 +9,7 @@ import argparse
 import errno
 import io
 import os
+import re
 import signal
 import sys
 import threading
@@ -37,6 +38,13 @@ SESSION = (
 """Examples for those who have seen none; each command has its own."""
 
 GOOD, BAD_INPUT, BAD_USAGE, FAULT, INTERRUPTED = 0, 1, 2, 70, 130
+
+FOREIGN = {"dask", "distributed", "lzma", "pickle", "pyarrow", "safetensors", "safetensors_rust", "tornado", "zlib"}
+"""Packages whose exceptions concern files and connections, not a fault of lscfg. A stage translates those that it
+expects into an ``InputError`` with a cure; ``explain`` translates the rest."""
+
+_FOREIGN_LIBRARY = re.compile(r"cannot open shared object|failed to map|cannot allocate|cannot enable|too many open")
+"""Reasons of the system's loader."""
 
 QUIET = "--quiet"
 """The option of all commands, which may stand anywhere before ``--``."""
@@ -112,6 +120,8 @@ def add_action(actions: Any, name: str, help_text: str) -> CommandParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status."""
+    if arguments is None and sys.getfilesystemencoding() != "utf-8":  # of daemons under LC_ALL=POSIX
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     with log.shown(log.Display()):
         return _main(sys.argv[1:] if arguments is None else arguments)
 
@@ -148,13 +158,13 @@ def _main(given: Sequence[str]) -> int:
             command = next(command for command in parser.commands if command.name == args.command)
             if command.group in (JOBS, ESTIMATION):  # groups that estimate models
                 keep_freed_memory()
-            with _ending_when_told(), checked_files(args):
+            with _ending_on_signals(), checked_files(args):
                 command.load().run(args)
         sys.stdout.flush()
-    except Told as told:
+    except Terminated as end:
         with suppress(OSError):  # the terminal may have gone
-            print(f"{name}: ended by {told.signal}; what was finished is kept", file=sys.stderr)
-        return told.status
+            print(f"{name}: ended by {end.signal}; what was finished is kept", file=sys.stderr)
+        return end.status
     except KeyboardInterrupt:
         print(f"{name}: interrupted; what was finished is kept", file=sys.stderr)
         return INTERRUPTED
@@ -177,8 +187,8 @@ def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
     return QUIET in given[:end], [*(word for word in given[:end] if word != QUIET), *given[end:]]
 
 
-class Told(SystemExit):
-    """A signal has asked the process to end."""
+class Terminated(SystemExit):
+    """The end of the process by a signal."""
 
     def __init__(self, number: int):
         self.signal, self.status = signal.Signals(number).name, 128 + number
@@ -186,21 +196,21 @@ class Told(SystemExit):
 
 
 @contextmanager
-def _ending_when_told() -> Iterator[None]:
+def _ending_on_signals() -> Iterator[None]:
     """SIGTERM and SIGHUP end the work as an exception does, so that temporary files and workers go."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise Told(number)
+        raise Terminated(number)
 
-    told = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
+    ending = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
     if threading.current_thread() is not threading.main_thread():
-        told = []  # only the main thread may say what a signal does
-    for number in told:
+        ending = []  # only the main thread may set handlers
+    for number in ending:
         signal.signal(number, end)
     try:
         yield
     finally:
-        for number in told:
+        for number in ending:
             signal.signal(number, signal.SIG_DFL)
 
 
@@ -215,6 +225,9 @@ def explain(error: Exception) -> tuple[str, int]:
         return str(error), BAD_INPUT
     if isinstance(error, ImportError) and (lacking := cure(error)):
         return lacking, BAD_INPUT
+    if isinstance(error, ImportError) and _FOREIGN_LIBRARY.search(said):
+        remedy = "give the process more memory and open files, or install the library again"
+        return f"a library cannot be loaded ({said}); {remedy}", BAD_INPUT
     if isinstance(error, MemoryError):
         detail = f" ({said})" if said else ""
         return f"out of memory{detail}; give it less text at a time, shorter lines or fewer --jobs", BAD_INPUT
@@ -227,6 +240,11 @@ def explain(error: Exception) -> tuple[str, int]:
             return f"standard output: cannot write: {error.strerror}", BAD_INPUT
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         return f"{where}cannot be read or written: {error.strerror or said}", BAD_INPUT
+    if isinstance(error, UnicodeError):
+        return f"text that is not UTF-8 ({said}); convert it, for example with iconv", BAD_INPUT
+    if (package := type(error).__module__.partition(".")[0].strip("_")) in FOREIGN:
+        said = said or type(error).__name__
+        return f"{package} failed: {said}; is the input whole, and is there enough memory and space?", BAD_INPUT
     if os.environ.get("LSCFG_TRACEBACK"):
         traceback.print_exception(error)
     frame = traceback.extract_tb(error.__traceback__)[-1]

@@ -9,17 +9,35 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
+from numbers import Integral, Real
 from pathlib import Path
 from types import UnionType
-from typing import Any, Self, get_args, get_origin, get_type_hints
+from typing import Any, Self, TypeVar, get_args, get_origin, get_type_hints
 
-from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.errors import InputError, cut, did_you_mean, quote
 
 LARGEST = 2**31 - 1
 """The largest whole number of any setting: the kernel counts in 32 bits."""
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+_WANTED = {int: "a whole number", float: "a number", bool: "True or False", str: "a string", Path: "a file name"}
+"""Types of settings for messages."""
+
+
+def file_name(value: str | os.PathLike[Any]) -> bool:
+    """True if a file can have the name."""
+    name = os.fspath(value)
+    try:
+        return isinstance(name, str) and name != "" and "\0" not in name and bool(os.fsencode(name))
+    except UnicodeEncodeError:
+        return False
 
 
 class SettingError(InputError):
@@ -130,7 +148,11 @@ class Declared:
 
     def __post_init__(self) -> None:
         for item in settings_of(type(self)):
-            item.check(getattr(self, item.name))
+            given = getattr(self, item.name)
+            value = item.converted(given)
+            item.check(value)
+            if value is not given:
+                object.__setattr__(self, item.name, value)
 
     def facts(self, *parts: str) -> dict[str, Any]:
         """All values except files, as JSON data: everything that a result depends on, apart from the contents of files.
@@ -151,10 +173,19 @@ class Declared:
 
     @classmethod
     def of(cls, facts: Mapping[str, Any], files: Mapping[str, Path] | None = None) -> Self:
-        """The settings with these values of ``facts`` and ``files``."""
+        """The settings with these values of ``facts`` and ``files``.
+
+        Raises:
+            SettingError: a fact is unknown, or a value has another type or is out of its range.
+        """
         hints = {item.name: item for item in settings_of(cls)}
-        values = {name: tuple(value) if hints[name].many else value for name, value in facts.items()}
-        return cls(**values, **{name: path for name, path in (files or {}).items() if name in hints})
+        for name in facts:
+            if name not in hints:
+                raise SettingError(name, f"is unknown{did_you_mean(name, hints)}")
+        return cls(**facts, **{name: path for name, path in (files or {}).items() if name in hints})
+
+
+DeclaredT = TypeVar("DeclaredT", bound=Declared)
 
 
 def _fields(cls: type) -> dict[str, dataclasses.Field[Any]]:
@@ -179,6 +210,42 @@ class Setting:
     option_name: str
     letter: str
     common: bool
+
+    def converted(self, value: Any) -> Any:
+        """The value as its declared type: numbers of NumPy, lists and names of files are taken, too.
+
+        Raises:
+            SettingError: the value has another type.
+        """
+        if value is None and self.optional:
+            return None
+        if not self.many:
+            return self._single(value)
+        if not isinstance(value, (tuple, list)):
+            raise SettingError(self.name, f"must be a list, not {quote(repr(value))[1:-1]}")
+        made = tuple(map(self._single, value))
+        return value if isinstance(value, tuple) and all(map(operator.is_, made, value)) else made
+
+    def _single(self, value: Any) -> Any:
+        if type(value) is self.kind and self.kind is not str:
+            return value
+        if self.kind is int and isinstance(value, Integral) and not isinstance(value, bool):
+            return int(value)
+        if self.kind is float and isinstance(value, Real) and not isinstance(value, bool):
+            try:
+                return value if isinstance(value, int) and math.isfinite(value) else float(value)
+            except OverflowError:
+                raise SettingError(self.name, f"must be a finite number, not {cut(value)}") from None
+        if self.kind is bool and type(value).__name__ in ("bool", "bool_"):  # the second is NumPy's
+            return bool(value)
+        if self.kind is str and isinstance(value, str) and not _HALF.search(value):
+            return value
+        if self.kind is Path and isinstance(value, (str, os.PathLike)) and file_name(value):
+            return value if isinstance(value, Path) else Path(value)
+        wanted = _WANTED.get(self.kind)
+        if wanted is None:
+            return value
+        raise SettingError(self.name, f"must be {wanted}, not {quote(repr(value))[1:-1]}")
 
     def check(self, value: Any) -> None:
         """Refuses a value out of its range; of several values, an empty list or a repeated value.
@@ -217,6 +284,24 @@ class Setting:
         if isinstance(self.default, float):
             return f"{self.default:g}"
         return "none" if self.default is None or self.default == "" else f"{self.default}"
+
+
+def settings_from(cls: type[DeclaredT], values: Mapping[str, Any], owner: str) -> DeclaredT:
+    """The settings that a program gives by name.
+
+    Args:
+        owner: of the settings, for messages.
+
+    Raises:
+        TypeError: there is no setting of a name.
+        SettingError: a value has another type or is out of its range.
+    """
+    known = [item.name for item in settings_of(cls)]
+    for name in values:
+        if name not in known:
+            names = ", ".join(known) or "none"
+            raise TypeError(f"{owner} has no setting {quote(name)}; settings are {names}{did_you_mean(name, known)}")
+    return cls(**values)
 
 
 def settings_of(cls: type) -> tuple[Setting, ...]:

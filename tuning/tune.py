@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypedDict, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,10 @@ from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights
+from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
+from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.doubts import doubts
@@ -144,23 +146,47 @@ class Iteration:
     """The weights decoded with, sorted by name."""
 
     def check(self, number: int) -> None:
-        """Checks a record that was read from a file.
+        """Checks a record that was read from a file and has its shape.
 
         Args:
             number: which run it is, from 1.
 
         Raises:
-            ValueError: a field is of another type, or is not the number of the run or finite.
+            ValueError: the record is not of that run.
         """
-        measures = {"dev_bleu": self.dev_bleu, "length_ratio": self.length_ratio, "oracle_bleu": self.oracle_bleu}
-        measures |= {} if self.pool_bleu is None else {"pool_bleu": self.pool_bleu}
-        if not isinstance(self.weights, dict):
-            raise ValueError("weights of a run are no table")
-        for name, value in {**measures, **self.weights}.items():
-            if not isinstance(value, float) or not math.isfinite(value):
-                raise ValueError(f"{name} of run {number} is no finite number")
-        if self.iteration != number or not isinstance(self.hypotheses, int) or not isinstance(self.added, int):
-            raise ValueError(f"run {number} lacks its number or its size")
+        if self.iteration != number:
+            raise ValueError(f"run {number} lacks its number")
+
+
+class IterationFacts(TypedDict):
+    """An iteration in ``history.json``."""
+
+    iteration: COUNT
+    dev_bleu: float
+    length_ratio: float
+    oracle_bleu: float
+    pool_bleu: float | None
+    hypotheses: COUNT
+    added: COUNT
+    weights: dict[str, float]
+
+
+class HistoryFacts(TypedDict):
+    """Shape of ``history.json``."""
+
+    version: str
+    identity: str
+    settings: dict[str, Any]
+    stopped: str | None
+    best_iteration: COUNT
+    history: list[IterationFacts]
+
+
+class SecondsFacts(TypedDict):
+    """Shape of ``seconds.json``."""
+
+    learning: list[float]
+    decoding: list[float]
 
 
 @dataclass(frozen=True)
@@ -478,12 +504,16 @@ class _Checkpoint:
         if not resume:
             raise InputError("a tuning is here already; resume it or name another folder", path)
         try:
-            content = json.loads(read_bytes(path))
-            identity, history = content["identity"], [Iteration(**record) for record in content["history"]]
+            content = parse_json(read_bytes(path))
+            check_shape(content, HistoryFacts)
+            history = [Iteration(**record) for record in content["history"]]
             for number, record in enumerate(history, 1):
                 record.check(number)
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
+        except InputError:
+            raise
+        except ValueError as error:
             raise InputError(f"not the history of a tuning ({error})", path) from error
+        identity = content["identity"]
         if identity != self._identity:
             raise InputError("was made with other data, start weights, decoder or settings; name another folder", path)
         return history
@@ -519,9 +549,8 @@ class _Checkpoint:
         """Seconds of saved runs; 0 for a run without times, since only a sum needs them."""
         past: dict[str, list[float]] = {"learning": [], "decoding": []}
         if self._folder is not None and iterations:
-            with suppress(InputError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
-                saved = json.loads(read_bytes(self._folder / SECONDS))
-                past = {key: [float(value) for value in saved[key]] for key in past}
+            with suppress(InputError):
+                past = read_json(self._folder / SECONDS, SecondsFacts)
         return {key: (values + [0.0] * iterations)[:iterations] for key, values in past.items()}
 
     def save(

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import overload
+from typing import Any, overload
 
+from lscfg.api.arguments import absolute, brief, check_lines, check_number, check_path, check_weights, reopened
 from lscfg.closing import Closing
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
+from lscfg.io.read import file_hash
 
 
 class Decoder(Closing):
@@ -22,20 +24,36 @@ class Decoder(Closing):
         weights: a file of feature weights, or the weights; None for the file that the configuration names.
 
     Raises:
-        InputError: a file cannot be read or is malformed, or there are no weights.
+        InputError: a file cannot be read or is malformed, there are no weights, or a weight is not finite.
+        TypeError: an argument has another type.
     """
 
     def __init__(
         self, config: str | os.PathLike[str], weights: str | os.PathLike[str] | Mapping[str, float] | None = None
     ):
-        self.config = os.fspath(config)
+        self.config = check_path(config, "config")
+        given: dict[str, float] | str | None = None
+        if isinstance(weights, Mapping):
+            given = check_weights(weights, "weights")
+        elif isinstance(weights, (str, os.PathLike)):
+            given = check_path(weights, "weights")
+        elif weights is not None:
+            raise TypeError(
+                f"weights must be the name of a file or weights by feature, not {brief(weights)}; give for example "
+                "{'LanguageModel': 0.5}"
+            )
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
-        if weights is None and self._decoder.config.weights is None:
-            raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)
-        chosen = self._decoder.config.weights if weights is None else weights
-        self.weights = dict(chosen) if isinstance(chosen, Mapping) else read_weights(str(chosen))
-        named = "weights" if isinstance(chosen, Mapping) else chosen
+        if given is None:
+            if self._decoder.config.weights is None:
+                raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)
+            given = str(self._decoder.config.weights)
+        self.weights = read_weights(given) if isinstance(given, str) else given
+        named = given if isinstance(given, str) else "weights"
         warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy opens the same configuration again, with the same weights."""
+        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights)
 
     @overload
     def translate(self, lines: Iterable[str]) -> list[str]: ...
@@ -47,20 +65,21 @@ class Decoder(Closing):
 
         Args:
             lines: sentences of words that blanks separate; an empty one has an empty translation.
+            k: number of translations, 1 or more.
 
         Raises:
             InputError: a line contains a forbidden word, or k is less than 1.
+            TypeError: an argument has another type.
         """
-        if isinstance(lines, str):
-            raise TypeError("lines is one string; give a list of sentences")
-        sentences = list(lines)
+        sentences = check_lines(lines, "lines")
+        k = None if k is None else int(check_number(k, "k", 1))
         check_plain(sentences, "lines")
         check_sentences(sentences, "lines", allow_empty=True)
         found = [one.hypotheses for one in self._decoder.translate(sentences, self.weights, 1 if k is None else k)]
         return [best[0].text for best in found] if k is None else found
 
     def close(self) -> None:
-        """Frees grammar and language model."""
+        """Frees grammar and language model; a later ``translate`` reads them again."""
         self._decoder.close()
 
     def __repr__(self) -> str:

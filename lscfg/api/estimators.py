@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import inspect
 import os
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from lscfg.context.inputs import ContextInputs
+from lscfg.api.arguments import brief, check_lines, check_number, check_path
+from lscfg.context.inputs import ContextData, check_source
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.derive import Derivations
-from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-from lscfg.settings import settings_of
+from lscfg.extract.minimal import tokens_of
+from lscfg.io.read import read_lines
+from lscfg.model.parameters import Estimate
+from lscfg.settings import settings_from, settings_of
 
 if TYPE_CHECKING:
-    from lscfg.model.parameters import Estimate, Parameters
+    from lscfg.model.parameters import Parameters
 
 
 class LatentEstimator:
@@ -39,14 +42,14 @@ class LatentEstimator:
 
     Raises:
         InputError: a value is out of its range.
-        TypeError: there is no setting of that name.
+        TypeError: there is no setting of that name, or ``threads`` is no whole number.
     """
 
     kind: ClassVar[str]
 
     def __init__(self, *, threads: int = 1, **settings: Any):
-        self.threads = threads
-        self._settings = ESTIMATORS[self.kind].Settings(**settings)
+        self.threads = int(check_number(threads, "threads", 1))
+        self._settings = settings_from(ESTIMATORS[self.kind].Settings, settings, type(self).__name__)
 
     def __init_subclass__(cls) -> None:
         settings = inspect.signature(ESTIMATORS[cls.kind].Settings).parameters.values()
@@ -62,29 +65,46 @@ class LatentEstimator:
     def set_params(self, **settings: Any) -> Self:
         """Changes some of the settings; see ``LatentEstimator``."""
         values = self.get_params() | settings
-        self.threads = values.pop("threads")
-        self._settings = type(self._settings)(**values)
+        threads = int(check_number(values.pop("threads"), "threads", 1))
+        self._settings = settings_from(type(self._settings), values, type(self).__name__)
+        self.threads = threads
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(self.__dict__)
+        if isinstance(found := state.get("parameters_"), Estimate):  # its tensors would be made by functions
+            state["parameters_"] = found.parameters()
+        return state
 
     def fit(
         self,
         derivations: Derivations | str | os.PathLike[str],
         y: None = None,
         *,
-        context: str | os.PathLike[str] | None = None,
+        context: str | os.PathLike[str] | Iterable[str] | None = None,
     ) -> Self:
         """Estimates the parameters.
 
         Args:
             derivations: of ``lscfg.derive``, or the name of a file: of ``lscfg derive``, or trees as text (.trees).
             y: nothing; scikit-learn passes it.
-            context: the source side of the corpus as a file; the model then also learns the words around a rule.
+            context: the source side of the corpus as a file or as lines; the model then also learns the words around
+                a rule.
 
         Raises:
             InputError: a file cannot be read or does not fit the others, or the text is too small for the rank.
+            TypeError: an argument has another type.
         """
-        trees = derivations if isinstance(derivations, Derivations) else Derivations.load(derivations)
-        data = None if context is None else _context(derivations, context).read(trees)
+        if isinstance(derivations, Derivations):
+            trees = derivations
+        elif isinstance(derivations, (str, os.PathLike)):
+            trees = Derivations.load(check_path(derivations, "derivations"))
+        else:
+            raise TypeError(
+                f"derivations must be lscfg.Derivations or the name of a file, not {brief(derivations)}; make them "
+                "with lscfg.derive(source, target, alignment)"
+            )
+        data = None if context is None else _context(trees, context)
         model = ESTIMATORS[self.kind].estimate(trees, self._settings, self.threads)
         self.parameters_: Parameters | Estimate = data.add(model, self.threads) if data else model
         return self
@@ -95,6 +115,9 @@ class LatentEstimator:
         Raises:
             InputError: ``fit`` was not called, a value is too large for float32, or the file cannot be written.
         """
+        path = check_path(path, "path")
+        if not isinstance(precision, str) or precision not in ("float32", "float64"):
+            raise InputError(f"precision must be float32 or float64, not {brief(precision)}")
         if not hasattr(self, "parameters_"):
             raise InputError(f"nothing to write; call {type(self).__name__}.fit first", path)
         self.parameters_.save(path, precision)
@@ -105,18 +128,18 @@ class LatentEstimator:
         return f"{type(self).__name__}({', '.join(told)})"
 
 
-def _context(derivations: Derivations | str | os.PathLike[str], text: str | os.PathLike[str]) -> ContextInputs:
-    """Inputs of the default context model of the minimal rules.
+def _context(trees: Derivations, text: str | os.PathLike[str] | Iterable[str]) -> ContextData:
+    """Data of the default context model of the minimal rules.
 
     Raises:
-        InputError: the derivations are not in a file.
+        InputError: the text is not the source side of the derivations.
+        TypeError: the text is neither the name of a file nor lines.
     """
-    if isinstance(derivations, Derivations):
-        raise InputError("to learn context, write the derivations (save) and give the name of the file")
-    name, extractor = "loglinear", "minimal"
-    rules = RuleInputs(derivations=Path(derivations))
-    models, extractors = {name: CONTEXT_MODELS[name].Settings()}, {extractor: EXTRACTORS[extractor].Settings()}
-    return ContextInputs(models, Path(text), rules, extractors)
+    named = isinstance(text, (str, os.PathLike))
+    path = check_path(text, "context") if named else "context"
+    lines = read_lines(path) if named else check_lines(text, "context")
+    name = "loglinear"
+    return ContextData({name: CONTEXT_MODELS[name].Settings()}, tokens_of(trees), check_source(lines, trees, path), [])
 
 
 class MLE(LatentEstimator):

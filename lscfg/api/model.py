@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from html import escape
+from typing import Any
 
+from lscfg.api.arguments import absolute, check_number, check_path, check_text, reopened
 from lscfg.api.records import Records
+from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg.io.read import file_hash
 from lscfg.study.explain import SEEN, Explainer, Explanation
 from lscfg.study.show import explanations_html, explanations_text
 
@@ -62,9 +67,15 @@ class SentenceAnalysis:
     def __str__(self) -> str:
         return explanations_text([self.explanation])
 
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """Words of the sentence that the model does not know, in their order."""
+        return self.explanation.unknown
+
     def __repr__(self) -> str:
         said = "no parse" if self.translation is None else f"{self.translation!r}, log_g={self.log_g:.4f}"
-        return f"<SentenceAnalysis of {len(self.explanation.words)} words: {said}>"
+        unknown = f", {len(self.unknown)} of them unknown" if self.unknown else ""
+        return f"<SentenceAnalysis of {len(self.explanation.words)} words{unknown}: {said}>"
 
     def _repr_html_(self) -> str:
         return explanations_html([self.explanation])
@@ -79,11 +90,16 @@ class LatentModel:
 
     Raises:
         InputError: a file cannot be read, or is of another kind.
+        TypeError: the path is not the name of a file.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
-        self.path = os.fspath(path)
+        self.path = check_path(path, "path")
         self._explainer = Explainer(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy opens the same file again."""
+        return reopened, (type(self), absolute(self.path), file_hash(self.path))
 
     @property
     def rank(self) -> int:
@@ -102,9 +118,15 @@ class LatentModel:
             least: smallest marginal of spans outside the best derivation; 0 for all.
 
         Raises:
-            InputError: ``top`` or ``least`` is out of its range.
+            InputError: ``top`` or ``least`` is out of its range, or the sentence contains a forbidden word.
             TooLargeError: the forest would exceed its limit.
+            TypeError: an argument has another type.
         """
+        check_text(sentence, "sentence")
+        check_plain([sentence], "sentence")
+        check_sentences([sentence], "sentence", allow_empty=True)
+        check_number(top, "top", 1)
+        check_number(least, "least", 0, 1, whole=False)
         return SentenceAnalysis(self._explainer(sentence, top, least))
 
     @cached_property
@@ -117,6 +139,10 @@ class LatentModel:
             {"state": h, "share": float(found.share[h]), "entropy": float(found.entropy[h]), "name": found.name(h)}
             for h in found.order
         )
+
+    def _repr_html_(self) -> str:
+        name = escape(os.path.basename(self.path))
+        return f"<p>{name}: {len(self):,} rules, m={self.rank}</p>{self.states._repr_html_()}"
 
     def __repr__(self) -> str:
         return f"<LatentModel {os.path.basename(self.path)}: {len(self):,} rules, m={self.rank}>"

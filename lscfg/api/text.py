@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from lscfg.api.arguments import check_lines, check_number, check_text
 from lscfg.corpus.align import AlignmentSettings
 from lscfg.corpus.align import align as align_corpus
+from lscfg.corpus.aligner import ALIGNERS
+from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.derive import derive as derive_corpus
 from lscfg.kernel import DeriveOptions
+from lscfg.settings import settings_from
 
 
 def align_lines(
@@ -37,13 +41,20 @@ def align_lines(
         settings: settings of the aligner, such as ``seed``.
 
     Raises:
-        InputError: an unknown aligner, a setting out of its range, sides of unequal length, or the package sil-thot
-            is missing.
+        InputError: an unknown aligner, a setting out of its range, sides of unequal length, a word that cannot appear
+            in a grammar, or the package sil-thot is missing.
+        TypeError: an argument has another type, or the aligner has no such setting.
     """
-    src, tgt = _lines(source), _lines(target)
+    src, tgt = check_lines(source, "source"), check_lines(target, "target")
+    check_text(aligner, "aligner")
+    check_text(heuristic, "heuristic")
+    jobs = int(check_number(jobs, "jobs", 1))
     if len(src) != len(tgt):
         raise InputError(f"{len(tgt)} target sentences for {len(src)} source sentences; give pairs")
-    return align_corpus(src, tgt, AlignmentSettings.with_aligner(aligner, heuristic, **settings), jobs)
+    for name, lines in (("source", src), ("target", tgt)):
+        check_sentences(lines, name, allow_empty=True)
+    made = settings_from(ALIGNERS[aligner].Settings, settings, f"the aligner {aligner}")
+    return align_corpus(src, tgt, AlignmentSettings(aligner, heuristic, made), jobs)
 
 
 def derive_lines(source: Iterable[str], target: Iterable[str], alignment: Iterable[str], **options: Any) -> Derivations:
@@ -56,16 +67,12 @@ def derive_lines(source: Iterable[str], target: Iterable[str], alignment: Iterab
 
     Raises:
         InputError: a link is malformed or out of range, a sentence is empty, or the sides are of unequal length.
+        TypeError: an argument has another type, or there is no such option.
     """
-    return derive_corpus(_lines(source), _lines(target), _lines(alignment), options=DeriveOptions(**options))
-
-
-def _lines(text: Iterable[str]) -> list[str]:
-    """The lines.
-
-    Raises:
-        TypeError: one string.
-    """
-    if isinstance(text, str):
-        raise TypeError("give a list of lines, not one string")
-    return [line.rstrip("\n") for line in text]
+    src, tgt, links = check_lines(source, "source"), check_lines(target, "target"), check_lines(alignment, "alignment")
+    made = settings_from(DeriveOptions, options, "derive")
+    if len(src) != len(tgt):
+        raise InputError(f"{len(tgt)} target sentences for {len(src)} source sentences; give pairs")
+    if not src:
+        raise InputError("source must have one sentence or more; the list is empty")
+    return derive_corpus(src, tgt, links, options=made)

@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Self
+from typing import Self, TypedDict
 
-from lscfg.errors import InputError, cut, quote
-from lscfg.io.json_files import parse_json, write_json
-from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.errors import InputError, quote
+from lscfg.io.json_files import COUNT, read_json, write_json
+from lscfg.io.read import file_hash
 from lscfg.version import __version__
 
 MANIFEST = "bundle.json"
 FORMAT = 1
-DAMAGED = "damaged, or not written by lscfg pack; pack the system again"
+CURE = "pack the system again"
+_UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]")
+"""Control characters, which could change what a terminal shows."""
+
+
+class PackedFacts(TypedDict):
+    """A file of a bundle."""
+
+    role: str
+    bytes: COUNT
+    sha256: str
+
+
+class ManifestFacts(TypedDict):
+    """Shape of ``bundle.json``."""
+
+    format: int
+    name: str
+    lscfg: str
+    files: dict[str, PackedFacts]
 
 
 @dataclass(frozen=True)
@@ -60,18 +80,12 @@ class Manifest:
         path = folder / MANIFEST
         if path.is_symlink():
             raise InputError("is a link; a bundle must hold the file itself", path)
-        try:
-            found = parse_json(decode_text(read_bytes(path), path))
-            if found["format"] != FORMAT:
-                raise InputError(f"has format {cut(found['format'])}, not {FORMAT}; pack the system again", path)
-            files = {_checked_name(name, path): _packed(facts) for name, facts in found["files"].items()}
-            if not isinstance(found["name"], str):
-                raise TypeError
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise InputError(DAMAGED, path) from error
-        return cls(found["name"], files)
+        found = read_json(path, ManifestFacts, CURE, FORMAT)
+        if not found["name"] or _UNSHOWN.search(found["name"]):
+            raise InputError(f"{quote(found['name'])} is not the name of a system; {CURE}", path)
+        return cls(
+            found["name"], {_checked_name(name, path): PackedFile(**one) for name, one in found["files"].items()}
+        )
 
     def check(self, folder: Path) -> None:
         """Compares all files with the manifest.
@@ -96,13 +110,7 @@ class Manifest:
 def _checked_name(name: str, path: str | os.PathLike[str]) -> str:
     """Checks that a name is a path below the folder in its shortest form."""
     pure = PurePosixPath(name)
-    if pure.is_absolute() or ".." in pure.parts or str(pure) != name or name in (".", MANIFEST) or "\0" in name:
-        raise InputError(f"{quote(name)} is not the name of a file in the bundle; {DAMAGED}", path)
+    unusual = pure.is_absolute() or ".." in pure.parts or str(pure) != name or _UNSHOWN.search(name)
+    if unusual or name in (".", MANIFEST):
+        raise InputError(f"{quote(name)} is not the name of a file in the bundle; {CURE}", path)
     return name
-
-
-def _packed(facts: Any) -> PackedFile:
-    packed = PackedFile(**facts)
-    if type(packed.bytes) is not int or not isinstance(packed.sha256, str) or not isinstance(packed.role, str):
-        raise TypeError
-    return packed

@@ -87,7 +87,18 @@ def read_source(path: str | os.PathLike[str], derivations: Derivations) -> list[
     Raises:
         InputError: the file cannot be read, or does not contain the sentences of the derivations.
     """
-    lines = read_lines(path)
+    return check_source(read_lines(path), derivations, path)
+
+
+def check_source(lines: list[str], derivations: Derivations, path: str | os.PathLike[str]) -> list[str]:
+    """The lines, which must be the source sentences of the derivations.
+
+    Args:
+        path: the name of the text in messages.
+
+    Raises:
+        InputError: the text has not the sentences of the derivations.
+    """
     if len(lines) != derivations.pairs:
         raise InputError(f"{len(lines)} source sentences, but derivations of {derivations.pairs}", path)
     numbers = {word: k for k, word in enumerate(derivations.rules.words)}

@@ -14,7 +14,7 @@ import numpy as np
 
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.errors import InputError, quote
-from lscfg.io.tensors import FORMAT, load, read_json, save
+from lscfg.io.tensors import FORMAT, load, metadata_json, save
 from lscfg.settings import Declared
 
 # A hash protects saved aligners, because sil-thot reads its files without checks and crashes on damaged ones. A saved
@@ -68,7 +68,7 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     arrays, metadata = load(path, "aligner")
     aligner = metadata.get("aligner", "")
     try:
-        read_json(metadata, "settings")
+        metadata_json(metadata, "settings")
         for name, array in arrays.items():
             if not _NAME.fullmatch(name) or array.dtype != np.uint8 or array.ndim != 1:
                 raise ValueError(f"array {quote(name)} does not belong to an aligner")

@@ -93,7 +93,7 @@ class Checkpoints:
             check_layout(arrays, {name: f"float64 {shape}" for name, shape in self.shapes.items()})
             for array_name, array in arrays.items():
                 check_range(array_name, array, 0, np.inf)
-            facts = files.read_json(metadata, "state")
+            facts = files.metadata_json(metadata, "state")
             _check_facts(facts, self.restarts, self.held_out)
         except ValueError as error:
             raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", path) from error

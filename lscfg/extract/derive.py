@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import operator
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 from pathlib import Path
+from typing import overload
 
 import numpy as np
 
@@ -56,7 +58,7 @@ BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Derivations:
     """The s-trees of a corpus, one for each sentence pair and alignment, and their rules.
 
@@ -100,6 +102,37 @@ class Derivations:
         """The number of trees, including trees without nodes."""
         return len(self.trees) - 1
 
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        """A tree as text: one rule a line in preorder, indented by depth; ``-`` for a dropped pair.
+
+        Raises:
+            IndexError: there is no such tree.
+            TypeError: the number is not a whole one.
+        """
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(len(self)))]
+        k = range(len(self))[operator.index(number)]
+        first, end = self.trees[k : k + 2].tolist()
+        parts = self.rule[first:end], self.parent[first:end], np.array([0, end - first])
+        parent = np.where(parts[1] < 0, -1, parts[1] - first)
+        return "\n".join([*tree_lines(self.rules, parts[0], parent, parts[2])][:-1])
+
+    def __iter__(self) -> Iterator[str]:
+        """The trees as text, see ``trees[0]``."""
+        return (self[k] for k in range(len(self)))
+
+    def __repr__(self) -> str:
+        return f"<Derivations: {len(self):,} trees, {len(self.rule):,} nodes, {len(self.rules):,} rules>"
+
+    def __getstate__(self) -> dict[str, object]:
+        # each copy makes a new kernel's view of the trees
+        return {name: value for name, value in self.__dict__.items() if name != "kernel"}
+
     @property
     def pairs(self) -> int:
         """The number of sentence pairs."""
@@ -140,7 +173,7 @@ class Derivations:
             return cls._of_text(read_trees(path))
         arrays, metadata = tensors.load(path, "derivations")
         try:
-            options, dropped = (tensors.read_json(metadata, key, {}) for key in ("options", "dropped"))
+            options, dropped = (tensors.metadata_json(metadata, key, {}) for key in ("options", "dropped"))
             made = cls._of(arrays, _read_options(options), dropped, int(metadata.get("alignments", "1")))
             made._check()
         except ValueError as error:

@@ -70,7 +70,7 @@ def tree_lines(rules: RuleTable, rule_of: np.ndarray, parent_of: np.ndarray, fir
     Args:
         rule_of, parent_of: int32 [nodes]; first_of: int64 [trees + 1], first node of each tree.
     """
-    texts = [f"{rules.src_text(r)} ||| {rules.tgt_text(r)}".strip() for r in range(len(rules))]
+    texts = {r: f"{rules.src_text(r)} ||| {rules.tgt_text(r)}".strip() for r in np.unique(rule_of).tolist()}
     rule, parent = rule_of.tolist(), parent_of.tolist()
     for first, end in pairwise(first_of.tolist()):
         if first == end:

@@ -15,6 +15,7 @@ import numpy as np
 
 from lscfg.errors import InputError, cut
 from lscfg.io.read import stream_lines
+from lscfg.json_text import parse_json
 from lscfg.kernel import PASS, PASS_KNOWN, Forest, ForestBuilder, Grammar, X
 
 _NONTERMINAL = re.compile(r"\[([^\[\],\s]+),([1-9]\d*)\]")
@@ -82,7 +83,7 @@ class ForestFile:
     def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
         for number, text in enumerate(stream_lines(self.path), 1):
             with _malformed(self.path, number):
-                line = json.loads(text)
+                line = parse_json(text)
                 if not (isinstance(line["id"], int) and isinstance(line["parsed"], bool)):
                     raise ValueError("id or parsed")
                 if "cut" in line:

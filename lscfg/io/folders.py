@@ -91,7 +91,14 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     try:
         with suppress(OSError):
             fcntl.flock(lock, fcntl.LOCK_EX)
-        yield temporary
+        try:
+            yield temporary
+        except InputError as error:
+            raise _at(path, temporary, error) from error
+        except OSError as error:
+            if error.filename is not None and str(temporary) in os.fsdecode(error.filename):
+                error.filename = os.fsdecode(error.filename).replace(str(temporary), str(path))
+            raise
         if path.exists():
             path.rename(old)
         temporary.rename(path)
@@ -101,3 +108,12 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         shutil.rmtree(temporary, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)
         os.close(lock)
+
+
+def _at(path: Path, temporary: Path, error: InputError) -> InputError:
+    """The error with the path that the user gave instead of the temporary one."""
+    if str(temporary) not in str(error):
+        return error
+    made = InputError(str(error).replace(str(temporary), str(path)))
+    made.path, made.line = error.path, error.line
+    return made

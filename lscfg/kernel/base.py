@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.errors import InputError, KernelError, NotBuiltError
+from lscfg.errors import InputError, KernelError, NotBuiltError, quote
 
 try:
     from lscfg._kernel import ffi, lib
@@ -55,6 +55,23 @@ class _Owned(np.ndarray):
         return self
 
 
+def utf8(text: str) -> bytes:
+    """The bytes of a text.
+
+    Raises:
+        TypeError: the text is not a string.
+        InputError: the text contains half of a surrogate pair, which is not a character.
+    """
+    if not isinstance(text, str):
+        raise TypeError(f"expected a string, not {quote(repr(text))[1:-1]}")
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError(
+            f"{quote(text)} contains half of a surrogate pair, which is not a character; decode the text as UTF-8"
+        ) from None
+
+
 class Vocab:
     """Interned words; ids count from 0 in order of addition."""
 
@@ -68,12 +85,12 @@ class Vocab:
 
     def add(self, word: str) -> int:
         """Returns the id of a word; a new word gets the next id."""
-        data = word.encode("utf-8")
+        data = utf8(word)
         return int(lib.lscfg_vocab_add(self._pointer, data, len(data)))
 
     def find(self, word: str) -> int:
         """Returns the id of a word, -1 if it is unknown."""
-        data = word.encode("utf-8")
+        data = utf8(word)
         return int(lib.lscfg_vocab_find(self._pointer, data, len(data)))
 
     def word(self, index: int) -> str:
@@ -87,7 +104,7 @@ class Vocab:
 
     def add_line(self, line: str) -> np.ndarray:
         """Adds the words of a line, separated by blanks; returns their ids, int32."""
-        data = line.encode("utf-8")
+        data = utf8(line)
         ids = np.empty(len(data) // 2 + 1, np.int32)
         count = lib.lscfg_vocab_line(self._pointer, data, len(data), ffi.from_buffer("int32_t[]", ids), len(ids))
         if count < 0:
@@ -112,7 +129,10 @@ class LineError(InputError):
 
 def words_fault(line: str) -> str | None:
     """Explains why a grammar cannot contain a line of words; None if it can. An empty line is allowed."""
-    data = line.encode("utf-8")
+    try:
+        data = utf8(line)
+    except InputError as half:
+        return str(half)
     error = ffi.new("lscfg_error *")
     code = lib.lscfg_check_words(data, len(data), error)
     check(code, error)

@@ -10,7 +10,7 @@ import numpy as np
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, KernelError
-from lscfg.kernel.base import LineError, check, view
+from lscfg.kernel.base import LineError, check, utf8, view
 from lscfg.kernel.forest import Forest
 from lscfg.settings import Declared, setting
 
@@ -124,7 +124,7 @@ class Collector:
 
     def _add(self, function: Any, src: str, tgt: str, links: str, *results: Any) -> None:
         """Calls a kernel function that reads a sentence pair."""
-        f, e, a = src.encode("utf-8"), tgt.encode("utf-8"), links.encode("utf-8")
+        f, e, a = utf8(src), utf8(tgt), utf8(links)
         self._check(function(self._pointer, f, len(f), e, len(e), a, len(a), *results, self._stream, self._error))
 
     def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -319,7 +319,7 @@ class HieroExtractor(Collector):
         From then on, only rules that may be useful for the text are kept: a rule is dropped if the adjacent words of
         its source side never occur together in the text.
         """
-        text = line.encode("utf-8")
+        text = utf8(line)
         self._check(lib.lscfg_hiero_want(self._pointer, text, len(text), self._error))
 
     def add_targets(self, src: str, tgt: str, links: str) -> None:

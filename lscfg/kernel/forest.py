@@ -12,7 +12,7 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLargeError
 from lscfg.io.read import read_utf8
-from lscfg.kernel.base import Vocab, check, view
+from lscfg.kernel.base import Vocab, check, utf8, view
 
 X, S = 0, 1
 """Categories of every grammar, [X] and [S]."""
@@ -89,7 +89,7 @@ class Grammar:
 
     def read_text(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""
-        data = text.encode("utf-8")
+        data = utf8(text)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
 
@@ -117,7 +117,7 @@ class Grammar:
 
     def category(self, name: str) -> int:
         """Returns the number of a category, which is added if it is new."""
-        data = name.encode("utf-8")
+        data = utf8(name)
         return int(lib.lscfg_grammar_category(self._pointer, data, len(data)))
 
     def category_name(self, category: int) -> str:

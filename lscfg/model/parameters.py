@@ -150,7 +150,7 @@ class Parameters:
                 context = ContextModel.from_arrays(arrays, metadata.get("sense", ""))
             if "boundary.ends.weights" in arrays:
                 boundary = BoundaryModel.from_arrays(arrays)
-            about = tensors.read_json(metadata, "about")
+            about = tensors.metadata_json(metadata, "about")
             _check_about(about)
             if low_rank:
                 check_offsets("C2.components", arrays["C2.components"], sizes["components"])

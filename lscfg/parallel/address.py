@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.json_text import parse_json
 
 PATIENCE = 60.0
 """Seconds that a run waits for a scheduler or for workers that are away, by default."""
@@ -49,7 +49,7 @@ class ClusterAddress:
         if not self.scheduler_file:
             return self.scheduler
         with open(self.scheduler_file, encoding="utf-8") as file:
-            found = json.load(file)
+            found = parse_json(file.read())
         return str(found["address"]) if isinstance(found, dict) and "address" in found else ""
 
 

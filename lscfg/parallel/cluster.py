@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, ClassVar, TypeVar
 
 from lscfg import log
@@ -80,23 +80,36 @@ def _local(address: ClusterAddress) -> Iterator[ClusterAddress]:
 
     security = Security.temporary()
     _hush()
-    with (
-        dask.config.set(LOCAL),
-        LocalCluster(
-            n_workers=address.local,
-            threads_per_worker=1,
-            host="127.0.0.1",
-            protocol="tls://",
-            security=security,
-            dashboard_address=None,
-            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # a port that is free, or Dask complains
-            memory_limit=0,  # parameters are mapped, and their pages would count as the worker's own
-            silence_logs=logging.CRITICAL,
-        ) as cluster,
-    ):
+    with dask.config.set(LOCAL), ExitStack() as stack:
+        try:
+            cluster = stack.enter_context(
+                LocalCluster(
+                    n_workers=address.local,
+                    threads_per_worker=1,
+                    host="127.0.0.1",
+                    protocol="tls://",
+                    security=security,
+                    dashboard_address=None,
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # a port that is free, or Dask complains
+                    memory_limit=0,  # parameters are mapped, and their pages would count as the worker's own
+                    silence_logs=logging.CRITICAL,
+                )
+            )
+        except (RuntimeError, OSError, ValueError) as error:  # Dask has no common class
+            raise InputError(
+                f"the cluster local:{address.local} cannot start ({_reason(error)}); allow more open files (ulimit -n) "
+                "and processes, or use --jobs"
+            ) from error
         names = ("tls_ca_file", "tls_client_cert", "tls_client_key")
         tls = {name: str(getattr(security, name)) for name in names}
         yield ClusterAddress(cluster.scheduler_address, tls=tls, patience=address.patience)
+
+
+def _reason(error: BaseException) -> str:
+    """The first cause of an error, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def _hush() -> None:

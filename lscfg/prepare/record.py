@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NotRequired, Self, TypedDict
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.extras import installed_versions
-from lscfg.io.json_files import write_json
-from lscfg.io.read import decode_text, read_bytes
+from lscfg.io.json_files import COUNT, check_shape, read_json, write_json
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.tokeniser import TOKENISERS
@@ -21,6 +20,47 @@ from lscfg.version import __version__
 RECORD = "prepare.json"
 FORMAT = 1
 PACKAGES = ("sacremoses", "sentencepiece")
+CURE = "prepare the corpus again"
+
+
+class ModelFacts(TypedDict):
+    """A model of a side."""
+
+    file: str
+    sha256: str
+
+
+class SideModels(TypedDict):
+    """The models of a side, if any."""
+
+    case: NotRequired[ModelFacts]
+    words: NotRequired[ModelFacts]
+
+
+class SideFacts(TypedDict):
+    """A side."""
+
+    language: str
+    models: SideModels
+
+
+class SidesFacts(TypedDict):
+    """Both sides."""
+
+    source: SideFacts
+    target: SideFacts
+
+
+class RecordFacts(TypedDict):
+    """Shape of ``prepare.json``; the classes of the settings check ``settings``."""
+
+    format: int
+    settings: dict[str, Any]
+    sides: SidesFacts
+    pairs: dict[str, COUNT]
+    dropped: dict[str, COUNT]
+    kept: dict[str, COUNT]
+    versions: dict[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -88,23 +128,51 @@ class Record:
         path = folder / RECORD
         if not path.is_file():
             raise InputError(f"no {RECORD} here; name a folder of lscfg prepare corpus", folder)
+        found = read_json(path, RecordFacts, CURE, FORMAT)
         try:
-            found = json.loads(decode_text(read_bytes(path), path))
-            if found["format"] != FORMAT:
-                raise InputError(f"of format {found['format']}, not {FORMAT}; prepare the corpus again", path)
-            facts = dict(found["settings"])
-            own = TOKENISERS[facts["tokeniser"]].Settings.of(facts.pop("tokenisation"))
-            del facts["reading"]
-            settings = replace(PrepareSettings.of(facts), tokenisation=own)
-            source, target = (_side(folder, settings, found["sides"][name]) for name in ("source", "target"))
-            counts = {done: found[done] for done in ("dropped", "kept")}
-            return cls(settings, (source, target), found["pairs"], counts)
-        except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
-            raise InputError("damaged, or not of lscfg prepare; prepare the corpus again", path) from error
+            settings = _settings(found["settings"])
+            source, target = (_side(path, settings, found["sides"][name]) for name in ("source", "target"))
+        except ValueError as error:
+            raise InputError(f"damaged, or not written by this version of lscfg ({error}); {CURE}", path) from error
+        counts = {done: found[done] for done in ("dropped", "kept")}
+        return cls(settings, (source, target), found["pairs"], counts)
 
 
-def _side(folder: Path, settings: PrepareSettings, facts: Mapping[str, Any]) -> SideRecipe:
-    models = {key: ModelFile(folder / model["file"], model["sha256"]) for key, model in facts["models"].items()}
+def _settings(facts: dict[str, Any]) -> PrepareSettings:
+    """The settings, all of which must be given.
+
+    Raises:
+        ValueError: a setting is missing, unknown, of another type or out of its range.
+    """
+    shape = dict[str, Any]
+    check_shape(facts.get("tokenisation"), shape, "settings.tokenisation")
+    check_shape(facts.get("reading"), shape, "settings.reading")
+    plain = {name: value for name, value in facts.items() if name not in ("tokenisation", "reading")}
+    settings = PrepareSettings.of(plain)
+    own = TOKENISERS[settings.tokeniser].Settings.of(facts["tokenisation"])
+    for made, given in ((settings, plain), (own, facts["tokenisation"])):
+        if missing := made.facts().keys() - given.keys():
+            raise ValueError(f"settings.{min(missing)} is missing")
+    return replace(settings, tokenisation=own)
+
+
+def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideRecipe:
+    """A side with its models, which lie next to the record.
+
+    Raises:
+        ValueError: a name is not the name of a file in the folder, or a language is none.
+    """
+    if not facts["language"]:
+        raise ValueError("sides: a language is missing")
+    PrepareSettings(source_language=facts["language"])  # refuses what is no language
+    models = {}
+    for key, model in (("case", facts["models"].get("case")), ("words", facts["models"].get("words"))):
+        if model is None:
+            continue
+        name = model["file"]
+        if not name or name in (".", "..") or re.search(r"[/\\\x00-\x1f\x7f]", name):
+            raise ValueError(f"{quote(name)} is not the name of a file in this folder")
+        models[key] = ModelFile(record.parent / name, model["sha256"])
     assert settings.tokenisation is not None
     return SideRecipe(
         facts["language"],

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from lscfg.errors import cut, did_you_mean, quote
-from lscfg.io.json_files import parse_json
+from lscfg.json_text import parse_json
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions
@@ -88,7 +88,7 @@ def _json_object(body: bytes) -> dict[str, Any]:
     if _too_deep(body):
         raise RefusalError(400, f"the content is nested too deeply; at most {DEPTH} levels are read")
     try:
-        found = parse_json(body.decode("utf-8"))
+        found = parse_json(body.decode("utf-8"), halves=True)
     except UnicodeDecodeError as error:
         raise RefusalError(400, f"the content is not UTF-8, from byte {error.start + 1} on") from None
     except ValueError as error:

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lscfg import log
 from lscfg.decode.derivations import AppliedRule, describe, extra_sides, rule_sides
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.parsing import parse_options, read_grammar
-from lscfg.errors import InputError
+from lscfg.errors import InputError, quote
 from lscfg.formats.ini import find_file, read_ini
 from lscfg.kernel import CONTEXT_FEATURES, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
 from lscfg.kernel.forest import REST
@@ -101,6 +102,8 @@ class Explanation:
     """Number m of hidden states."""
     words: tuple[str, ...]
     """Words of the sentence."""
+    unknown: tuple[str, ...] = ()
+    """Words without a rule, in their order."""
     translation: str | None = None
     """Translation of the best derivation; None without a parse."""
     best: tuple[AppliedRule, ...] = ()
@@ -170,8 +173,9 @@ class Explainer:
             raise InputError("top must be at least 1, and least must not be negative")
         words = tuple(sentence.split())
         forest = self._parse(words)
+        unknown = self._unknown(words, forest)
         if forest is None:
-            return Explanation(self.path, self.model.rank, words)
+            return Explanation(self.path, self.model.rank, words, unknown)
         inference, states = self._latent.binding.infer_states(forest)
         features = self._latent.binding.features(forest, inference, self._latent.options)
         context = features[:, 1:].sum(axis=1)
@@ -189,8 +193,30 @@ class Explainer:
         )
         text = _translation(best)
         return Explanation(
-            self.path, self.model.rank, words, text, best, spans, inference.log_g, inference.negative_mass
+            self.path, self.model.rank, words, unknown, text, best, spans, inference.log_g, inference.negative_mass
         )
+
+    def _unknown(self, words: Sequence[str], forest: Forest | None) -> tuple[str, ...]:
+        """The words that no rule of the grammar matches in the sentence; a warning if these are all words."""
+        matched = np.zeros(len(words) + 1, np.int64)  # how often words are terminals of rules, as differences
+        if forest is not None:
+            edges = np.unique(forest.app_edge[forest.app_rule < len(self.grammar)])
+            tails = forest.edge_tail[edges].reshape(-1)
+            tails = tails[tails >= 0]
+            tails = tails[forest.node_cat[tails] != REST]
+            for nodes, sign in ((forest.edge_head[edges], 1), (tails, -1)):
+                np.add.at(matched, forest.node_span[nodes, 0], sign)
+                np.add.at(matched, forest.node_span[nodes, 1], -sign)
+            known = np.cumsum(matched[:-1]) > 0
+        else:
+            known = np.array([self.grammar.vocab.find(word) >= 0 for word in words], bool)
+        unknown = tuple(word for word, is_known in zip(words, known, strict=True) if not is_known)
+        if words and len(unknown) == len(words):
+            log.warning(
+                f"{self.path}: no word of the sentence is known ({quote(' '.join(unknown))}); "
+                "is it in the source language, with blanks between words as in the training text?"
+            )
+        return unknown
 
     def _parse(self, words: Sequence[str]) -> Forest | None:
         ids = np.array([self.grammar.vocab.find(word) for word in words], np.int32)

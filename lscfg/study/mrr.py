@@ -114,7 +114,7 @@ class ScoreEvaluator:
             InputError: the file cannot be read, has no scores, or was learned from tokens in question.
         """
         model, name = Model(path), os.path.basename(os.fspath(path))
-        about = tensors.read_json(tensors.load(path, "model", [])[1], "about", {})
+        about = tensors.metadata_json(tensors.load(path, "model", [])[1], "about", {})
         if about.get(LEFT_OUT, 0) != self.left_out:
             raise InputError(_other_tokens(about.get(LEFT_OUT, 0), self.left_out), path)
         plain, found = self.base()[P_OF_TARGET], []

@@ -3,6 +3,8 @@
  * */
 #include "base/safetensors.h"
 
+#include "base/crc32.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -205,4 +207,19 @@ const char *tensor_file_metadata(const tensor_file *file, const char *key, size_
   if (!find_entry(begin, end, "__metadata__", &entry) || !entry || !find_entry(entry, end, key, &entry) || !entry)
     return NULL;
   return read_string(entry, end, &text, length) ? text : NULL;
+}
+
+int tensor_file_check(const tensor_file *file, lscfg_error *error) {
+  enum { BYTES = 4 };
+  tensor_view view;
+  size_t length;
+  const char *kind = tensor_file_metadata(file, "checksum", &length);
+  if (!kind && !tensor_file_has(file, "checksum", "U8")) return LSCFG_OK; /* made before files carried one */
+  const unsigned char *last = (const unsigned char *)file->bytes + file->size - BYTES;
+  if (kind && same(kind, length, "crc32") && !tensor_file_get(file, "checksum", "U8", 1, &view, NULL) &&
+      view.shape[0] == BYTES && view.data == last) {
+    uint32_t expected = last[0] | (uint32_t)last[1] << 8 | (uint32_t)last[2] << 16 | (uint32_t)last[3] << 24;
+    if (crc32_of(file->bytes, file->size - BYTES) == expected) return LSCFG_OK;
+  }
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "damaged: the checksum does not fit; copy or make the file again");
 }

@@ -21,6 +21,8 @@ typedef struct {
 
 int tensor_file_open(tensor_file *, const char *path, lscfg_error *);
 void tensor_file_close(tensor_file *);
+/* Compares the file with its checksum, the last array; a file of an older version has none and passes. */
+int tensor_file_check(const tensor_file *, lscfg_error *);
 /* Finds a tensor of the given type and number of dimensions and checks that it lies, aligned, inside the file. */
 int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
                     lscfg_error *);

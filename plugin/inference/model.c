@@ -301,6 +301,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!model) return out_of_memory(error);
   int code = tensor_file_open(&model->file, path, error);
   if (!code) code = check_format(model, error);
+  if (!code) code = tensor_file_check(&model->file, error);
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_model_rules(model, error);
   if (!code) code = map_context(model, error);

@@ -54,7 +54,7 @@ def test_analyses_are_records(model):
     assert sum(state["share"] for state in states) == pytest.approx(1)
     nothing = model.analyse("")
     assert nothing.translation is None and not nothing.rules() and "no parse" in repr(nothing)
-    with pytest.raises(InputError, match="top must be at least 1"):
+    with pytest.raises(InputError, match="top must be 1 to"):
         model.analyse("a", top=0)
 
 

@@ -84,8 +84,11 @@ def test_context_is_learned_from_files(tmp_path):
     made.save(tmp_path / "x.deriv")
     found = lscfg.MLE().fit(tmp_path / "x.deriv", context=tmp_path / "t")
     assert found.parameters_.context is not None
-    with pytest.raises(InputError, match="write the derivations"):
-        lscfg.MLE().fit(made, context=tmp_path / "t")
+    for context in (tmp_path / "t", src, iter(src)):
+        other = lscfg.MLE().fit(made, context=context).parameters_.context
+        assert other is not None and (other.weights == found.parameters_.context.weights).all()
+    with pytest.raises(InputError, match="context: 299 source sentences, but derivations of 300"):
+        lscfg.MLE().fit(made, context=src[1:])
 
 
 def test_scikit_learn_clones_them():

@@ -1,19 +1,25 @@
 """Layouts of arrays, and headers that NumPy has no types or shapes for."""
 
 import gzip
+import random
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mutations import join_file
+from helpers import sampled_pairs
+from mutations import join_file, split_file
 
+import lscfg
 from lscfg.errors import InputError
 from lscfg.extract.derive import NODES
 from lscfg.grammar import table
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.kernel import Model
 from lscfg.model import context, parameters
+from lscfg.model.parameters import Parameters
 
 FORMATS = Path(__file__).resolve().parents[2] / "docs" / "reference" / "formats.md"
 
@@ -72,11 +78,11 @@ def test_arrays_that_numpy_cannot_have(dtype, shape, data, ending, tmp_path):
 @pytest.mark.parametrize("text", ["[" * 100_000, "[1]", "", "{", "9" * 5000])
 def test_metadata_that_is_no_object(text):
     with pytest.raises(ValueError, match="metadata 'about'"):
-        tensors.read_json({"about": text}, "about")
+        tensors.metadata_json({"about": text}, "about")
     with pytest.raises(ValueError, match="metadata 'other'"):
-        tensors.read_json({"about": text}, "other")
-    assert tensors.read_json({"about": '{"m": 2}'}, "about") == {"m": 2}
-    assert tensors.read_json({}, "about", {}) == {}
+        tensors.metadata_json({"about": text}, "other")
+    assert tensors.metadata_json({"about": '{"m": 2}'}, "about") == {"m": 2}
+    assert tensors.metadata_json({}, "about", {}) == {}
 
 
 @pytest.mark.parametrize(
@@ -92,3 +98,57 @@ def test_long_metadata_is_quoted_in_short(metadata, message, tmp_path):
     with pytest.raises(InputError, match=message) as refused:
         tensors.load(path, "model")
     assert len(str(refused.value)) < 300
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A model with arrays of every type, as bytes."""
+    src, tgt, links, _ = sampled_pairs(20, 1)
+    path = tmp_path_factory.mktemp("whole") / "m"
+    lscfg.EM(m=2, iterations=1).fit(lscfg.derive(src, tgt, links)).save(path)
+    return path.read_bytes()
+
+
+def test_a_flip_in_any_byte_of_a_model_is_refused(whole, tmp_path):
+    path = tmp_path / "m"
+    path.write_bytes(whole)
+    arrays, metadata = tensors.load(path, "model")
+    assert len(Model(path)) and metadata["checksum"] == "crc32" and "checksum" not in arrays
+    assert int.from_bytes(whole[-4:], "little") == zlib.crc32(whole[:-4])
+    rng = random.Random(1)
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.randrange(8)
+        path.write_bytes(damaged)
+        with pytest.raises(InputError, match=r"m: "):
+            Model(path)
+        with pytest.raises(InputError, match=r"m: "):
+            Parameters.load(path)
+
+
+@pytest.mark.parametrize("size", [0, 1, 3, 15, 16, 17, 1000, 4099])
+def test_the_kernel_adds_up_as_zlib_does(whole, tmp_path, size):
+    """Files whose length leaves any rest of the sixteen bytes that the kernel takes at a time."""
+    metadata, arrays = split_file(whole)
+    arrays["filling"] = ["U8", [size], bytes(k * 7 % 256 for k in range(size))]
+    arrays["zchecksum"] = ["U8", [4], bytes(4)]
+    content = join_file(metadata | {"checksum": "crc32"}, arrays).replace(b'"zchecksum"', b'"checksum" ')
+    content = content[:-4] + zlib.crc32(content[:-4]).to_bytes(4, "little")
+    (tmp_path / "m").write_bytes(content)
+    assert len(Model(tmp_path / "m")) == len(Parameters.load(tmp_path / "m").rules)
+    (tmp_path / "m").write_bytes(content[:-4] + bytes(4))
+    for read in (Model, Parameters.load):
+        with pytest.raises(InputError, match="damaged: the checksum does not fit; copy or make the file again"):
+            read(tmp_path / "m")
+
+
+def test_files_of_older_versions_have_no_checksum(whole, tmp_path):
+    (tmp_path / "m").write_bytes(join_file(*split_file(whole)))
+    assert len(Model(tmp_path / "m")) == len(Parameters.load(tmp_path / "m").rules)
+    (tmp_path / "m.gz").write_bytes(gzip.compress(join_file(*split_file(whole))))
+    (tmp_path / "n.gz").write_bytes(gzip.compress(whole))
+    new, old = (tensors.load(tmp_path / f"{name}.gz", "model")[0] for name in "nm")
+    assert new.keys() == old.keys() and all((new[name] == old[name]).all() for name in new)
+    (tmp_path / "n.gz").write_bytes(gzip.compress(whole[:-5] + bytes(5)))
+    with pytest.raises(InputError, match="checksum does not fit"):
+        tensors.load(tmp_path / "n.gz", "model")

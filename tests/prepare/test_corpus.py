@@ -353,10 +353,12 @@ def test_a_damaged_record(tmp_path, raw):
     good = path.read_text()
     for bad in (good[:100], "[]", "{}", '{"format": 1}', good.replace('"settings"', '"set"'), "null"):
         path.write_text(bad)
-        with pytest.raises(InputError, match=f"{re.escape(str(path))}: damaged, or not of lscfg prepare"):
+        with pytest.raises(
+            InputError, match=f"{re.escape(str(path))}: damaged, or not written by this version of lscfg"
+        ):
             Record.read(tmp_path / "out")
     path.write_text(good.replace('"format": 1', '"format": 2'))
-    with pytest.raises(InputError, match="of format 2, not 1; prepare the corpus again"):
+    with pytest.raises(InputError, match="has format 2, not 1; prepare the corpus again"):
         Record.read(tmp_path / "out")
     path.unlink()
     with pytest.raises(InputError, match=f"no {RECORD} here; name a folder of lscfg prepare corpus"):

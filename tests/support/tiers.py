@@ -27,6 +27,7 @@ MARKS = {
         "test_attack.py::test_the_harness*",
         "parallel/test_orphans.py::*",
         "serve/test_crowds.py::*",
+        "io/test_json_files.py::test_wrong_values_*",
     ),
 }
 """Patterns of test ids, from the folder tests/ on."""

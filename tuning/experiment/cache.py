@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import math
 import os
 import shutil
 import signal
@@ -16,11 +15,12 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NotRequired, TypedDict
 
 from lscfg import log
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.folders import remove_temporaries
+from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
 from lscfg.parallel.worker import defer_interruption, end_with
@@ -44,6 +44,23 @@ class Costs:
     """Memory of the largest process."""
     cpu_seconds: float | None
     """CPU time of all processes; None for stages of an older lscfg."""
+
+
+class OutputFacts(TypedDict):
+    """An output of a stage."""
+
+    size: COUNT
+    sha256: str
+
+
+class StageFacts(TypedDict):
+    """Shape of ``stage.json``, next to the stage's name and dependencies, which its key contains."""
+
+    key: str
+    seconds: float
+    peak_mib: float
+    cpu_seconds: NotRequired[float | None]
+    outputs: dict[str, OutputFacts]
 
 
 @dataclass(frozen=True)
@@ -145,16 +162,15 @@ class StageCache:
         if not os.path.lexists(folder):
             raise _DamageError
         try:
-            found = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            spent = found.get("cpu_seconds")
-            costs = Costs(float(found["seconds"]), float(found["peak_mib"]), None if spent is None else float(spent))
-            if found["key"] != stage.key or not math.isfinite(
-                costs.seconds + costs.peak_mib + (costs.cpu_seconds or 0)
-            ):
+            found = read_json(folder / RECORD, dict[str, Any])
+            own = {name: found.get(name) for name in StageFacts.__annotations__ if name in found}
+            check_shape(own, StageFacts)
+            if found["key"] != stage.key:
                 raise ValueError
+            costs = Costs(found["seconds"], found["peak_mib"], found.get("cpu_seconds"))
             outputs = found["outputs"]
-            expected = {name: (int(facts["size"]), str(facts["sha256"])) for name, facts in outputs.items()}
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+            expected = {name: (facts["size"], facts["sha256"]) for name, facts in outputs.items()}
+        except ValueError:
             raise _DamageError(f" is made again: {folder / RECORD} is missing, damaged or of an older lscfg") from None
         for name, (size, digest) in expected.items():
             if fault := _fault(folder / name, size, digest, folder / RECORD):
@@ -298,6 +314,9 @@ def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -
         os.write(pipe, str(error).encode("utf-8"))
     except KeyboardInterrupt:
         os.write(pipe, b"interrupted")
+    except SystemExit as end:  # by a signal
+        os.write(pipe, b"ended by a signal")
+        return int(end.code or 0)
     except BaseException:
         traceback.print_exc()
     finally:

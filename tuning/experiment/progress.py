@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+from lscfg.io.json_files import read_json
 from lscfg.tuning.experiment.plan import Plan
 from lscfg.tuning.experiment.stage import Stage
 
@@ -73,9 +73,9 @@ class Progress:
 def durations(manifest: Path) -> list[Duration]:
     """Reads durations of stages from a manifest; a missing or foreign file gives none, as they only serve estimates."""
     try:
-        stages = json.loads(manifest.read_bytes())["stages"]
+        stages = read_json(manifest)["stages"]
         return [(str(stage["name"]), tuple(stage["systems"]), float(stage["seconds"])) for stage in stages]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return []
 
 

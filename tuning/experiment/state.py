@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Iterable
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lscfg.io.json_files import read_json
 from lscfg.io.read import read_lines
 from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.plan import Plan
@@ -30,7 +30,7 @@ class Run(StageFiles):
         return self.cache.path(output)
 
     def json(self, output: Output) -> Any:
-        return json.loads(self.path(output).read_text(encoding="utf-8"))
+        return read_json(self.path(output))
 
     def lines(self, *files: Input) -> list[list[str]]:
         """The lines of texts."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.io import tensors
+from lscfg.io.json_files import check_shape
 from lscfg.kernel.biparse import BiparseModel
 
 
@@ -26,6 +27,10 @@ class State:
     arrays: dict[str, np.ndarray]
     trace: list[dict[str, Any]]
     best_gain: float
+
+
+LearnerFacts = TypedDict("LearnerFacts", {"trace": list[dict[str, bool | float]], "best gain": float})
+"""Shape of a learner's state."""
 
 
 class LearnerCheckpoint:
@@ -54,9 +59,13 @@ class LearnerCheckpoint:
         if metadata.get("made from") != self.made_from:
             raise InputError("the checkpoint belongs to other text or settings; use those, or another folder", path)
         try:
-            state = tensors.read_json(metadata, "state")
-            return State(dict(arrays), list(state["trace"]), float(state["best gain"]))
-        except (ValueError, KeyError, TypeError) as error:
+            state = tensors.metadata_json(metadata, "state")
+            check_shape(state, LearnerFacts)
+            for number, record in enumerate(state["trace"], 1):
+                if record.get("pass") != number or type(record.get("over")) is not bool:
+                    raise ValueError(f"the record of pass {number} is missing")
+            return State(dict(arrays), state["trace"], float(state["best gain"]))
+        except ValueError as error:
             raise self._damaged(str(error)) from error
 
     def put(self, state: State, model: BiparseModel) -> None:

@@ -24,7 +24,7 @@ from lscfg.induce.propagated.parallel import loose_pairs
 from lscfg.induce.propagated.retrieval import SENTENCES, LinkedWords, from_sentences
 from lscfg.induce.propagated.text import Text, read_words
 from lscfg.io.layout import check_layout, check_offsets, check_range
-from lscfg.io.tensors import load, read_json, save
+from lscfg.io.tensors import load, metadata_json, save
 from lscfg.settings import Declared, setting
 
 SIDES = ("source", "target")
@@ -302,7 +302,7 @@ def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[spars
     """
     arrays, metadata = load(path, "graph")
     try:
-        about = read_json(metadata, "about")
+        about = metadata_json(metadata, "about")
         if about.pop("phrases", None) != phrases.source.hash(phrases.words):
             raise InputError("is a graph of other phrases; create one of these with lscfg propagate graph", path)
         size = len(phrases.source.phrases)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import read_translations
@@ -14,6 +15,7 @@ from lscfg.induce.propagated.phrases import PhraseFile, read_graph
 from lscfg.induce.propagated.spaces import GraphSettings
 from lscfg.induce.propagated.spread import GOLD, PropagationSettings
 from lscfg.io.read import read_lines
+from lscfg.settings import SettingError
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads
     else:
         similarities, about = read_graph(files["graph"], phrases)
         nbest = (read_translations(files["nbest"]), str(files["nbest"])) if "nbest" in files else None
-        found = expand(phrases, (similarities, GraphSettings.of(about)), nbest, settings, threads)
+        found = expand(phrases, (similarities, _graph_settings(about, files["graph"])), nbest, settings, threads)
         lines, translated, figures = list(rule_lines(phrases, found)), found.translated(phrases), found.statistics()
         shown = examples(phrases, found, gold)
         if gold:
@@ -55,3 +57,19 @@ def make_rules(files: Mapping[str, Path], settings: PropagationSettings, threads
     if "text" in files:
         figures |= coverage(phrases, translated, read_lines(files["text"]))
     return NewRules(lines, figures, shown)
+
+
+def _graph_settings(about: dict[str, Any], path: Path) -> GraphSettings:
+    """The settings of a graph.
+
+    Raises:
+        InputError: the header of the file lacks a setting or holds a wrong one.
+    """
+    cure = "make the graph again with lscfg propagate graph"
+    try:
+        settings = GraphSettings.of(about)
+    except SettingError as error:
+        raise InputError(f"its header has wrong settings: {error}; {cure}", path) from error
+    if missing := settings.facts().keys() - about.keys():
+        raise InputError(f"its header lacks the setting {min(missing)}; {cure}", path)
+    return settings

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, TypedDict
 
 from lscfg.errors import InputError
 from lscfg.io import tensors
-from lscfg.kernel.sample import CHECKPOINT, TreeSampler
+from lscfg.io.json_files import check_shape
+from lscfg.kernel.sample import CHECKPOINT, SampleState, TreeSampler
 
 SECONDS = 30.0
 """Least number of seconds between two checkpoints of a chain."""
+
+
+QUANTITIES = {"chain", "sweep", *(item.name for item in fields(SampleState))}
+"""Keys of every record of a trace."""
+
+
+class TraceFacts(TypedDict):
+    """Shape of the trace of a chain."""
+
+    sweeps: list[dict[str, float]]
 
 
 class Checkpoint:
@@ -43,9 +55,14 @@ class Checkpoint:
                 "the checkpoint belongs to other text or settings; use those, or another folder", self._path
             )
         try:
-            trace: list[dict[str, Any]] = tensors.read_json(metadata, "trace")["sweeps"]
-            if [record["sweep"] for record in trace] != list(range(len(trace))) or not trace:
+            found = tensors.metadata_json(metadata, "trace")
+            check_shape(found, TraceFacts)
+            trace: list[dict[str, Any]] = found["sweeps"]
+            if [record.get("sweep") for record in trace] != list(range(len(trace))) or not trace:
                 raise ValueError("its trace lacks sweeps")
+            for record in trace:
+                if missing := QUANTITIES - record.keys():
+                    raise ValueError(f"sweep {record['sweep']} lacks {min(missing)}")
             sampler.restore(arrays)
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self._path) from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from lscfg.decode.latent import UNKNOWN
 from lscfg.decode.parsing import first_parse
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights
-from lscfg.io.json_files import write_json
+from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
 from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
 from lscfg.model.parameters import Parameters
@@ -109,7 +108,7 @@ def _span_marginals(path: Path, settings: ChartSettings, inputs: ChartFiles[Path
     grammar = Grammar.from_files([inputs.rules])
     binding = Binding(Model(path), grammar, UNKNOWN[settings.unknown or "compose"])
     sources, found = read_lines(inputs.test_source), []
-    for number in json.loads(inputs.sentences.read_text(encoding="utf-8"))["charts"]:
+    for number in read_json(inputs.sentences)["charts"]:
         words = grammar.vocab.add_line(sources[number])
         forest, _ = first_parse(grammar, words, [ParseOptions(max(len(words), 1), False, 2, X)])
         spans = []
@@ -138,7 +137,7 @@ def trees(folder: Path, settings: SystemDecoder, inputs: TreeFiles[Path], jobs: 
     """
     write_ini(folder / INI, decoder_config(settings, folder, inputs.decoder))
     sources, weights = read_lines(inputs.test_source), read_weights(inputs.weights)
-    numbers = json.loads(inputs.sentences.read_text(encoding="utf-8"))["trees"]
+    numbers = read_json(inputs.sentences)["trees"]
     found = _with_derivations(folder / INI, [sources[k] for k in numbers], weights, jobs)
     explainer = Explainer(folder / INI) if inputs.decoder.model else None
     states = explainer.states if explainer else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from lscfg import kernel
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.json_files import write_json
+from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.tuning.evaluate import corpus_score
@@ -118,7 +117,7 @@ class TunedFiles(Generic[File]):
 @version(1)
 def choose(folder: Path, settings: Choice, inputs: TunedFiles[Path], jobs: int) -> None:
     """Copies the tuning with the best BLEU on the development set, the first of equal ones."""
-    summaries = [json.loads(path.read_text(encoding="utf-8")) for path in inputs.summaries]
+    summaries = [read_json(path) for path in inputs.summaries]
     best = max(range(len(summaries)), key=lambda number: summaries[number]["bleu"])
     shutil.copyfile(inputs.weights[best], folder / WEIGHTS)
     shutil.copyfile(inputs.histories[best], folder / HISTORY)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
 
 from lscfg.errors import quote
-from lscfg.io.json_files import write_json
+from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
@@ -120,7 +119,7 @@ class TogetherFiles(Generic[File]):
 @version(1)
 def together(folder: Path, settings: None, inputs: TogetherFiles[Path], jobs: int) -> None:
     """Writes the translations of the test set that the systems agree on most."""
-    scale = json.loads(inputs.dev.read_text(encoding="utf-8"))["scale"]
+    scale = read_json(inputs.dev)["scale"]
     lines = _agreed(inputs.lists, len(read_lines(inputs.test_source)), [scale], jobs)
     write_lines(folder / OUTPUT, [one[0] for one in lines])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +16,7 @@ from lscfg.induce.propagated.rules import make_rules
 from lscfg.induce.propagated.spaces import GraphSettings, source_graph
 from lscfg.induce.propagated.spread import GOLD, PropagationSettings
 from lscfg.induce.propagated.states import read_rules, with_states
-from lscfg.io.json_files import write_json
+from lscfg.io.json_files import read_json, write_json
 from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 from lscfg.settings import Declared, settings_of
@@ -264,4 +263,4 @@ def states(folder: Path, settings: None, inputs: StateFiles[Path], jobs: int) ->
     known = States.of(model)
     wider = with_states(model, known.share if known else None, found, similarities, read_rules(inputs.rules))
     wider.save(folder / MODEL)
-    write_json(folder / SIZE, json.loads(inputs.size.read_text(encoding="utf-8")))
+    write_json(folder / SIZE, read_json(inputs.size))

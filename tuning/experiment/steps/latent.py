@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Self
-
-from safetensors import safe_open
 
 from lscfg import kernel
 from lscfg.context.inputs import ContextInputs
@@ -19,6 +16,7 @@ from lscfg.extract.extractor import EXTRACT, EXTRACTORS, TREES, with_boundary
 from lscfg.extract.minimal import MinimalRules
 from lscfg.grammar.counts import effective_size
 from lscfg.grammar.table import MAX_TENSOR_ARITY
+from lscfg.io import tensors
 from lscfg.io.json_files import write_json
 from lscfg.kernel import BOUNDARY_FEATURES, FeatureOptions, feature_names
 from lscfg.settings import SettingError, settings_of
@@ -221,8 +219,8 @@ class Latent(SystemStep):
 
 def _singular_values(path: Path) -> list[float] | None:
     """Singular values in the header of a model of the spectral estimator."""
-    with safe_open(path, "numpy") as file:
-        found: list[float] | None = json.loads(file.metadata()["about"]).get("singular values")
+    _, metadata = tensors.load(path, "model", [])
+    found: list[float] | None = tensors.metadata_json(metadata, "about").get("singular values")
     return found
 
 
