@@ -23,8 +23,10 @@ import numpy as np
 import runs
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from inside_outside import pruned
+from samples import sample_derivations
 
 from lscfg.io.read import read_lines
 from lscfg.kernel import PASS, Binding, Forest, Grammar, Model, ParseOptions, S, X, scalar
@@ -79,7 +81,7 @@ def compare(forest: Forest, log_weight: np.ndarray, binding: Binding, slow: bool
         log_g, apps, nodes = reference(forest, log_weight)
         assert np.isclose(found.log_g, log_g, rtol=1e-12) and np.allclose(found.apps, apps, rtol=1e-10, atol=1e-14)
         assert np.allclose(found.nodes, nodes, rtol=1e-10, atol=1e-14)
-    drawn = scalar.sample_derivations(forest, scalar.inside(forest, log_weight).share, samples, 1)
+    drawn = sample_derivations(forest, scalar.inside(forest, log_weight).share, samples, 1)
     counts = np.bincount(drawn.apps, minlength=forest.n_apps)
     deviation = np.sqrt(samples * found.apps * (1 - found.apps).clip(0))
     assert (np.abs(counts - samples * found.apps) < 6 * deviation + 6).all(), "samples do not fit the marginals"
@@ -134,8 +136,8 @@ def main() -> None:
             ("best derivation", least(scalar.viterbi, items, args.repeats)),
             ("covariances", least(scalar.covariance, values, args.repeats)),
         ]
-        draw = least(lambda f, s: scalar.sample_derivations(f, s, args.samples, 1), shares, args.repeats)
-        drawn = np.mean([len(scalar.sample_derivations(f, s, 10, 1).apps) / 10 for f, s in shares])
+        draw = least(lambda f, s: sample_derivations(f, s, args.samples, 1), shares, args.repeats)
+        drawn = np.mean([len(sample_derivations(f, s, 10, 1).apps) / 10 for f, s in shares])
         rows.append((f"{args.samples} samples", draw))
     edges, apps = (np.mean([getattr(f, what) for f, _ in items]) for what in ("n_edges", "n_apps"))
     run = runs.Run(args)

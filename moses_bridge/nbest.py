@@ -6,13 +6,11 @@ The values of a feature with several values are called ``Name_0``, ``Name_1`` an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.numbers import parse_number, parse_whole
 from lscfg.io.read import read_lines, split_fields
-from lscfg.io.write import atomic_write
 
 
 def parse_features(text: str) -> dict[str, float]:
@@ -40,22 +38,6 @@ def parse_features(text: str) -> dict[str, float]:
     return features
 
 
-def format_features(features: dict[str, float]) -> str:
-    """The inverse of ``parse_features``; consecutive values ``Name_0``, ``Name_1`` ... are one feature."""
-    texts: list[str] = []
-    previous = ""
-    for name, value in features.items():
-        stem, _, number = name.rpartition("_")
-        if stem and number == "0" and f"{stem}_1" in features:
-            texts.append(f"{stem}= {value:.9g}")
-        elif stem and number.isdigit() and previous == f"{stem}_{int(number) - 1}":
-            texts.append(f"{value:.9g}")
-        else:
-            texts.append(f"{name}= {value:.9g}")
-        previous = name
-    return " ".join(texts)
-
-
 def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
     """The n-best lists of a file by sentence id.
 
@@ -75,11 +57,3 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
             raise InputError(f"not an n-best line ({error})", path, number) from error
         lists.setdefault(sentence, []).append(hypothesis)
     return lists
-
-
-def write_nbest(path: str | os.PathLike[str], lists: Iterable[Sequence[Hypothesis]]) -> None:
-    """Writes one n-best list per sentence, sentences numbered from 0."""
-    with atomic_write(path) as file:
-        for sentence, hypotheses in enumerate(lists):
-            for h in hypotheses:
-                file.write(f"{sentence} ||| {h.text} ||| {format_features(dict(h.features))} ||| {h.score:.9g}\n")

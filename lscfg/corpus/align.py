@@ -14,7 +14,6 @@ from lscfg.corpus.aligner import ALIGNERS, Links
 from lscfg.corpus.saved import DIRECTIONS, check_can_be_saved, save_aligner, unpack_aligner
 from lscfg.corpus.thot import matrix_links
 from lscfg.errors import InputError, KernelError, WorkerError, quote
-from lscfg.io.read import read_lines
 from lscfg.log import no_progress, warning
 from lscfg.parallel.choose import in_processes
 from lscfg.settings import Declared, SettingError, setting
@@ -193,15 +192,3 @@ def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic
         other.set(i, j)
     getattr(joint, heuristic.replace("-", "_"))(other)
     return " ".join(f"{i}-{j}" for i, j in sorted(matrix_links(joint)))
-
-
-def read_alignments(path: str | os.PathLike[str], sentences: int) -> list[str]:
-    """Lines of a Pharaoh alignment file, one for each sentence pair.
-
-    Raises:
-        InputError: the number of lines is not ``sentences``.
-    """
-    lines = read_lines(path)
-    if len(lines) != sentences:
-        raise InputError(f"{len(lines)} lines for {sentences} sentence pairs", path)
-    return lines

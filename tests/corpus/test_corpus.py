@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, read_alignments
+from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
 from lscfg.demo import generate
@@ -206,12 +206,6 @@ def test_longest_sentence_that_is_aligned(model, capsys):
 def test_alignment_settings_are_checked(setting, message):
     with pytest.raises(InputError, match=message):
         AlignmentSettings(**setting)
-
-
-def test_alignment_file_of_another_corpus(tmp_path):
-    write_lines(tmp_path / "a", ["0-0"])
-    with pytest.raises(InputError, match="1 lines for 2 sentence pairs"):
-        read_alignments(tmp_path / "a", 2)
 
 
 @pytest.mark.parametrize("iterations", [10**9 + 1, 2**31 - 1, 99999999999])

@@ -12,13 +12,14 @@ import kenlm
 import numpy as np
 import pytest
 from helpers import rule_table, save_model
+from samples import sample_derivations
 from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, WORDS, quiet, random_arpa
 
 from lscfg.errors import InputError
 from lscfg.kernel import LATENT_FEATURES, Binding, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions
 from lscfg.kernel.forest import REST, ForestBuilder, X
 from lscfg.kernel.lm import LanguageModel
-from lscfg.kernel.scalar import expect, inside, sample_derivations
+from lscfg.kernel.scalar import expect, inside
 from lscfg.kernel.search import KBest, SearchOptions, search, search_hypergraph
 from lscfg.model.parameters import OneState
 

@@ -11,6 +11,7 @@ from helpers import derivations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from lattices import encode, random_lattice
+from samples import SampledDerivations, add_features, sample_derivations
 from scipy.stats import chi2, kstest
 from trees import linked_lengths, texts
 
@@ -178,16 +179,16 @@ def test_features_and_covariances_equal_enumeration(kind, impossible):
     dense = np.zeros((forest.n_apps, 6))
     np.add.at(dense, (np.repeat(np.arange(forest.n_apps), lengths), features[1]), features[2])
     out = np.ones(6)
-    scalar.add_features(forest, posterior.apps, features, out)
+    add_features(forest, posterior.apps, features, out)
     assert np.allclose(out - 1, expected.p @ (expected.uses @ dense), rtol=1e-12, atol=1e-13)
     out[:] = 0
-    scalar.add_features(forest, covariance, features, out)
+    add_features(forest, covariance, features, out)
     h = expected.uses @ dense
     assert np.allclose(out, (expected.p * (sums - mean)) @ (h - expected.p @ h), rtol=1e-12, atol=1e-13)
 
     out[:] = 0  # rows by rule: every second application has none
     row = np.where(np.arange(forest.n_apps) % 2, -1, np.arange(forest.n_apps) // 2).astype(np.int32)
-    scalar.add_features(forest, posterior.apps, features, out, row)
+    add_features(forest, posterior.apps, features, out, row)
     assert np.allclose(out, posterior.apps[row >= 0] @ dense[row[row >= 0]], rtol=1e-12, atol=1e-13)
 
 
@@ -227,7 +228,7 @@ def test_entropy_is_the_mean_of_the_shares_logarithms():
 # ---- samples ----
 
 
-def drawn(samples: scalar.SampledDerivations) -> list[tuple[int, ...]]:
+def drawn(samples: SampledDerivations) -> list[tuple[int, ...]]:
     return [tuple(samples[k].tolist()) for k in range(len(samples))]
 
 
@@ -254,7 +255,7 @@ def test_samples_come_as_often_as_their_weights_say(kind, impossible):
     values = []
     for seed in range(20):
         counts = np.zeros(len(found))
-        for apps in drawn(scalar.sample_derivations(forest, share, 5000, seed)):
+        for apps in drawn(sample_derivations(forest, share, 5000, seed)):
             counts[number[apps]] += 1
         assert counts.sum() == 5000 and (counts[expected.p == 0] == 0).all()
         values.append((p_value(counts, expected.p), p_value(counts, flat)))
@@ -270,7 +271,7 @@ def test_equal_shares_draw_every_choice_alike():
     p = np.array([np.prod(1 / choices[apps]) for apps in found])
     assert p.sum() == pytest.approx(1) and p.min() < p.max() / 2
     number, counts = {tuple(apps): k for k, apps in enumerate(found)}, np.zeros(len(found))
-    for apps in drawn(scalar.sample_derivations(forest, np.ones(forest.n_apps), 40000, 1)):
+    for apps in drawn(sample_derivations(forest, np.ones(forest.n_apps), 40000, 1)):
         counts[number[apps]] += 1
     assert p_value(counts, p) > 1e-3
 
@@ -309,7 +310,7 @@ def test_the_reference_generator_gives_the_published_numbers():
 def test_samples_are_those_of_the_published_generator(seed, first):
     forest, _, rng = some_forest(6, "parsed", 100)
     share = scalar.inside(forest, random_weights(forest, rng)).share
-    samples = scalar.sample_derivations(forest, share, 30, seed, first)
+    samples = sample_derivations(forest, share, 30, seed, first)
     for k in range(30):
         numbers, waiting, expected = uniforms(seed, first + k), [forest.n_nodes - 1], []
         while waiting:
@@ -324,22 +325,22 @@ def test_samples_are_those_of_the_published_generator(seed, first):
 def test_samples_do_not_depend_on_blocks_or_threads(monkeypatch):
     forest, _, rng = some_forest(7, "built", 20)
     share = scalar.inside(forest, random_weights(forest, rng)).share
-    whole = scalar.sample_derivations(forest, share, 1000, 3)
+    whole = sample_derivations(forest, share, 1000, 3)
 
     def same(offsets, apps):
         return np.array_equal(offsets, whole.offsets) and np.array_equal(apps, whole.apps)
 
     cuts = [0, 1, 300, 301, 1000]
     with ThreadPoolExecutor(4) as pool:
-        parts = list(pool.map(lambda c: scalar.sample_derivations(forest, share, c[1] - c[0], 3, c[0]), pairwise(cuts)))
+        parts = list(pool.map(lambda c: sample_derivations(forest, share, c[1] - c[0], 3, c[0]), pairwise(cuts)))
     lengths = [np.diff(part.offsets) for part in parts]
     assert same(np.concatenate([[0], *lengths]).cumsum(), np.concatenate([part.apps for part in parts]))
-    monkeypatch.setattr(scalar, "_ROOM", 7 * forest.n_nodes)
-    again = scalar.sample_derivations(forest, share, 1000, 3)
+    monkeypatch.setattr("samples._ROOM", 7 * forest.n_nodes)
+    again = sample_derivations(forest, share, 1000, 3)
     assert same(again.offsets, again.apps)
-    other = scalar.sample_derivations(forest, share, 1000, 4)
+    other = sample_derivations(forest, share, 1000, 4)
     assert drawn(other) != drawn(whole)
-    assert len(scalar.sample_derivations(forest, share, 0, 3)) == 0
+    assert len(sample_derivations(forest, share, 0, 3)) == 0
 
 
 # ---- invariances and extremes ----
@@ -406,7 +407,7 @@ def test_decomposition_forests(pair):
     level = int(made.levels()[-1])
     assert found.nodes[rules].sum() == pytest.approx(level)
     share = scalar.inside(made.forest, np.zeros(made.forest.n_apps)).share
-    samples = scalar.sample_derivations(made.forest, share, 20, 1)
+    samples = sample_derivations(made.forest, share, 20, 1)
     for k in range(20):
         heads = made.forest.edge_head[made.forest.app_edge[samples[k]]]
         assert rules[heads].sum() == level and len(set(heads.tolist())) == len(heads)
@@ -424,7 +425,7 @@ def test_forest_without_a_possible_derivation():
         best = scalar.max_marginals(forest, weights)
         assert best.log_g == -np.inf and (best.apps == -np.inf).all() and (best.nodes == -np.inf).all()
         assert scalar.viterbi(forest, weights) is None
-        assert scalar.sample_derivations(forest, share, 5, 1) is None
+        assert sample_derivations(forest, share, 5, 1) is None
         mean, covariance = scalar.covariance(forest, share, np.ones(forest.n_apps))
         assert mean == 0 and not covariance.any()
 
@@ -470,14 +471,14 @@ def test_what_is_refused():
         scalar.inside(forest, zeros, 2)
     for bad in (-0.1, np.nan, np.inf):
         with pytest.raises(InputError, match="application 0: its share is"):
-            scalar.sample_derivations(forest, np.where(np.arange(forest.n_apps) == 0, bad, share), 1, 1)
+            sample_derivations(forest, np.where(np.arange(forest.n_apps) == 0, bad, share), 1, 1)
     with pytest.raises(ValueError, match="-1 samples"):
-        scalar.sample_derivations(forest, share, -1, 1)
+        sample_derivations(forest, share, -1, 1)
     with pytest.raises(ValueError, match="from number -1"):
-        scalar.sample_derivations(forest, share, 1, 1, -1)
+        sample_derivations(forest, share, 1, 1, -1)
     at_root = forest.edge_head[forest.app_edge] == forest.n_nodes - 1
     with pytest.raises(InputError, match="nothing to choose"):
-        scalar.sample_derivations(forest, np.where(at_root, share, 0), 1, 1)
+        sample_derivations(forest, np.where(at_root, share, 0), 1, 1)
     for function in (scalar.inside, scalar.expect, scalar.marginals, scalar.viterbi):
         with pytest.raises(ValueError, match="one for each application"):
             function(forest, zeros[1:])
@@ -485,9 +486,9 @@ def test_what_is_refused():
     rows = np.zeros(forest.n_apps, np.int32)
     for wrong, out in ((rows + 1, np.zeros(4)), (rows - 2, np.zeros(4)), (rows, np.zeros(3)), (rows[1:], np.zeros(4))):
         with pytest.raises(ValueError, match=r"rows of|feature numbers"):
-            scalar.add_features(forest, zeros, features, out, wrong)
+            add_features(forest, zeros, features, out, wrong)
     with pytest.raises(ValueError, match="contiguous"):
-        scalar.add_features(forest, zeros, features, np.zeros(4, np.float32), rows)
+        add_features(forest, zeros, features, np.zeros(4, np.float32), rows)
 
 
 def test_shares_of_sums_are_no_shares_of_maxima():
@@ -509,7 +510,7 @@ def test_an_unfinished_forest_is_refused():
         lambda: scalar.marginals(forest, none),
         lambda: scalar.viterbi(forest, none),
         lambda: scalar.covariance(forest, none, none),
-        lambda: scalar.sample_derivations(forest, none, 1, 1),
+        lambda: sample_derivations(forest, none, 1, 1),
     ):
         with pytest.raises(InputError, match="has no nodes, or is not finished"):
             call()
@@ -523,6 +524,6 @@ def test_rules_of_a_grammar_have_expected_features():
     row = np.where(forest.app_rule < len(made), forest.app_rule, -1)
     out = np.zeros(2)
     posterior = scalar.expect(forest, weights)
-    scalar.add_features(forest, posterior.apps, made.features(), out, row)
+    add_features(forest, posterior.apps, made.features(), out, row)
     assert posterior.log_g == pytest.approx(math.log(5))  # two words of two rules each, or one rule
     assert out == pytest.approx([4 * 3 / 5, (4 * 3 + 1) / 5])

@@ -1,10 +1,11 @@
 """Moses' n-best lists."""
 
 import pytest
+from nbest import write_nbest
 
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
-from lscfg.moses_bridge.nbest import read_nbest, write_nbest
+from lscfg.moses_bridge.nbest import read_nbest
 
 LINE = "0 ||| the house ||| LM0= -12.5 WordPenalty0= -2 TM= -1 -0.5 -3 PhrasePenalty0= 1 ||| -7.25 ||| 0-0\n"
 

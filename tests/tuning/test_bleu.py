@@ -66,6 +66,10 @@ def test_larger_corpus():
     assert corpus_bleu(corpus_stats(hypotheses, references).sum(axis=0)) == pytest.approx(expected, abs=1e-9)
 
 
+def test_no_lines_have_no_statistics():
+    assert corpus_stats([], [[]]).shape == (0, 10)
+
+
 def test_ties_of_length_go_to_the_shorter_reference():
     assert corpus_stats(["a b c"], [["a b c d"], ["a b"]])[0, 9] == 2
 
