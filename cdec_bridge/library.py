@@ -55,7 +55,8 @@ class CdecTree:
         path = Path(root).resolve()
         for header in HEADERS:
             if not (path / header).is_file():
-                raise InputError(f"no {header}; give the source tree of cdec, the folder that holds decoder/", root)
+                cure = "give the source tree in which cdec was built, the folder that holds decoder/"
+                raise InputError(f"no {header}; {cure}", root)
         configs = [*path.glob("config.h"), *sorted(path.glob("*/config.h"))]
         return cls(path, configs[0].parent if configs else None, program_below(path))
 

@@ -230,7 +230,7 @@ def explain(error: Exception) -> tuple[str, int]:
         return f"a library cannot be loaded ({said}); {remedy}", BAD_INPUT
     if isinstance(error, MemoryError):
         detail = f" ({said})" if said else ""
-        return f"out of memory{detail}; give it less text at a time, shorter lines or fewer --jobs", BAD_INPUT
+        return f"out of memory{detail}; give it less text, shorter lines, a smaller -m or fewer --jobs", BAD_INPUT
     if isinstance(error, RecursionError):
         return "the input is nested too deeply; is it what the command expects?", BAD_INPUT
     if isinstance(error, OverflowError):

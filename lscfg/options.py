@@ -13,10 +13,23 @@ from typing import Any
 from lscfg.errors import InputError, did_you_mean
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import ClusterName, InputFile, NamedOutput, OutputFile
+from lscfg.io.numbers import parse_number
 from lscfg.parallel.engine import available_cores
 from lscfg.parser import CommandParser
 
 WEIGHTS_OF_INI = "feature weights (default: the file that the configuration names)"
+
+
+def finite(text: str) -> float:
+    """Returns the number of an option.
+
+    Raises:
+        argparse.ArgumentTypeError: another text, or a number that is not finite.
+    """
+    try:
+        return parse_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:

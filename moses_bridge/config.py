@@ -13,10 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lscfg.decode.parsing import read_grammar
+from lscfg.decode.parsing import live_features, read_grammar
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.weights import warn_of_weights
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
@@ -153,6 +154,9 @@ def write_moses(
     place = make_folder(folder).resolve()
     grammar = read_grammar(config)
     conventions = Conventions.of(config, grammar.feature_names)
+    if weights:
+        idle = {*grammar.feature_names} - {*live_features(grammar)}
+        warn_of_weights(weights, conventions.features, [name for name in conventions.features if name not in idle], ini)
     write_lines(place / TABLE, _table_lines(config, grammar))
     write_lines(place / GLUE_FILE, GLUE if config.glue else ROOT)
     write_moses_ini(place / INI, config, conventions, weights or {}, ini)

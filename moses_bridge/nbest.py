@@ -38,6 +38,30 @@ def parse_features(text: str) -> dict[str, float]:
     return features
 
 
+def is_nbest(line: str) -> bool:
+    """True for a line whose features are in Moses' notation, ``Name= value``."""
+    fields = split_fields(line)
+    return len(fields) >= 4 and any(token.endswith("=") for token in fields[2].split())
+
+
+def parse_nbest(
+    line: str, path: str | os.PathLike[str] | None = None, number: int | None = None
+) -> tuple[int, Hypothesis]:
+    """The sentence id and the hypothesis of one line; further fields, such as alignments, are left out.
+
+    Raises:
+        InputError: a malformed line.
+    """
+    fields = split_fields(line)
+    if len(fields) < 4:
+        raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
+    try:
+        hypothesis = Hypothesis(fields[1], parse_features(fields[2]), parse_number(fields[3]))
+        return parse_whole(fields[0]), hypothesis
+    except ValueError as error:
+        raise InputError(f"not an n-best line ({error})", path, number) from error
+
+
 def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
     """The n-best lists of a file by sentence id.
 
@@ -46,14 +70,6 @@ def read_nbest(path: str | os.PathLike[str]) -> dict[int, list[Hypothesis]]:
     """
     lists: dict[int, list[Hypothesis]] = {}
     for number, line in enumerate(read_lines(path), 1):
-        fields = split_fields(line)
-        if len(fields) < 4:
-            raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
-        try:
-            features = parse_features(fields[2])
-            hypothesis = Hypothesis(fields[1], features, parse_number(fields[3]))
-            sentence = parse_whole(fields[0])
-        except ValueError as error:
-            raise InputError(f"not an n-best line ({error})", path, number) from error
+        sentence, hypothesis = parse_nbest(line, path, number)
         lists.setdefault(sentence, []).append(hypothesis)
     return lists

@@ -12,7 +12,8 @@ from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.io.numbers import parse_number
-from lscfg.io.read import read_lines
+from lscfg.io.read import read_lines, split_fields
+from lscfg.moses_bridge.nbest import is_nbest, parse_nbest
 from lscfg.tuning.mbr import expected_utilities, posterior, which_texts
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
@@ -35,7 +36,7 @@ def read_scores(path: str | PathLike[str]) -> list[float]:
 
 
 def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[str]], sentences: int = 0) -> Lists:
-    """Reads the lists of a file, with further features.
+    """Reads the lists of a file, of lscfg and cdec or of Moses, with further features.
 
     Args:
         columns: by the name of a feature the file of its values, one for each line of the lists.
@@ -54,8 +55,10 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
                 f"{len(scores[name])} scores for {len(lines)} hypotheses of {path}; give one per line", file
             )
     lists: Lists = [[] for _ in range(sentences)]
+    with_features = next((line for line in lines if any(split_fields(line)[2:3])), "")
+    parse = parse_nbest if is_nbest(with_features) else parse_hypothesis
     for number, line in enumerate(lines, 1):
-        sentence, hypothesis = parse_hypothesis(line, path, number)
+        sentence, hypothesis = parse(line, path, number)
         if sentence < 0 or (sentences and sentence >= sentences):
             raise InputError(f"sentence {sentence} of {sentences}, which are counted from 0", path, number)
         if sentence > len(lines) + len(lists):

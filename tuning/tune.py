@@ -62,6 +62,9 @@ from lscfg.version import __version__
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""
 
+LARGEST_WEIGHT = 1e100
+"""Largest start weight, whose square is a number, too."""
+
 SECONDS = "seconds.json"
 """Name of the file of times: wall seconds of ``decoding`` and of ``learning``, one of each per iteration."""
 
@@ -244,6 +247,8 @@ def tune(
     for name, value in start_weights.items():
         if not math.isfinite(value):
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
+        if abs(value) > LARGEST_WEIGHT:
+            raise InputError(f"start weight of {cut(name)} is {value}; the largest is {LARGEST_WEIGHT:g}")
     learn = _learner(settings, learn)
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))

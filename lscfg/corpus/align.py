@@ -67,9 +67,19 @@ class BothWays:
     shapes: Sequence[tuple[int, int]]
 
     def joined(self, heuristic: str) -> list[str]:
-        """Pharaoh alignments ``i-j ...``, links in order of source, then target position; one of ``HEURISTICS``."""
+        """Pharaoh alignments ``i-j ...``, links in order of source, then target position; one of ``HEURISTICS``.
+
+        Warns of pairs of words on both sides that have no link.
+        """
         pairs = zip(self.direct, self.inverse, self.shapes, strict=True)
-        return [_symmetrise(*pair, heuristic) for pair in pairs]
+        lines = [_symmetrise(*pair, heuristic) for pair in pairs]
+        wanted = [min(shape) > 0 and max(shape) <= LONGEST for shape in self.shapes]
+        full = [line for line, has_words in zip(lines, wanted, strict=True) if has_words]
+        if without := full.count(""):
+            few = 2 * without > len(full)
+            cure = "; the text may be too small or too uniform for eflomal: try fast-align" if few else ""
+            warning(f"{without} of {len(full)} sentence pairs have no link by {heuristic}{cure}")
+        return lines
 
 
 def align(

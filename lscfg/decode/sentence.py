@@ -181,7 +181,8 @@ class SentenceDecoder:
     def rule_scores(self, weights: np.ndarray) -> np.ndarray:
         """The score of each rule by its own features, extra rules included."""
         if self._scored is None or not np.array_equal(self._scored[0], weights):
-            self._scored = weights, self._rules.products(weights)
+            with np.errstate(over="ignore", invalid="ignore"):  # ``scores`` refuses what is not finite
+                self._scored = weights, self._rules.products(weights)
         return self._scored[1]
 
     def prepare(self, index: int, text: str) -> Sentence:
@@ -211,13 +212,19 @@ class SentenceDecoder:
 
         Args:
             sentence: a parsed sentence; rule_scores: result of ``rule_scores`` for the same weights.
+
+        Raises:
+            InputError: a score is not finite.
         """
         assert sentence.forest is not None
         scores = np.asarray(rule_scores[sentence.forest.app_rule])
-        if self._penalty_column is not None:
-            scores += weights[self._penalty_column] * sentence.penalties
-        if sentence.extra is not None:
-            scores += sentence.extra @ weights[self._extra_columns]
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self._penalty_column is not None:
+                scores += weights[self._penalty_column] * sentence.penalties
+            if sentence.extra is not None:
+                scores += sentence.extra @ weights[self._extra_columns]
+        if not np.isfinite(scores).all():
+            raise InputError(f"a rule for {quote(sentence.text)} has a score that is not finite; give smaller weights")
         return scores
 
     def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:

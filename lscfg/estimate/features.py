@@ -15,6 +15,7 @@ from lscfg.estimate.occurrences import Incidence, Occurrences
 from lscfg.extract.examples import DIGITS, Examples
 from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.grammar.table import RuleTable
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines, split_fields
 from lscfg.log import warning
 
@@ -222,11 +223,11 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
         if len(sides) != 3:
             raise InputError("expected 'source ||| target ||| value value ...'", path, number)
         try:
-            values = [float(value) for value in sides[2].split()]
+            values = [parse_number(value) for value in sides[2].split()]
         except ValueError as error:
-            raise InputError(f"not a number ({error})", path, number) from error
-        if not values or not np.isfinite(values).all():
-            raise InputError(f"the values of a rule must be finite numbers, found {quote(sides[2])}", path, number)
+            raise InputError(f"the values of a rule must be finite numbers: {error}", path, number) from error
+        if not values:
+            raise InputError("no values; the values of a rule must be finite numbers", path, number)
         width = len(values) if width is None else width
         if len(values) != width:
             raise InputError(f"{len(values)} values, but {width} on the first line", path, number)

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.estimate.estimator import Estimator
+from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.features import (
     INSIDE,
     INSIDE_KNOWN,
@@ -158,6 +158,7 @@ class MethodOfMoments(Estimator[SpectralSettings]):
         Raises:
             InputError: the text is too small for the rank, files do not fit the corpus, or forests are missing.
         """
+        check_states(settings.m, int(derivations.rules.arity.max(initial=0)))
         if settings.forests:
             examples, seen = Occurrences.of_forests(derivations, threads)
         else:

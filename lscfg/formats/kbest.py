@@ -96,9 +96,11 @@ def parse_hypothesis(
     """
     fields = _fields(line, path, number)
     try:
-        features = {}
+        features: dict[str, float] = {}
         for item in fields[2].split():
             name, _, value = item.rpartition("=")
+            if name and not value:
+                raise ValueError(f"{quote(item)} has no value; lists of Moses are for lscfg rescore")
             if not name:
                 raise ValueError(f"a feature without a name: {quote(item)}")
             if name in features:

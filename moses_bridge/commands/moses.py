@@ -7,10 +7,10 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.cli import add_action
-from lscfg.decode.parsing import live_features, read_grammar
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile, read_ini
-from lscfg.formats.weights import read_weights, warn_of_weights, write_weights
+from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.write import check_replaceable
 from lscfg.moses_bridge.config import INI, TABLE, Conventions, read_moses_weights, write_moses
@@ -81,13 +81,7 @@ def _convert(args: argparse.Namespace) -> None:
         check_replaceable(Path(args.output) / name)
     config = read_ini(args.config)
     file = args.weights or config.weights
-    weights = read_weights(file) if file else {}
-    if file:
-        grammar = read_grammar(config)
-        names = Conventions.of(config, grammar.feature_names).features
-        idle = {*grammar.feature_names} - {*live_features(grammar)}
-        warn_of_weights(weights, names, [name for name in names if name not in idle], file)
-    ini = write_moses(args.output, config, weights, args.config)
+    ini = write_moses(args.output, config, read_weights(file) if file else {}, args.config)
     log.info(f"wrote {ini}")
 
 

@@ -52,7 +52,7 @@ def test_check_tells_what_is_no_cdec(tmp_path, script, end):
 def test_build_names_a_missing_header(tmp_path, capsys):
     (tmp_path / "decoder").mkdir()
     assert main(["cdec", "build", "--cdec-root", str(tmp_path), "-o", str(tmp_path / "l.so")]) == 1
-    assert "no decoder/ff.h; give the source tree of cdec" in capsys.readouterr().err
+    assert "no decoder/ff.h; give the source tree in which cdec was built" in capsys.readouterr().err
 
 
 def test_build_shows_what_the_compiler_refuses(tmp_path, capsys):

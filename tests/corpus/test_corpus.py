@@ -212,3 +212,13 @@ def test_alignment_settings_are_checked(setting, message):
 def test_more_iterations_than_eflomal_can_count_are_refused(iterations):
     with pytest.raises(InputError, match="iterations must be at most 1000000000"):
         AlignmentSettings.with_aligner("eflomal", iterations=iterations)
+
+
+@pytest.mark.parametrize("model", ["eflomal", "fast-align"])
+def test_pairs_without_links_are_counted(model, caplog):
+    """eflomal links nothing in a text of three equal pairs."""
+    lines = align(["a b c"] * 3 + [""], ["A B C"] * 3 + ["x"], AlignmentSettings.with_aligner(model))
+    said = [record.getMessage() for record in caplog.records if "no link" in record.getMessage()]
+    cure = "the text may be too small or too uniform for eflomal: try fast-align"
+    assert said == ([] if any(lines) else [f"3 of 3 sentence pairs have no link by union; {cure}"])
+    assert any(lines) == (model != "eflomal")

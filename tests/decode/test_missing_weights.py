@@ -30,6 +30,7 @@ def made(tmp_path_factory):
     (folder / "cdec.ini").write_text(
         "formalism=scfg\ngrammar=g\nfeature_function=WordPenalty\nfeature_function=KLanguageModel lm\n"
         "feature_function=LSCFG model=model features=paper\nadd_pass_through_rules=true\n"
+        "scfg_no_hiero_glue_grammar=true\n"
     )
     with lscfg.Decoder(folder / "cdec.ini", {"LanguageModel": 1.0}) as decoder:
         names = decoder._decoder.live_features
@@ -58,13 +59,14 @@ def surfaces(made, weights, tmp_path):
             ["tune", "weights", "-s", text, "--reference", str(made / "e"), "-c", ini, "-w", str(weights), *tuned]
         ),
         "pack": lambda: main(["pack", ini, "-w", str(weights), "-o", str(tmp_path / "bundle")]),
+        "moses": lambda: main(["moses", "convert", "-c", ini, "-w", str(weights), "-o", str(tmp_path / "moses")]),
         "serve": lambda: open_system(ini, weights).decoder().close(),
         "file": lambda: lscfg.Decoder(ini, weights).close(),
         "dictionary": lambda: lscfg.Decoder(ini, read_weights(weights)).close(),
     }
 
 
-NAMES = ("decode", "rescore", "tune", "pack", "serve", "file", "dictionary")
+NAMES = ("decode", "rescore", "tune", "pack", "moses", "serve", "file", "dictionary")
 
 
 @pytest.mark.parametrize("surface", NAMES)

@@ -110,6 +110,12 @@ def test_spectral_is_the_formula_of_the_paper():
     assert np.allclose(model.about["singular values"], sigma[:3])
 
 
+@pytest.mark.parametrize("m", [40_000, 10**9])
+def test_states_that_no_memory_holds_are_refused_before_any_work(m):
+    with pytest.raises(InputError, match=rf"m = {m} hidden states need .* GiB for a rule of 2 .* give a smaller -m"):
+        estimate_spectral(corpus(40), SpectralSettings(m=m))
+
+
 def test_scaling():
     examples = Examples.of(corpus(20))
     phi = inside_features(examples)

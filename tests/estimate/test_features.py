@@ -183,10 +183,11 @@ def test_real_values(tmp_path):
     ("lines", "message"),
     [
         (["d ||| z"], "v:1: expected 'source"),
-        (["d ||| z ||| 1 x"], "v:1: not a number"),
+        (["d ||| z ||| 1 x"], "v:1: the values of a rule must be finite numbers: 'x' is not a number"),
         (["d ||| z ||| 1", "a ||| w ||| nan"], "v:2: the values of a rule must be finite"),
         (["d ||| z ||| inf"], "v:1: the values of a rule must be finite"),
-        (["d ||| z ||| "], "v:1: the values"),
+        (["d ||| z ||| 1_0"], "v:1: the values of a rule must be finite"),
+        (["d ||| z ||| "], "v:1: no values; the values"),
         (["d ||| z ||| 1", "a ||| w ||| 1 2"], "v:2: 2 values, but 1"),
         (["d ||| z ||| 1", "d ||| z ||| 2"], "v:2: the rule d ||| z has other values"),
         (["d ||| z ||| 1"], "no values for"),

@@ -177,7 +177,6 @@ def test_sentences_without_a_list_stay_empty(lists, capsys):
         (None, ("-k", "0"), "--kbest must be 1"),
         (None, ("--scale", "-1"), "the scale of scores must be 0 to 1,000,000, not -1"),
         (None, ("--scale", "1e308"), "the scale of scores must be 0 to 1,000,000, not 1e+308"),
-        (None, ("--scale", "nan"), "not nan"),
         (None, ("--scores", "Old={column}"), "have a feature Old already"),
         (None, ("--scores", "New={column}"), "names 'New' twice"),
         (None, ("--scores", "{column}"), "NAME=FILE"),

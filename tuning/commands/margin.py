@@ -7,10 +7,9 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.decode.sentence import SentenceDecoder
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.formats.ini import read_ini
-from lscfg.formats.weights import read_weights, warn_of_weights
+from lscfg.formats.weights import read_weights
 from lscfg.io.arguments import output_folder
 from lscfg.options import add_config, add_jobs, add_output, add_text, add_weights
 from lscfg.parser import CommandParser
@@ -57,8 +56,5 @@ def run(args: argparse.Namespace) -> None:
     rules = FoldRules(EXTRACTORS[args.rules], own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
-    decoder = SentenceDecoder(config, None, 0)
-    warn_of_weights(weights, decoder.feature_names, decoder.live_features, args.weights)
-    del decoder
     learn_system(inputs, rules, config, weights, settings, folder, args.jobs)
     log.info(f"wrote {folder}; tune it with: lscfg tune weights -c {folder / INI} -w {folder / START} ...")

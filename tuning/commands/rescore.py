@@ -12,7 +12,7 @@ from lscfg.formats.weights import read_weights, warn_of_weights, write_weights
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
 from lscfg.io.read import read_lines
 from lscfg.io.write import put_lines
-from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights
+from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights, finite
 from lscfg.tuning.mbr import check_scale
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.optimisers import OPTIMISERS
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="LISTS",
-        help="k-best lists of lscfg decode -k or of cdec; with --mbr also of several systems, one file each",
+        help="k-best lists of lscfg decode -k, cdec or Moses; with --mbr also of several systems, one file each",
     )
     parser.add_argument(
         "--scores",
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     risk.add_argument(
         "--scale",
-        type=float,
+        type=finite,
         default=1.0,
         metavar="X",
         help="factor of scores before they become probabilities (default: %(default)s)",

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.decode.sentence import SentenceDecoder
 from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
-from lscfg.formats.weights import write_weights
+from lscfg.formats.weights import warn_of_weights, write_weights
 from lscfg.io.folders import make_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import stream_lines
@@ -62,6 +63,9 @@ def learn_system(
         )
     if config.language_model is None:
         raise InputError("has no language model, which ranks translations", config.path)
+    decoder = SentenceDecoder(config, None, 0)
+    warn_of_weights(weights, decoder.feature_names, decoder.live_features, config.path or "weights")
+    del decoder
     vocab, text = Vocab(), FoldedText.read(inputs, settings)
     pairs, held_out = text.pairs(settings)
     make_folder(folder)

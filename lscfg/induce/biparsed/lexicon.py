@@ -13,6 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError, quote
 from lscfg.grammar.table import vocabulary_words
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel.biparse import Bitexts
@@ -91,7 +92,7 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
 
 def _probability(text: str, path: str | os.PathLike[str], line: int) -> float:
     try:
-        value = float(text)
+        value = parse_number(text)
     except ValueError:
         value = math.nan
     if not 0 <= value <= 1:
