@@ -244,11 +244,7 @@ def tune(
     check_references(dev_references, len(dev_sources))
     if not dev_sources:
         raise InputError("the development set is empty")
-    for name, value in start_weights.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
-        if abs(value) > LARGEST_WEIGHT:
-            raise InputError(f"start weight of {cut(name)} is {value}; the largest is {LARGEST_WEIGHT:g}")
+    _check_start(start_weights)
     learn = _learner(settings, learn)
     pool = Pool(dev_references)
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
@@ -287,6 +283,15 @@ def tune(
     best = _best(history)
     _warn_of_result(best, history[-1], best_lists, dev_references)
     return TuneResult(best.weights, best.iteration, tuple(history), stopped, total)
+
+
+def _check_start(weights: Mapping[str, float]) -> None:
+    """Refuses start weights that are not finite, or so large that sums of squares are not."""
+    for name, value in weights.items():
+        if not math.isfinite(value):
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
+        if abs(value) > LARGEST_WEIGHT:
+            raise InputError(f"start weight of {cut(name)} is {value}; the largest is {LARGEST_WEIGHT:g}")
 
 
 def _learner(settings: TuneSettings, given: Learner | None) -> Learner:
