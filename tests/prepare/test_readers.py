@@ -1,10 +1,12 @@
 """Raw sentence pairs: every kind of source on good files and on every kind of bad one."""
 
 import gzip
+import random
 import re
 from pathlib import Path
 
 import pytest
+from mutations import mutate_text, mutations
 
 from lscfg.errors import InputError
 from lscfg.prepare import tmx
@@ -456,3 +458,25 @@ def test_without_pyarrow_the_extra_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "pip install 'lscfg[parquet]'" in refused("parquet", tmp_path / "a.parquet")
+
+
+# ---- any bytes ----
+
+SEEDS = {
+    "tsv": 'de\ten\tnote\nHund.\tThe dog.\tx\r\n"Er ""sagt"""\tHe &quot;says&quot;\ty\n\nПривет\t日本\tz\n'.encode(),
+    "tmx": TMX.replace("ENCODING", "UTF-8").encode(),
+    "text": "\ufeffeins\r\nzwei\rdrei\nTür\n".encode(),
+}
+
+
+@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("change", [mutations, mutate_text])
+def test_damaged_bytes_are_read_or_refused_in_one_line(tmp_path, name, change):
+    rng, path = random.Random(name), tmp_path / "a"
+    for _ in range(300):
+        path.write_bytes(change(SEEDS[name], rng))
+        try:
+            for pair in read(name, *[path] * (2 if name == "text" else 1)):
+                assert pair[0] > 0 and isinstance(pair[1], str) and isinstance(pair[2], str)
+        except InputError as error:
+            assert re.match(rf"{re.escape(str(path))}(:\d+)?: ", str(error)) and "\n" not in str(error)  # noqa: PT017
