@@ -128,6 +128,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     train, remarks = _read_corpus(files.corpus, languages, settings, _near_pairs(sets), suspects)
     for message in suspects.warnings():
         log.warning(message)
+    if len(sets) > 1 and (both := len(_near_pairs(sets[:1]) & _near_pairs(sets[1:]))):
+        log.warning(f"{both:,} pairs of {sets[0].name} are in {sets[1].name}, too: {sets[1].places[0][0]}; remove them")
     read = len(train.places) + len(remarks)
     for side in range(2):
         train.words[side] = _split(train.texts[side], recipes[side], engine)

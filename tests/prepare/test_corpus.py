@@ -200,6 +200,15 @@ def test_held_out_pairs_are_found_after_the_words_are_made(tmp_path, tokeniser):
     assert remarks(tmp_path / "out") == [(1, "train", "dropped", "held out")]
 
 
+def test_pairs_that_dev_and_test_share_are_warned_of(tmp_path, raw, caplog):
+    dev, test = (
+        [write(tmp_path, f"{name}.{side}", lines) for side in ("de", "en")]
+        for name, lines in (("dev", ["Ja !", "a b", ""]), ("test", ["c", "ja!", ""]))
+    )
+    prepared(tmp_path / "out", raw, plain(), dev, test)
+    assert f"1 pairs of dev are in test, too: {test[0]}; remove them" in [row.getMessage() for row in caplog.records]
+
+
 def test_duplicates_are_found_after_the_words_are_made(tmp_path):
     pytest.importorskip("sacremoses")
     source = ["Der Hund.", "Der Hund .", "der Hund.", "Der Hund!", "Der Kater."]
