@@ -1,7 +1,7 @@
 """Settings as data: the field of a setting declares default, range and help.
 
-Checks, options of commands and their help, keys of experiment files, the contents of
-stage keys, and the tables of docs/reference/configuration.md derive from these declarations.
+Checks, options of commands and their help, keys of experiment files, the contents of stage keys, and the tables of
+docs/reference/configuration.md derive from these declarations.
 """
 
 from __future__ import annotations

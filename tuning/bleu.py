@@ -2,8 +2,8 @@
 
 A sentence's statistics are one row of ten counts: the matching n-grams of order 1 to 4 (each clipped to its largest
 count in any one reference), the hypothesis's n-grams of order 1 to 4, the length of the hypothesis and that of the
-reference closest to it in length. Rows add up to the statistics of a corpus. Whitespace separates words;
-text is not tokenised, so this BLEU is sacrebleu's with ``tokenize="none"``.
+reference closest to it in length. Rows add up to the statistics of a corpus. Whitespace separates words; text is not
+tokenised, so this BLEU is sacrebleu's with ``tokenize="none"``.
 """
 
 from __future__ import annotations

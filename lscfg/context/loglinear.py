@@ -5,9 +5,9 @@ predicts a rule's target side from its source side, its span, the spans of its n
 
     p(e | f, context) ~ count(f, e) exp(sum over outcomes o of the rule, items c of the context, of w(o, c)),
 
-the thesis's phrase sense disambiguation with features in all dimensions (section 4.2.4). Outcomes of a
-rule are the rule itself, the words of its target side, and their order among its nonterminals. The rules are minimal
-ones of the derivations, Hiero's, or both. The model file contains the weights; decoders show them as ContextTarget0,
+the thesis's phrase sense disambiguation with features in all dimensions (section 4.2.4). Outcomes of a rule are the
+rule itself, the words of its target side, and their order among its nonterminals. The rules are minimal ones of the
+derivations, Hiero's, or both. The model file contains the weights; decoders show them as ContextTarget0,
 ContextTargetBare and ContextTargetN (docs/reference/features.md).
 """
 

@@ -4,14 +4,12 @@ A parameter is t(rule, states of its nonterminals | state of the left-hand side)
 all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
 have a separate distribution pi.
 
-Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below
-such a rule, a piece begins whose root has a second root distribution, so that pi describes whole sentences; above
-it, the inside tree that the rule rewrites is unobserved (a vector of ones). The likelihood covers all other
-rules.
+Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below such a rule,
+a piece begins whose root has a second root distribution, so that pi describes whole sentences; above it, the inside
+tree that the rule rewrites is unobserved (a vector of ones). The likelihood covers all other rules.
 
 Over forests, the tree of a pair is hidden, too: counts are expectations over all minimal derivations. These all have
-    equally
-many rules, so the likelihood prefers no derivation for its length.
+equally many rules, so the likelihood prefers no derivation for its length.
 """
 
 from __future__ import annotations

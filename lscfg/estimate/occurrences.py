@@ -1,9 +1,9 @@
 """Occurrences of rules in trees or forests, with their probabilities, over which moments are sums.
 
 The forest of a pair contains all its derivations. With one state, the rewriting of a node does not depend on its
-outside. So the mean over derivations of an inside value times an outside value of a node is the product
-of their means given the node. The same holds for a rule and the nodes around it. The moments over all derivations
-are therefore sums over the nodes and rules of the forest, without drawing or listing derivations.
+outside. So the mean over derivations of an inside value times an outside value of a node is the product of their means
+given the node. The same holds for a rule and the nodes around it. The moments over all derivations are therefore sums
+over the nodes and rules of the forest, without drawing or listing derivations.
 """
 
 from __future__ import annotations

@@ -81,9 +81,9 @@ class Decomposition:
 def decompose(src: str, tgt: str, links: str) -> Decomposition:
     """The forest of one pair.
 
-    Words without a link are terminals of the lowest node that covers them, as in the tree of
-    ``lscfg.extract.derive``, which the forest contains. Time is cubic in the number of linked
-    source words, as is memory in the worst case (a monotone one-to-one alignment).
+    Words without a link are terminals of the lowest node that covers them, as in the tree of ``lscfg.extract.derive``,
+    which the forest contains. Time is cubic in the number of linked source words, as is memory in the worst case (a
+    monotone one-to-one alignment).
 
     Args:
         src, tgt: words separated by blanks.

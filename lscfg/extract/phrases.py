@@ -84,8 +84,7 @@ def phrase_tokens(derivations: Derivations, max_words: int = MAX_WORDS) -> RuleT
     """The phrase pairs of derivation trees, in the order of the nodes.
 
     A rule with a word on its source side that covers at most ``max_words`` source words gives one: the words of its
-        source
-    and its target span. With several alignments, each tree contributes its tokens.
+    source and its target span. With several alignments, each tree contributes its tokens.
 
     Raises:
         InputError: the derivations contain none.

@@ -55,9 +55,9 @@ class NGrams:
 def count_ngrams(text: Text, lengths: Sequence[int], least: int = 1, threads: int = 1) -> dict[tuple[int, ...], int]:
     """Counts the n-grams of these lengths in a text, without n-grams that occur fewer than ``least`` times.
 
-    Memory grows with the n-grams in the result only: in a first pass all n-grams share
-    counters by a hash, as in a count-min sketch of one row, and the second pass keeps only n-grams whose counter
-    reaches ``least``. Counts are exact.
+    Memory grows with the n-grams in the result only: in a first pass all n-grams share counters by a hash, as in a
+    count-min sketch of one row, and the second pass keeps only n-grams whose counter reaches ``least``. Counts are
+    exact.
     """
     found: dict[tuple[int, ...], int] = {}
     with in_threads(threads, ahead=1) as engine:

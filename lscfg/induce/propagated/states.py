@@ -53,9 +53,9 @@ def with_states(
 ) -> Parameters:
     """The model with the new rules.
 
-    The states of a phrase are the mean over its labelled neighbours, weighted by similarity; a phrase
-    without neighbours gets the states of unknown words. Rules of a phrase differ only in P(e|f). A context model gets
-    the rules, too, and scores their target words with the weights of other rules.
+    The states of a phrase are the mean over its labelled neighbours, weighted by similarity; a phrase without
+    neighbours gets the states of unknown words. Rules of a phrase differ only in P(e|f). A context model gets the
+    rules, too, and scores their target words with the weights of other rules.
 
     Args:
         share: float64 [m], share of each state; None if the parameters are no probabilities.

@@ -90,8 +90,8 @@ class ChartFiles(Generic[File]):
 def charts(folder: Path, settings: ChartSettings, inputs: ChartFiles[Path], jobs: int) -> None:
     """Writes span marginals of sentences under a model, and under the model of the same rules with one state.
 
-    ``model`` and ``one state`` (null if the model has one state): for each sentence its spans
-    [i, j, marginal], none for a sentence without a parse.
+    ``model`` and ``one state`` (null if the model has one state): for each sentence its spans [i, j, marginal], none
+    for a sentence without a parse.
     """
     parameters = Parameters.load(inputs.model)
     alone = parameters.one_state() if parameters.rank > 1 else None
