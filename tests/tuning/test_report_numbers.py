@@ -1,8 +1,12 @@
 """Positions and digits in the report that a reader measures by."""
 
+import math
 import re
 from types import SimpleNamespace
 
+import pytest
+
+from lscfg.tuning.metrics.bleu import brevity_penalty
 from lscfg.tuning.report.cost import CostSection
 from lscfg.tuning.report.plots import TuningCurve, tuning_curves
 from lscfg.tuning.report.sampling import _cells
@@ -31,3 +35,11 @@ def test_effective_samples_have_one_decimal():
     chain = {"log_joint": [-9.0, -8.0], "types": [3, 4], "tokens": [5, 6]}
     item = {"chains": [chain], "kept": [1], "convergence": {"R-hat": 1.23456, "effective samples": 41.26}}
     assert _cells(item, ["R-hat", "effective samples"])[-2:] == ["1.235", "41.3"]
+
+
+@pytest.mark.parametrize(
+    ("length", "reference", "expected"),
+    [(10, 10, 1.0), (12, 10, 1.0), (5, 10, math.exp(-1)), (8, 10, math.exp(-0.25)), (0, 3, 0.0), (0, 0, 1.0)],
+)
+def test_the_brevity_penalty_is_its_formula(length, reference, expected):
+    assert brevity_penalty(length, reference) == pytest.approx(expected, abs=1e-15)
