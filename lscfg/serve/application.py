@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import pickle
+import time
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
@@ -37,6 +38,10 @@ from lscfg.serve.translator import (
 from lscfg.version import __version__
 
 ROUTES = {"/translate": "POST", "/health": "GET", "/metrics": "GET", "/openapi.json": "GET"}
+
+
+ADMISSION_SECONDS = 0.6
+"""Seconds that a request waits for a place in a full queue."""
 
 
 class Application:
@@ -123,10 +128,7 @@ class Application:
     async def _translate(self, request: Request) -> Response:
         check_content(request.headers)
         query = read_query(await request.body(), self.settings, self.system.preparation is not None)
-        if self.at_work >= self.settings.queue:
-            raise RefusalError(
-                503, f"{self.at_work} requests are under way or wait; try again later", {"retry-after": "1"}
-            )
+        await self._admit()
         self.at_work += 1
         try:
             async with asyncio.timeout(self.settings.timeout):
@@ -141,6 +143,19 @@ class Application:
         self._counts["sentences"] += len(translations)
         self._counts["unparsed"] += sum(not found["parsed"] for found in translations)
         return JsonLine({"translations": translations})
+
+    async def _admit(self) -> None:
+        """Waits for a moment where the queue is full: clients that have just left still hold their places.
+
+        Raises:
+            RefusalError: no place became free.
+        """
+        end = time.monotonic() + ADMISSION_SECONDS
+        while self.at_work >= self.settings.queue:
+            if time.monotonic() > end:
+                message = f"{self.at_work} requests are under way or wait; try again later"
+                raise RefusalError(503, message, {"retry-after": "1"})
+            await asyncio.sleep(0.05)
 
     async def _each(self, query: Query) -> list[dict[str, Any]]:
         """Translates sentence by sentence, at most one for each worker at a time, so that requests take turns."""
