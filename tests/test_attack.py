@@ -20,7 +20,7 @@ ATTACK = Path(__file__).parent / "attack"
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
 def test_a_few_attacks_find_nothing():
     command = [sys.executable, "-P", ATTACK / "attack.py", "--cases", "25", "--seed", "1"]
-    command += ["--only", "arguments,mutations,tensors,hidden,sums,json,api"]
+    command += ["--only", "arguments,mutations,tensors,hidden,sums,json,api,service"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bad files as arguments" in done.stdout and "summed over derivations" in done.stdout

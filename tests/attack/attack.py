@@ -32,6 +32,7 @@ from bad_files import BAD_FILES, name_of  # noqa: E402
 from cases import FAULTS, Outcome, adopt_orphans, empty, kill_case, run_case, run_program  # noqa: E402
 from mutations import mutate_arrays, mutate_json, mutate_lines, mutate_text, mutations  # noqa: E402
 from programs import ODD_TEXTS, PROGRAMS  # noqa: E402
+from service_attack import attack_service  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
 from world import NAMED, TENSORS, Attack, attacks, file_of, make_world  # noqa: E402
 
@@ -224,6 +225,14 @@ class Attacker:
             self.largest_error = max(self.largest_error, error)
             yield
 
+    def service(self) -> Iterator[None]:
+        """Requests of any kind to a service whose workers die."""
+        for verdict, detail in attack_service(self.good, self.rng):
+            self.seen["requests to a service"][verdict] += 1
+            if detail:
+                print(f"{verdict}: lscfg serve: {detail}")
+            yield
+
     def _change(self, name: str) -> Callable[[bytes, random.Random], bytes]:
         if name.endswith(".gz"):  # what is in it: the checksum would find all else
             return lambda data, rng: gzip.compress(mutate_text(gzip.decompress(data), rng), mtime=0)
@@ -277,6 +286,7 @@ ROWS = {
     "api": Attacker.api,
     "kills": Attacker.kills,
     "sums": Attacker.sums,
+    "service": Attacker.service,
 }
 
 

@@ -192,7 +192,7 @@ run little.toml -o folder"""
 
 NOT_ATTACKED = {
     "lscfg demo": "reads no file",
-    "lscfg serve": "waits for requests; tests/serve sends bad ones",
+    "lscfg serve": "waits for requests; the row service sends bad ones",
     "lscfg cdec build": "needs cdec's source tree",
     "lscfg cdec check": "needs cdec; tests/cdec_bridge/test_cdec_stubs.py damages models for the plug-in",
     "lscfg cdec decode": "needs cdec",
