@@ -118,8 +118,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     """
     engine = engine or Serial()
     languages = settings.languages(files.corpus)
-    for name, given in zip(HELD_OUT_SETS, files[1:], strict=True):
-        if given and getattr(settings, name):
+    for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True):
+        if paths and getattr(settings, name):
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
     recipes = [_recipe(language, settings, marked=side == 1) for side, language in enumerate(languages)]
     suspects = Suspects()

@@ -30,12 +30,15 @@ _BOTH = frozenset("/_־\u2010\u2011་༌፡﹏_")
 _DOUBLE, _GUILLEMETS = frozenset('"„“”‟〝〞'), frozenset("«»")
 _SUFFIXED = frozenset(("tr", "az", "crh", "gag", "tk", "kk", "tt", "ku"))
 """Languages whose suffixes follow an apostrophe."""
-_WIDE = ((0x1100, 0x11FF), (0x2E80, 0xA4CF), (0xA840, 0xA87F), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFE30, 0xFE4F))
-_WIDE += ((0xFF01, 0xFF60), (0xFF65, 0xFFDC), (0x16FE0, 0x18AFF), (0x1B000, 0x1B2FF), (0x20000, 0x3FFFF))
+_WIDE = (
+    *((0x1100, 0x11FF), (0x2E80, 0xA4CF), (0xA840, 0xA87F), (0xAC00, 0xD7AF), (0xF900, 0xFAFF), (0xFE30, 0xFE4F)),
+    *((0xFF01, 0xFF60), (0xFF65, 0xFFDC), (0x16FE0, 0x18AFF), (0x1B000, 0x1B2FF), (0x20000, 0x3FFFF)),
+)
+"""Blocks of the East Asian scripts."""
 
 
 def is_wide(character: str) -> bool:
-    """True for the letters and the punctuation of scripts that stand in squares, as Moses' detokeniser has them."""
+    """True for letters and punctuation of East Asian scripts, as Moses' detokeniser lists them."""
     code = ord(character)
     return code >= 0x1100 and any(first <= code <= last for first, last in _WIDE)
 

@@ -101,8 +101,8 @@ class Translator:
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
             raise BadSentenceError("contains a NUL character")
-        if fault := length_fault(text):
-            raise LongSentenceError(fault)
+        if too_long := length_fault(text):
+            raise LongSentenceError(too_long)
         _check_words(text, options)
         if options.raw and self._sides is not None:
             text = self._sides[0].encode(text)

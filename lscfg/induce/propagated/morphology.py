@@ -13,6 +13,7 @@ from scipy import sparse
 from lscfg.errors import InputError, quote
 from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.io.read import stream_lines
+from lscfg.prepare.languages import rule_languages
 
 TOP = 30
 """Most candidates of a phrase."""
@@ -39,6 +40,19 @@ def read_stems(path: str | os.PathLike[str]) -> dict[str, str]:
     return found
 
 
+# fmt: off
+SNOWBALL = {
+    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
+    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
+    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
+    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish",
+    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}
+# fmt: on
+"""Snowball's names of languages."""
+
+
 def stemmer(language: str, path: Path | None) -> Callable[[str], str]:
     """The stem of a word, from a file or a Snowball stemmer; without a language, the word itself.
 
@@ -54,6 +68,7 @@ def stemmer(language: str, path: Path | None) -> Callable[[str], str]:
         return lambda word: word
     import snowballstemmer
 
+    language = next((SNOWBALL[code] for code in rule_languages(language) if code in SNOWBALL), language)
     if language not in (known := sorted(snowballstemmer.algorithms())):
         raise InputError(f"no stemmer for {quote(language)}; choose one of {', '.join(known)}, or a file of stems")
     own = snowballstemmer.stemmer(language)

@@ -1,0 +1,183 @@
+"""Time is linear in the length of a line, the number of elements and the depth of a file, for nasty text too.
+
+Each case is measured at some size and at twice the size by the processor's clock. Times below ``SHORT`` are not
+compared, since quadratic work on 16,000 characters takes far longer.
+"""
+
+import gc
+import time
+from collections.abc import Callable
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.io.json_files import parse_json
+from lscfg.prepare.casing import count_forms, raise_starts
+from lscfg.prepare.clean import clean, protect_words, restore_words
+from lscfg.prepare.near import near_form
+from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.sides import SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
+
+SHORT = 0.04
+RATIO = 2.5
+
+# fmt: off
+UNITS = [
+    ". ", ".", "!", "! ", "?!", "…", "。", "。 ", "।", "' ", "'", '"', '" ', "”", "« ", "(", "( ", ")", "[", "] ",
+    "[X] ", "|||", "||| ", "&", "&amp;", "&vert; ", "<seg", "<", "> ", "-", "- ", "a-", "a'", "a' ", "'s ", "a.", "A. ",
+    "Mr. ", "1,", ", ", "1.1", "\u200d", "\u200c ", "e\u0301", "\u0301\u0323", "👨\u200d", "🇩", "日", "日 ", "İ",
+    "Σ", "￭", "￭ ", "▁", "_", "%", "% ", "/", "http://", "@", ":", "DOTMULTI", "\t", " ", "\u00a0\u200b", "a", "a ",
+    "A", "ij ", "’n ", "=", "\r",
+]
+# fmt: on
+
+
+def seconds(work: Callable[[str], object], text: str) -> float:
+    """Processor seconds of the work."""
+    gc.collect()
+    gc.disable()
+    begin = time.process_time()
+    try:
+        work(text)
+    except ValueError:  # a limit, or no JSON
+        pass
+    finally:
+        gc.enable()
+    return time.process_time() - begin
+
+
+def check_doubling(work: Callable[[str], object], make: Callable[[int], str], size: int, what: str) -> None:
+    """The double length takes at most ``RATIO`` times the time, in the best of some trials."""
+    single, double = make(size), make(2 * size)
+    slow = seconds(work, double)
+    if slow < SHORT:
+        return
+    fast = seconds(work, single)
+    for _ in range(4):
+        if slow <= RATIO * fast:
+            return
+        slow, fast = min(slow, seconds(work, double)), min(fast, seconds(work, single))
+    assert slow <= RATIO * fast, f"{what}: {fast:.3f} s, of twice the length {slow:.3f} s"
+
+
+def line_of(unit: str) -> Callable[[int], str]:
+    """Lines that repeat a text after a word."""
+    return lambda size: ("Wow " + unit * (size // len(unit) + 1))[:size]
+
+
+def side_work(tokeniser: str, language: str, casing: str) -> dict[str, Callable[[str], object]]:
+    """Tokenising, and restoring what may be words."""
+    side = SideRecipe(language, "nfkc", casing, tokeniser, TOKENISERS[tokeniser].Settings()).side()
+    return {f"{tokeniser} {language} {casing} encode": side.encode, f"{tokeniser} {language} decode": side.decode}
+
+
+def text_work() -> dict[str, Callable[[str], object]]:
+    """All work on a line of text."""
+    work: dict[str, Callable[[str], object]] = {
+        "clean": clean,
+        "protect": lambda line: restore_words(protect_words(line)),
+        "near": lambda line: near_form((clean(line),)),
+        "sentences": lambda line: raise_starts(line, False),
+        "forms": lambda line: count_forms([line], True),
+        "JSON": parse_json,
+    }
+    for language in ("en", "uk"):
+        work |= side_work("moses", language, "none")
+    return work | side_work("none", "tr", "lower") | side_work("none", "nl", "lower")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("unit", UNITS, ids=ascii)
+def test_work_on_a_line_is_linear(unit):
+    pytest.importorskip("sacremoses")
+    for name, work in text_work().items():
+        check_doubling(work, line_of(unit), 8000, name)
+
+
+@pytest.mark.parametrize("unit", ["! ", ". ", "!", "x. ", "\u0301\u0323", "' "])
+def test_work_on_the_worst_lines_is_linear(unit):
+    """Text for which this work was quadratic once."""
+    pytest.importorskip("sacremoses")
+    work = text_work()
+    for name in ("clean", "sentences", "moses en none encode", "none nl lower encode", "none nl decode"):
+        check_doubling(work[name], line_of(unit), 8000, name)
+
+
+def memory(inner: Callable[[int], str]) -> Callable[[int], str]:
+    """TMX with a unit."""
+    unit = (
+        "<tmx><header/><body><tu><tuv lang='de'><seg>{}</seg></tuv><tuv lang='en'><seg>a</seg></tuv></tu></body></tmx>"
+    )
+    return lambda size: unit.format(inner(size))
+
+
+FILES = {
+    "text": {
+        "words": lambda size: "a b\n" * size,
+        "a line": lambda size: "a " * (4 * size),
+        "empty lines": lambda size: "\n" * (4 * size),
+        "returns": lambda size: "a\r" * (4 * size),
+    },
+    "tsv": {
+        "rows": lambda size: "a\tb\n" * size,
+        "columns": lambda size: "a\t" * (4 * size) + "\n",
+        "short rows": lambda size: "a\n" * size + "a\tb\n",
+        "quotes": lambda size: '"' * (4 * size) + "\tb\n",
+        "open quotes": lambda size: '"a\tb\n' * size,
+        "double quotes": lambda size: 'a\t"b""\n' * size,
+    },
+    "tmx": {
+        "depth": lambda size: "<tmx>" + "<x>" * size + "<y>t</y>" * size,
+        "depth of a segment": memory(lambda size: "<hi>" * size + "t" + "</hi>" * size),
+        "texts at a depth": memory(lambda size: "<hi>" * 50 + "<x/>t" * size + "</hi>" * 50),
+        "codes": memory(lambda size: "a<ph/>" * size),
+        "deep codes": memory(lambda size: "<ph>" * size + "t" + "</ph>" * size),
+        "codes with text": memory(lambda size: "a<ph>&lt;br/&gt;</ph>" * size),
+        "text of a code": memory(lambda size: "<ph>" + "&lt;" * size + "</ph>"),
+        "blanks of a code": memory(lambda size: "<ph>" + " " * (4 * size) + "x</ph>"),
+        "references": memory(lambda size: "&amp;" * size),
+        "comments": memory(lambda size: "a<!-- -->" * size),
+        "sections": memory(lambda size: "<![CDATA[a]]>" * size),
+        "a long text": memory(lambda size: "a " * (8 * size)),
+        "lines": memory(lambda size: "\n" * (8 * size)),
+        "units": lambda size: "<tmx>" + "<tu><tuv lang='de'><seg>a</seg></tuv></tu>" * size + "</tmx>",
+        "variants": lambda size: "<tmx><tu>" + "<tuv lang='de'><seg>a</seg></tuv>" * size + "</tu></tmx>",
+        "languages": lambda size: (
+            "<tmx><tu>" + "".join(f"<tuv lang='de-x-{k}'><seg>a</seg></tuv>" for k in range(size)) + "</tu></tmx>"
+        ),
+        "units of languages": lambda size: (
+            "<tmx>" + "".join(f"<tu><tuv lang='de-x-{k}'><seg>a</seg></tuv></tu>" for k in range(size)) + "</tmx>"
+        ),
+        "attributes": lambda size: "<tmx " + " ".join(f"a{k}=''" for k in range(size)) + "></tmx>",
+        "a value": lambda size: f"<tmx a='{'b' * 8 * size}'></tmx>",
+        "segments": lambda size: "<tmx><tu><tuv lang='de'>" + "<seg>a</seg>" * size + "</tuv></tu></tmx>",
+        "properties": lambda size: "<tmx><header>" + "<prop>a</prop>" * size + "</header></tmx>",
+        "cut off": lambda size: "<tmx>" + "<" * size,
+    },
+}
+"""Nasty files by reader."""
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("reader", "name"), [(reader, name) for reader, files in FILES.items() for name in files])
+def test_readers_are_linear(tmp_path, reader, name):
+    kind = TEXT_READERS[reader]
+
+    def work(text: str) -> None:
+        paths = [tmp_path / f"a{number}.{reader}" for number in range(2 if reader == "text" else 1)]
+        for path in paths:
+            path.write_text(text, encoding="utf-8", newline="")
+        for _ in kind.read_pairs(paths, ("de", "en"), kind.Settings()):
+            pass
+
+    check_doubling(work, FILES[reader][name], 5_000, f"{reader}, {name}")
+
+
+def test_deep_memories_are_read_at_once(tmp_path):
+    path = tmp_path / "a.tmx"
+    path.write_text("<tmx>" + "<x>" * 20_000 + "<y>t</y>" * 20_000)
+    begin = time.process_time()
+    with pytest.raises(InputError, match=r"a\.tmx:1: "):
+        list(TEXT_READERS["tmx"].read_pairs([path], ("de", "en"), TEXT_READERS["tmx"].Settings()))
+    assert time.process_time() - begin < 0.5  # 2.7 s where every text looked through all open elements
