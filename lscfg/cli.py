@@ -10,6 +10,7 @@ import errno
 import io
 import os
 import re
+import resource
 import signal
 import sys
 import threading
@@ -45,6 +46,9 @@ expects into an ``InputError`` with a cure; ``explain`` translates the rest."""
 
 _FOREIGN_LIBRARY = re.compile(r"cannot open shared object|failed to map|cannot allocate|cannot enable|too many open")
 """Reasons of the system's loader."""
+
+LEAST_MEMORY = 256 << 20
+"""Bytes of address space that the libraries of a command need; OpenBLAS hangs between 150 and 230 MB."""
 
 QUIET = "--quiet"
 """The option of all commands, which may stand anywhere before ``--``."""
@@ -138,6 +142,9 @@ def _main(given: Sequence[str]) -> int:
         if old in OLD_COMMANDS and (chosen not in own or old != chosen):
             print(f"lscfg {old}: is now {OLD_COMMANDS[old]}", file=sys.stderr)
             return BAD_USAGE
+    if chosen and (fault := _fault_of_limits()):
+        print(f"lscfg {chosen}: {fault}", file=sys.stderr)
+        return BAD_INPUT
     try:
         parser = build_parser(COMMANDS if chosen in own else every_command(), chosen)
     except (ImportError, LscfgError) as error:  # a command may need a package that is not installed
@@ -179,6 +186,15 @@ def _main(given: Sequence[str]) -> int:
             _drop_output()
         return status
     return GOOD
+
+
+def _fault_of_limits() -> str | None:
+    """Describes a limit of memory under which NumPy's library would wait for ever for a buffer; None without one."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY or limit >= LEAST_MEMORY:
+        return None
+    wanted = f"at least {LEAST_MEMORY >> 10}, or unlimited"
+    return f"address space is limited to {limit >> 20} MiB; raise the limit: ulimit -v {wanted}"
 
 
 def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
@@ -240,6 +256,11 @@ def explain(error: Exception) -> tuple[str, int]:
             return f"standard output: cannot write: {error.strerror}", BAD_INPUT
         where = "" if error.filename is None else f"{os.fsdecode(error.filename)}: "
         return f"{where}cannot be read or written: {error.strerror or said}", BAD_INPUT
+    if isinstance(error, RuntimeError) and "can't start new thread" in said:
+        return (
+            "no further thread can start; use fewer --jobs, or allow more processes and memory (ulimit -u, -v)",
+            BAD_INPUT,
+        )
     if isinstance(error, UnicodeError):
         return f"text that is not UTF-8 ({said}); convert it, for example with iconv", BAD_INPUT
     if (package := type(error).__module__.partition(".")[0].strip("_")) in FOREIGN:

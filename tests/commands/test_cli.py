@@ -2,16 +2,20 @@
 
 import gzip
 import json
+import lzma
 import os
+import pickle
 import re
 import shlex
 import signal
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 from commands_here import run_here
+from safetensors import SafetensorError
 
 from lscfg.cli import SESSION, build_parser, main
 from lscfg.command_table import COMMANDS, OTHERS, by_group
@@ -461,6 +465,17 @@ ERRORS = {
     OSError(28, "No space left on device"): (1, "standard output: cannot write: No space left"),
     InputError("bad", "f", 3): (1, "f:3: bad"),
     KernelError("out of memory"): (1, "out of memory"),
+    RuntimeError("can't start new thread"): (1, "no further thread can start; use fewer --jobs"),
+    UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates not allowed"): (1, "text that is not UTF-8 .*iconv"),
+    zlib.error("Error -3"): (1, "zlib failed: Error -3; is the input whole"),
+    lzma.LZMAError("Corrupt input data"): (1, "lzma failed: Corrupt input data; is the input whole"),
+    pickle.UnpicklingError("truncated"): (1, "pickle failed: truncated; is the input whole"),
+    SafetensorError("header too large"): (1, "safetensors failed: header too large; is the input whole"),
+    ImportError("libblas.so: failed to map segment from shared object"): (
+        1,
+        "a library cannot be loaded .*more memory",
+    ),
+    ImportError("cannot import name 'x'"): (70, "fault in lscfg: ImportError"),
     KeyError("a"): (70, r"fault in lscfg: KeyError at test_cli.py:\d+: 'a'; please report"),
     ValueError("two\nlines"): (70, "two lines"),
     KeyboardInterrupt(): (130, "interrupted"),
