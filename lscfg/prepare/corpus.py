@@ -123,8 +123,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
     recipes = [_recipe(language, settings, marked=side == 1) for side, language in enumerate(languages)]
     suspects = Suspects()
-    given = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
-    sets = [_read_set(name, paths, settings, suspects) for name, paths in given.items()]
+    filed = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
+    sets = [_read_set(name, paths, settings, suspects) for name, paths in filed.items()]
     train, remarks = _read_corpus(files.corpus, languages, settings, _near_pairs(sets), suspects)
     for message in suspects.warnings():
         log.warning(message)
