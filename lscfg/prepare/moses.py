@@ -28,7 +28,7 @@ digits in Arabic."""
 # fmt: off
 _APOSTROPHE_LETTERS = frozenset((
     "uk", "be", "rue", "br", "uz", "kaa", "so", "sw", "gn", "ay", "qu", "ha", "haw", "sm", "to", "ty", "mi", "nv",
-    "vro", "ts", "tn", "rn", "rw", "ln", "lg", "ki",
+    "vro", "ts", "tn", "rn", "rw", "ln", "lg", "ki", "tdt", "tet",
 ))
 # fmt: on
 """Languages whose words contain apostrophes that separate nothing, as most of those without an ISO 639-1 code do."""

@@ -132,6 +132,8 @@ class Spacing:
                 return True, True
             if first == ":" and after[:1] == "/":
                 return True, True
+            if first == "·" and self._base != "el":
+                return before[-1:].isalnum(), before[-1:].isalnum() and after[:1].isalnum()
             if word != "%" and _LEFT.issuperset(word):
                 return not (self._base == "fr" and len(word) == 1 and word in "?!:;\\"), False
             if first == "%":  # ``50 %``, but ``%s``

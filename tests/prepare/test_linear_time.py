@@ -17,6 +17,7 @@ from lscfg.prepare.clean import clean, protect_words, restore_words
 from lscfg.prepare.near import near_form
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.sides import SideRecipe
+from lscfg.prepare.suspects import Suspects
 from lscfg.prepare.tokeniser import TOKENISERS
 
 SHORT = 0.04
@@ -28,7 +29,7 @@ UNITS = [
     "[X] ", "|||", "||| ", "&", "&amp;", "&vert; ", "<seg", "<", "> ", "-", "- ", "a-", "a'", "a' ", "'s ", "a.", "A. ",
     "Mr. ", "1,", ", ", "1.1", "\u200d", "\u200c ", "e\u0301", "\u0301\u0323", "👨\u200d", "🇩", "日", "日 ", "İ",
     "Σ", "￭", "￭ ", "▁", "_", "%", "% ", "/", "http://", "@", ":", "DOTMULTI", "\t", " ", "\u00a0\u200b", "a", "a ",
-    "A", "ij ", "’n ", "=", "\r",
+    "A", "ij ", "’n ", "=", "\r", "&#1", "<a ", '<a b="', "Ã", "\ufffd", "·",
 ]
 # fmt: on
 
@@ -81,6 +82,7 @@ def text_work() -> dict[str, Callable[[str], object]]:
         "sentences": lambda line: raise_starts(line, False),
         "forms": lambda line: count_forms([line], True),
         "JSON": parse_json,
+        "suspects": lambda line: Suspects().add("a", 1, (line, line)),
     }
     for language in ("en", "uk"):
         work |= side_work("moses", language, "none")

@@ -242,6 +242,8 @@ REAL = {
     "ru": ["Он сказал: «Привет!» — и ушёл. Стра́нно."],
     "uk": ["П'ять об’єктів і 'лапки'; з'їзд."],
     "fr": ["L'eau d'ici : « Oui ! » Non? Aujourd’hui l’été."],
+    "tdt": ["Ne'e duni, Timór-Leste: ema-nia direitu."],
+    "pt": ["«Água» · d'água; os/as étudiant·e·s?"],
     "it": ["L'acqua dell'isola; un po' di più: perch'è così."],
     "ca": ["L'home de l'illa, il·lusió: agafa'l · d'aigua."],
     "ga": ["D'ól sé b'fhéidir; an tAthair 'sea'."],
