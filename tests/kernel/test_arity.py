@@ -6,6 +6,7 @@ import itertools
 import random
 from collections import Counter
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import kenlm
@@ -251,6 +252,23 @@ def test_scopes_are_told() -> None:
         target = " ".join(f"[{k}]" for k in range(1, source.count("X") + 1))
         grammar.read_text(f"[X] ||| {source} ||| {target} |||\n")
     assert grammar.wide() == (2, 5)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_scope_is_the_number_of_free_borders(seed: int) -> None:
+    """Borders of nonterminals that no word fixes (Hopkins and Langmead 2010); words stand on the target side too."""
+    rng = np.random.default_rng(seed)
+    source = [f"[X,{k}]" for k in (1, 2, 3)]
+    for _ in range(int(rng.integers(0, 4))):
+        source.insert(int(rng.integers(len(source) + 1)), "w")
+    target = [f"[{k}]" for k in (1, 2, 3)]
+    for _ in range(3):
+        target.insert(int(rng.integers(len(target) + 1)), "v")
+    gap = [symbol != "w" for symbol in source]
+    scope = gap[0] + gap[-1] + sum(one and other for one, other in pairwise(gap))
+    grammar = Grammar()
+    grammar.read_text(f"[X] ||| {' '.join(source)} ||| {' '.join(target)} |||\n")
+    assert grammar.wide() == ((1, scope) if scope > 2 else (0, 0))
 
 
 def test_ten_nonterminals_are_refused_nine_are_not() -> None:
