@@ -81,8 +81,10 @@ def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[byte
     with open_bytes(path) as file:
         first = True
         while block := list(islice(file, lines)):
+            if first and not (line := text_beginning(block[0], path)):
+                return  # the byte order mark was all
             if first:
-                block[0] = text_beginning(block[0], path)
+                block[0] = line
             first = False
             yield b"".join(block), len(block)
 
@@ -157,8 +159,8 @@ def stream_lines(path: str | os.PathLike[str]) -> Iterator[str]:
     ascii_so_far = True
     with open_bytes(path) as file:
         for number, line in enumerate(file, 1):
-            if number == 1:
-                line = text_beginning(line, path)
+            if number == 1 and not (line := text_beginning(line, path)):
+                return  # the byte order mark was all
             try:
                 text = line.removesuffix(b"\n").rstrip(b"\r").decode("utf-8")
             except UnicodeDecodeError as error:

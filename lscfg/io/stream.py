@@ -80,6 +80,8 @@ class LineStream:
         if lines and not self._begun:
             self._begun = True
             lines[0] = self._beginning(lines[0])
+            if self._ended and not lines[0]:
+                lines = []  # the byte order mark was all
         self._lines.extend(line.rstrip(b"\r") for line in lines)
 
     def _beginning(self, line: bytes) -> bytes:

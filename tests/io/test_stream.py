@@ -46,6 +46,13 @@ def test_a_byte_order_mark_is_no_part_of_the_first_line(pipe):
     write(None)
 
 
+def test_a_stream_of_a_byte_order_mark_alone(pipe):
+    lines, write = pipe
+    write(b"\xef\xbb\xbf")
+    write(None)
+    assert [*lines] == []
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [

@@ -63,6 +63,16 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path, read, name):
     assert found[0] == found[1]
 
 
+def test_a_file_of_a_byte_order_mark_alone_has_no_line(tmp_path):
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbf")
+    assert (
+        read_lines(tmp_path / "a") == list(stream_lines(tmp_path / "a")) == list(read_blocks(tmp_path / "a", 2)) == []
+    )
+    (tmp_path / "a").write_bytes(b"\xef\xbb\xbf\n")
+    assert read_lines(tmp_path / "a") == list(stream_lines(tmp_path / "a")) == [""]
+    assert list(read_blocks(tmp_path / "a", 2)) == [(b"\n", 1)]
+
+
 def test_the_rules_of_a_grammar_with_a_byte_order_mark(tmp_path):
     write_lines(tmp_path / "g", ["\ufeff[X] ||| a ||| b ||| A=1"])
     grammar = Grammar.from_files([tmp_path / "g"])
