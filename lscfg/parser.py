@@ -112,7 +112,7 @@ class CommandParser(argparse.ArgumentParser):
         first = any(words in message for words in ("argument ACTION:", "argument EXTRACTOR:", "required: ACTION"))
         super().error(f"{message}; {self.old_form}" if first and self.old_form else message)
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         try:
             super()._check_value(action, value)
         except argparse.ArgumentError as error:
@@ -169,7 +169,7 @@ class _ShowHelp(argparse.Action):
         self,
         parser: argparse.ArgumentParser,
         namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
+        values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
         assert isinstance(parser, CommandParser)
@@ -200,5 +200,5 @@ def completion_script(parser: CommandParser, shell: str) -> str:
     return script
 
 
-def _is_file(kind: Any) -> bool:
+def _is_file(kind: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, (InputFile, OutputFile, Path))

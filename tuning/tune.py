@@ -489,7 +489,7 @@ class _Checkpoint:
         folder: str | PathLike[str] | None,
         settings: TuneSettings,
         start: Mapping[str, float],
-        data: Sequence[Any],
+        data: Sequence[object],
     ):
         self._folder = None if folder is None else Path(folder)
         self._settings = asdict(settings)

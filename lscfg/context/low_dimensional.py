@@ -189,7 +189,7 @@ class Task:
     scored: np.ndarray
     used: np.ndarray
     threads: int = 1
-    bases: dict[Any, Any] = field(default_factory=dict)
+    bases: dict[object, Any] = field(default_factory=dict)
     text: Views | None = None
 
     @classmethod

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from lscfg.corpus.aligner import ALIGNERS, Links
 from lscfg.corpus.saved import DIRECTIONS, check_can_be_saved, save_aligner, unpack_aligner
@@ -47,7 +47,7 @@ class AlignmentSettings(Declared):
             object.__setattr__(self, "aligner", ALIGNERS[self.model].Settings())
 
     @classmethod
-    def with_aligner(cls, model: str = "eflomal", heuristic: str = "union", **own: Any) -> AlignmentSettings:
+    def with_aligner(cls, model: str = "eflomal", heuristic: str = "union", **own: object) -> AlignmentSettings:
         """The settings with some of the aligner's own."""
         return cls(model, heuristic, ALIGNERS[model].Settings(**own))
 

@@ -62,7 +62,7 @@ def write_model(model: Any, folder: Path) -> None:
             path.unlink()
 
 
-def read_model(model: Any, folder: Path) -> Any:
+def read_model(model: Any, folder: Path) -> object:
     """The model in the files of a folder.
 
     Raises:

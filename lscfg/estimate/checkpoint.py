@@ -115,7 +115,7 @@ def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> Non
         return isinstance(history, list) and all(map(is_step, history))
 
     finished = facts.get("finished", [])
-    right: dict[str, Callable[[Any], bool]] = {
+    right: dict[str, Callable[[object], bool]] = {
         "restart": lambda value: type(value) is int and 0 <= value < restarts,
         "iteration": lambda value: type(value) is int and value >= 0,
         "score": lambda value: type(value) is float and np.isfinite(value),

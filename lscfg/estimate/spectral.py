@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -167,7 +166,7 @@ class MethodOfMoments(Estimator[SpectralSettings]):
         if not examples.n_examples:
             raise InputError("the derivations contain no rule of at most two nonterminals")
         embedding = embed(examples, settings, threads, seen)
-        about: dict[str, Any] = {
+        about: dict[str, object] = {
             "method": "spectral",
             "rule tokens": examples.n_examples,
             "sentences": len(derivations),
@@ -198,7 +197,7 @@ def from_embedding(
     y: Rows,
     z: Rows,
     settings: SpectralSettings,
-    about: dict[str, Any],
+    about: dict[str, object],
     threads: int = 1,
     seen: Occurrences | None = None,
 ) -> Estimate:

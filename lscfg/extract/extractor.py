@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
@@ -139,7 +138,7 @@ class Decoding:
             "zero" if model else "",
         )
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, object]:
         """The fields that differ from the decoder's defaults."""
         return {name: value for name, value in dataclasses.asdict(self).items() if value not in (None, False, "")}
 
@@ -178,7 +177,7 @@ class RuleExtractor(Kind[SettingsT]):
         """Aligns the words of each pair; the alignments are named as in ``ALIGNMENTS``, best first."""
         return None
 
-    def learning(self, settings: SettingsT) -> dict[str, Any]:
+    def learning(self, settings: SettingsT) -> dict[str, object]:
         """Settings that ``learn`` depends on, as JSON; empty if the extractor learns nothing."""
         return {}
 

@@ -32,7 +32,7 @@ def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> 
     raise KernelError(message)
 
 
-def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> np.ndarray:
+def view(pointer: object, shape: int | tuple[int, ...], dtype: Any, owner: object) -> np.ndarray:
     """Returns kernel memory as a read-only array that keeps ``owner`` alive."""
     count = int(np.prod(shape))
     if count == 0:
@@ -44,12 +44,12 @@ def view(pointer: Any, shape: int | tuple[int, ...], dtype: Any, owner: Any) -> 
 class _Owned(np.ndarray):
     """An array with a reference to the object that owns its memory."""
 
-    _owner: Any = None
+    _owner: object = None
 
-    def __array_finalize__(self, parent: Any) -> None:
+    def __array_finalize__(self, parent: object) -> None:
         self._owner = getattr(parent, "_owner", None)
 
-    def _own(self, owner: Any) -> _Owned:
+    def _own(self, owner: object) -> _Owned:
         self._owner = owner
         self.flags.writeable = False
         return self

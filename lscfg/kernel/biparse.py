@@ -386,7 +386,7 @@ class BiparseModel(Collector):
         check_range("rules.symbols", arrays["rules.symbols"], -3, n_words)
         held = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
 
-        def pointer(name: str) -> Any:
+        def pointer(name: str) -> object:
             of = {"i4": "int32_t[]", "i8": "int64_t[]", "f4": "float[]", "f8": "double[]"}[held[name].dtype.str[1:]]
             return ffi.from_buffer(of, held[name])
 
@@ -449,7 +449,7 @@ class ExpectedRules(Collector):
         model = weighs._pointer if weighs else ffi.NULL
         self._check(lib.lscfg_biparse_count(self._pointer, visits._pointer, model, self._error))
 
-    def _copy(self, pointer: Any, shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    def _copy(self, pointer: object, shape: int | tuple[int, ...], dtype: object) -> np.ndarray:
         """Returns a view, unlike other collectors; see ``arrays``."""
         return view(pointer, shape, dtype, self)
 

@@ -26,7 +26,7 @@ class _Trainer:
     first: np.ndarray
     size: np.ndarray
     counts: np.ndarray
-    _problem: Any
+    _problem: object
     _learn: Any
 
     def _check_choices(self, tokens: int) -> None:
@@ -62,7 +62,7 @@ class _Trainer:
         return float(loss[0])
 
 
-def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[Any, list[np.ndarray]]:
+def _problem_of(struct: str, **values: float | np.ndarray) -> tuple[object, list[np.ndarray]]:
     """Builds a problem for the kernel, and its arrays in the types of its fields, which must outlive it."""
     problem, kept = ffi.new(f"{struct} *"), []
     for name, field in ffi.typeof(struct).fields:

@@ -228,7 +228,7 @@ class Grammar:
         buffer = ffi.cast("lscfg_arc *", ffi.from_buffer("int32_t[]", arcs))
         return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
 
-    def _parse(self, function: Any, options: ParseOptions, *source: Any) -> Forest | None:
+    def _parse(self, function: Any, options: ParseOptions, *source: object) -> Forest | None:
         settings = ffi.new(
             "lscfg_parse_options *",
             {
@@ -266,12 +266,12 @@ class Forest:
     An edge with more than two tails has a node of category ``REST`` as its second tail; ``tails`` resolves it.
     """
 
-    def __init__(self, pointer: Any):
+    def __init__(self, pointer: object):
         self._pointer = pointer
         v = self.view()
         self.n_words, self.n_nodes, self.n_edges, self.n_apps = v.n_words, v.n_nodes, v.n_edges, v.n_apps
 
-        def array(values: Any, shape: int | tuple[int, ...]) -> np.ndarray:
+        def array(values: object, shape: int | tuple[int, ...]) -> np.ndarray:
             return view(values, shape, np.int32, self._pointer)
 
         self.words = array(v.words, self.n_words)

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -188,7 +187,7 @@ class FeatureOptions(Declared):
         """False if all features depend on words alone, not on marginals."""
         return bool(lib.lscfg_needs_inference(self._pointer()))
 
-    def _pointer(self) -> Any:
+    def _pointer(self) -> object:
         """Returns the kernel's lscfg_feature_options."""
         negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
         columns = [LATENT_FEATURES.index(name) for name in self.names]

@@ -395,7 +395,7 @@ class TreeSampler(Collector):
         held = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
         held |= {"lengths": lengths, "processes": processes}
 
-        def pointer(name: str, of: str) -> Any:
+        def pointer(name: str, of: str) -> object:
             return ffi.from_buffer(f"{of}[]", held[name])
 
         v = ffi.new("lscfg_sampler_view *")

@@ -7,7 +7,6 @@ A derivation's weight is the product of its applications' weights. Weights are n
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -168,9 +167,9 @@ def _values(array: np.ndarray, n: int) -> np.ndarray:
     return np.ascontiguousarray(array, np.float64)
 
 
-def _integers(array: np.ndarray, kind: str) -> Any:
+def _integers(array: np.ndarray, kind: str) -> object:
     return ffi.from_buffer(f"{kind}[]", array)
 
 
-def _reals(array: np.ndarray) -> Any:
+def _reals(array: np.ndarray) -> object:
     return ffi.from_buffer("double[]", array)

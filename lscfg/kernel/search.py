@@ -248,7 +248,7 @@ def _search(
 
 
 def _call(
-    forest: Forest, grammar: Grammar, lm: Any, scores: Any, settings: Any, max_edges: int | None
+    forest: Forest, grammar: Grammar, lm: object, scores: object, settings: object, max_edges: int | None
 ) -> tuple[KBest, Hypergraph | None]:
     error = ffi.new("lscfg_error *")
     result, kept = ffi.new("lscfg_kbest **"), ffi.new("lscfg_hypergraph **")

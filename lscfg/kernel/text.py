@@ -32,7 +32,7 @@ class Strings:
         """Returns int64 [strings]."""
         return np.diff(self.begin)
 
-    def view(self) -> tuple[Any, Any]:
+    def view(self) -> tuple[Any, object]:
         """Returns the kernel's view, and the objects that the view points into."""
         owners = ffi.from_buffer(self.data), ffi.from_buffer("int64_t[]", self.begin)
         return ffi.new("lscfg_strings *", owners), owners

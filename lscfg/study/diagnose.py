@@ -222,7 +222,7 @@ class Diagnosis:
 
     # ---- where models differ ----
 
-    def differences(self, result: Result, base: Result, n: int, measure: str = "target") -> dict[str, Any]:
+    def differences(self, result: Result, base: Result, n: int, measure: str = "target") -> dict[str, object]:
         """The n rules and n sentences with the largest gains of a model over another one, and with the largest losses.
 
         Returns:
@@ -259,7 +259,7 @@ class Diagnosis:
         return found
 
 
-def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str]) -> list[dict[str, Any]]:
+def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str]) -> list[dict[str, object]]:
     """The n things with the largest sums of gains, and the n with the smallest; those without any are omitted."""
     if not len(of):
         return []
@@ -270,7 +270,7 @@ def _most(of: np.ndarray, gains: np.ndarray, n: int, text: Callable[[int], str])
     return [{"text": text(k), "n": int(count[k]), "gain": float(total[k])} for k in chosen]
 
 
-def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0) -> dict[str, Any]:
+def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0) -> dict[str, object]:
     """Everything as plain values for JSON; gains are over the one-state model (docs/reference/formats.md).
 
     Args:
@@ -343,7 +343,7 @@ def format_diagnosis(content: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _states(model: dict[str, Any]) -> str:
+def _states(model: dict[str, object]) -> str:
     return "-" if model["m"] is None else str(model["m"])
 
 

@@ -187,14 +187,14 @@ class ScoreEvaluator:
             found[half] = asked.losses(features[of_asked] @ fit_choices(seen, features[of_seen]))
         return found
 
-    def measure(self, candidate: Candidate, base: np.ndarray | None) -> dict[str, Any]:
+    def measure(self, candidate: Candidate, base: np.ndarray | None) -> dict[str, object]:
         """The figures of a score for JSON (docs/reference/formats.md).
 
         Args:
             base: losses of the base, for ``adds``; None: no ``adds``.
         """
         rank, first = self.mean_rank(candidate.ranking)
-        found: dict[str, Any] = {"name": candidate.name, "mrr": rank, "first": first}
+        found: dict[str, object] = {"name": candidate.name, "mrr": rank, "first": first}
         found["loss"] = float(self.losses([self.base()[P_OF_TARGET], candidate.ranking]).mean())
         if base is not None and candidate.joins:
             gains = base - self.losses([*self.base().values(), candidate.values])
@@ -221,7 +221,7 @@ def _reciprocal_ranks(choices: Choices, scores: np.ndarray) -> np.ndarray:
     return ranks
 
 
-def measure_scores(evaluator: ScoreEvaluator, models: Sequence[str | os.PathLike[str]]) -> dict[str, Any]:
+def measure_scores(evaluator: ScoreEvaluator, models: Sequence[str | os.PathLike[str]]) -> dict[str, object]:
     """All figures of the references and of the models, for JSON (docs/reference/formats.md).
 
     Raises:

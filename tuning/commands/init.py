@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from lscfg import log
 from lscfg.errors import InputError
@@ -122,7 +121,7 @@ def run(args: argparse.Namespace) -> None:
         )
 
 
-def _prepare(args: argparse.Namespace) -> dict[str, Any]:
+def _prepare(args: argparse.Namespace) -> dict[str, object]:
     """Chooses the languages of raw text, and numbers of pairs for dev and test that fit its size.
 
     Raises:

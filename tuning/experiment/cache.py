@@ -119,7 +119,7 @@ class StageCache:
             lambda file: file if isinstance(file, Output) else file.absolute()
         )
 
-    def adopt(self, stage: Stage, record: dict[str, Any]) -> StageResult:
+    def adopt(self, stage: Stage, record: dict[str, object]) -> StageResult:
         """Adds a stage that ``make_apart`` made in this folder."""
         self.made[stage.key] = made = StageResult(stage, self.path(stage), record, reused=False)
         return made
@@ -128,7 +128,7 @@ class StageCache:
         """Path of an input."""
         return self.path(file) if isinstance(file, Output) else file
 
-    def _make(self, stage: Stage, jobs: int) -> dict[str, Any]:
+    def _make(self, stage: Stage, jobs: int) -> dict[str, object]:
         done = self.path(stage)
         unfinished = done.with_name(done.name + ".unfinished")
         if not unfinished.is_dir():
@@ -152,7 +152,7 @@ class StageCache:
         unfinished.rename(done)
         return record
 
-    def _record(self, stage: Stage) -> dict[str, Any]:
+    def _record(self, stage: Stage) -> dict[str, object]:
         """The record of a finished stage.
 
         Raises:
@@ -178,7 +178,7 @@ class StageCache:
         return _record_of(stage, costs, outputs)
 
 
-def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, Any]:
+def make_apart(order: tuple[Path, Stage], jobs: int) -> dict[str, object]:
     """Makes a stage, perhaps on another machine, and returns its record.
 
     If a worker that seemed dead is still at work on the stage, this one waits and takes the result.
@@ -199,12 +199,12 @@ class _DamageError(Exception):
     """A stage is missing or damaged; the message continues a log line that begins with the name of the stage."""
 
 
-def _record_of(stage: Stage, costs: Costs, outputs: dict[str, Any]) -> dict[str, Any]:
+def _record_of(stage: Stage, costs: Costs, outputs: dict[str, object]) -> dict[str, object]:
     """The record in the folder of a finished stage."""
     return {**stage.dependencies, "name": stage.name, "key": stage.key, **asdict(costs), "outputs": outputs}
 
 
-def _outputs(folder: Path, stage: Stage) -> dict[str, Any]:
+def _outputs(folder: Path, stage: Stage) -> dict[str, object]:
     """Size and hash of each file that another stage, or a user, may read."""
     spare: tuple[str, ...] = getattr(stage.work, "spare", ())
     return {

@@ -8,7 +8,6 @@ import queue
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from lscfg import log
 from lscfg.errors import LscfgError, WorkerError
@@ -107,12 +106,12 @@ def _make_at_once(run: Run, stages: list[Stage], jobs: int, progress: Progress) 
         others = [one for one in first if one is not stage and one.key not in done and needs(one) <= done]
         return jobs // min(at_once, 1 + sum(waiting[one.key] > 0 for one in others))
 
-    def make(stage: Stage) -> dict[str, Any]:
+    def make(stage: Stage) -> dict[str, object]:
         title = progress.title(stage)
         log.info(title)
         job = Job(make_apart, run.cache.order(stage), display=log.current_display(f"{title.split('/')[0]}: "))
         with _naming_systems(run, stage):
-            record: dict[str, Any] = children.run(job, threads(stage))
+            record: dict[str, object] = children.run(job, threads(stage))
         return record
 
     for stage, record in as_needed({stage.key: stage for stage in first}, needs, make, at_once, children.close):
@@ -145,11 +144,11 @@ def _make_on(address: ClusterAddress, run: Run, stages: list[Stage], progress: P
         finally:
             free.put(number)
 
-    def make(stage: Stage) -> dict[str, Any]:
+    def make(stage: Stage) -> dict[str, object]:
         log.info(progress.title(stage))
         with _naming_systems(run, stage), part(stage) as own:
             (record,) = engine.map(work_in_child, [Job(make_apart, run.cache.order(stage), own)])
-        result: dict[str, Any] = record
+        result: dict[str, object] = record
         return result
 
     def needs(stage: Stage) -> set[str]:

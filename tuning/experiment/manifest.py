@@ -8,7 +8,6 @@ import platform
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
@@ -35,7 +34,7 @@ PACKAGES = (
 """Packages whose versions the manifest lists, if they are installed."""
 
 
-def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
+def report_content(path: Path, run: Run, results: dict[str, object]) -> Content:
     """Collects the content of the report; translations are those of each system's first run."""
     plan, texts = run.plan, run.plan.texts
     references = run.lines(*texts.test_references)
@@ -65,7 +64,7 @@ def report_content(path: Path, run: Run, results: dict[str, Any]) -> Content:
     return Content(path.stem, *own)
 
 
-def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:
+def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, object]:
     """Records everything that the results depend on, and their costs."""
     experiment = run.experiment
     programs = experiment.decoder.programs(bool(experiment.latent_systems))
@@ -89,7 +88,7 @@ def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Replaces paths by strings, for JSON."""
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}

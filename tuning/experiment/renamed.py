@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from lscfg.settings_file import Keys, Reader
 
@@ -20,7 +19,7 @@ GRAMMARS = {"induced": "biparsed"}
 """The new name of a rule extractor by its old one, in the keys ``grammar``, ``trees`` and ``alignment``."""
 
 
-def refuse_old_names(table: Mapping[str, Any], keys: Keys, reader: Reader) -> None:
+def refuse_old_names(table: Mapping[str, object], keys: Keys, reader: Reader) -> None:
     """Checks the names in a table of an experiment file.
 
     Args:

@@ -38,7 +38,7 @@ START_WEIGHTS = {
 negative weight rewards words) that makes the first translations about as long as the references. Other features
 start at 0. Latent features that a system lacks are left out."""
 
-DEFAULT_SYSTEMS: dict[str, dict[str, Any]] = {
+DEFAULT_SYSTEMS: dict[str, dict[str, object]] = {
     "MIN": {},
     "HIERO": {"grammar": "hiero"},
     "LATENT": {"estimator": DEFAULT_ESTIMATOR},
@@ -244,7 +244,7 @@ def read_chosen(
     group: Registry[Any],
     key: str,
     default: str,
-    table: Any,
+    table: object,
     keys: Keys,
     reader: Reader,
     others: Sequence[str] = (),

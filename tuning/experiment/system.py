@@ -48,14 +48,14 @@ class SystemStep(ABC):
     NAME: ClassVar[str]
     KEYS: ClassVar[tuple[str, ...]]
     """Keys of the step in the table of a system."""
-    COLUMNS: ClassVar[Mapping[str, Any]] = {}
+    COLUMNS: ClassVar[Mapping[str, object]] = {}
     """Columns of the results with their values for a system without the step."""
     CHOOSES: ClassVar[bool] = False
     """True: the system only chooses from the translations of others, without rules."""
 
     @classmethod
     @abstractmethod
-    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+    def read(cls, table: dict[str, object], shared: Mapping[str, object], keys: Keys, reader: Reader) -> Self | None:
         """Takes the keys of the step out of the table of a system; None: the system does not have the step.
 
         Args:
@@ -97,7 +97,7 @@ class SystemStep(ABC):
         """The plan of a system that has no decoder; None: a decoder is tuned with what is in the draft."""
         return None
 
-    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, Any]:
+    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
         """Values of ``COLUMNS``."""
         return {}
 

@@ -45,14 +45,14 @@ def held_out_size(pairs: int) -> int:
     return max(1, min(MOST_HELD_OUT, max(100, pairs // 20), pairs * 15 // 100))
 
 
-def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, Any] | None = None) -> str:
+def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, object] | None = None) -> str:
     """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
     Args:
         corpus: files by the key of [corpus]; missing files appear as placeholders.
         prepare: settings of [prepare] if the files are raw text; None if their words are separated by blanks.
     """
-    parts: list[tuple[str, type[Declared], dict[str, Any]]] = [
+    parts: list[tuple[str, type[Declared], dict[str, object]]] = [
         ("alignment", schema.Alignment, {}),
         ("derive", TreeOptions, {}),
         *((name, EXTRACTORS[name].Settings, {}) for name in ("minimal", "hiero")),
@@ -95,7 +95,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
     return _aligned(lines)
 
 
-def _line(item: Setting, given: Mapping[str, Any]) -> tuple[str, str]:
+def _line(item: Setting, given: Mapping[str, object]) -> tuple[str, str]:
     """A key with its value, and its meaning; a key without a default is a comment."""
     value = given.get(item.name, item.default)
     text = f"false: {item.help}" if item.kind is bool and item.default else item.help
@@ -112,7 +112,7 @@ def _aligned(lines: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> list[s
     return [f"{line:<{width}}  # {text}" for line, text in found]
 
 
-def _toml(value: Any) -> str:
+def _toml(value: object) -> str:
     return json.dumps(list(value) if isinstance(value, tuple) else value, ensure_ascii=False)
 
 

@@ -105,7 +105,7 @@ class MarginLearner:
         self._border_number: dict[int, int] = {}
         self._background = BACKGROUND.copy()
         self._batches = 0
-        self.trace: list[dict[str, Any]] = []
+        self.trace: list[dict[str, object]] = []
 
     def run(self, pairs: Sequence[Pair], held_out: Sequence[Pair] = ()) -> LearnedWeights:
         """Passes over the pairs until held-out BLEU stops improving; without held-out pairs, does all passes.

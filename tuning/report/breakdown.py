@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lscfg.tuning.report.buckets import Bucket, bounds_name, times
 from lscfg.tuning.report.section import ReportData, ReportSection
@@ -53,7 +52,7 @@ F1 of the words of the {{ reference }}, by their frequency in the training text.
 {% endif %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """Rows of both tables by bucket, and the n-grams."""
         breakdown = report.breakdown
         return {

@@ -9,7 +9,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from lscfg.tuning.bleu import ORDER, bleu, corpus_stats
 from lscfg.tuning.report.content import Content
@@ -190,9 +189,9 @@ class Breakdown:
             {(one, other): distinguishing(matches[one], matches[other]) for one, other in pairs},
         )
 
-    def sets(self) -> dict[str, dict[str, Any]]:
+    def sets(self) -> dict[str, dict[str, object]]:
         """The sentences of each row, for the script, by the mark of the row, such as ``frequency-0``."""
-        found: dict[str, dict[str, Any]] = {}
+        found: dict[str, dict[str, object]] = {}
         for k, bucket in enumerate(self.frequency):
             name = f"sentences with words seen {times(bucket.bounds)}"
             found[f"frequency-{k}"] = {"name": name, "sentences": bucket.sentences, "frequency": bucket.bounds}

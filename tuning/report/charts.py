@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lscfg.study.markup import Markup
 from lscfg.study.svg import heat_map
@@ -19,7 +18,7 @@ class _Figure:
     system: str
     picture: Markup | None
     """None without a parse."""
-    rules: list[dict[str, Any]] | None
+    rules: list[dict[str, object]] | None
     """Records of the derivation of the translation, if they are known."""
     difference: Markup | None = None
     """The change against one state, if it is known."""
@@ -78,7 +77,7 @@ Effect of the hidden states: difference from the same rules with one state (MLE)
 {% endif %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """The figures of each sentence."""
         content = report.content
         charted = enumerate(content.charted) if content.charts else ()

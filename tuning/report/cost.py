@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lscfg.tuning.report.section import ReportData, ReportSection
 
 
@@ -27,7 +25,7 @@ Stages in the order of work: {{ "{:,.0f}".format(stages | sum("seconds")) }} sec
 {% endcall %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """Each stage once, and the maxima."""
         records = report.manifest["stages"]
         stages = {stage["folder"]: stage for stage in reversed(records)}

@@ -34,7 +34,7 @@ SHOWN = (
 """Values and labels of the filters; the script has a function for each value."""
 
 
-def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, Any]:
+def explorer_data(content: Content, breakdown: Breakdown) -> dict[str, object]:
     """Input of the script: texts, sentence BLEU in tenths, matched orders of the words, rows of the breakdown.
 
     Lists of systems are in the order of the table, lists of sentences in the order of the test set.
@@ -60,17 +60,17 @@ def _blanks(lines: Sequence[str]) -> list[str]:
     return [" ".join(line.split()) for line in lines]
 
 
-def _grams(found: list[Found]) -> list[list[Any]]:
+def _grams(found: list[Found]) -> list[list[object]]:
     return [[one.gram, *one.matches, one.sentences] for one in found]
 
 
-def trees_data(trees: TreeRecords, names: list[str]) -> dict[str, Any]:
+def trees_data(trees: TreeRecords, names: list[str]) -> dict[str, object]:
     """Derivations as lists, which are shorter than records: see ``derivations.js``."""
     records = [record for found in trees.systems.values() for record in found if record]
     features = sorted({name for rules in records for rule in rules for name in rule["scores"]})
     number = {name: k for k, name in enumerate(features)}
 
-    def short(rule: dict[str, Any]) -> list[Any]:
+    def short(rule: dict[str, Any]) -> list[object]:
         scores = [[number[name], value] for name, value in rule["scores"].items()]
         head = [*rule["span"], rule["source"], rule["target"], rule["children"], rule["category"], scores]
         if "marginal" not in rule:
@@ -112,6 +112,6 @@ class ExplorerSection(ReportSection):
 <div id="list"></div><p><button type="button" id="more" hidden>show more</button></p></div>
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """The choices."""
         return {"shown": SHOWN, "orders": ORDERS}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.sentences import Difference, best_and_worst, differences
@@ -56,7 +55,7 @@ sentence {{ item.sentence }}: <b>{{ "%+.1f" | format(item.difference) }}</b>
 {% endif %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """The systems compared with the baseline."""
         content = report.content
         baseline = report.results["baseline"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from lscfg.tuning.report.plots import spectrum_bars
@@ -43,7 +41,7 @@ Rules of the grammar, hidden states, and parameters of the model (effective rule
 {% endif %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """Sizes as shares of the largest, counts of the derivations, and spectra."""
         rows = report.results["systems"]
         sizes = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Any
 
 import numpy as np
 
@@ -72,7 +71,7 @@ Signed weights in percent of the sum of the system's absolute weights, since the
 {% endif %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """The tuned systems, the plot of their curves, and the table of weights."""
         systems = report.results["systems"]
         rows = [row for row in systems if row["runs"][0]["dev_bleu_by_iteration"]]  # an agreeing system is not tuned
@@ -95,7 +94,7 @@ def weight_shares(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {name: fmean(run.get(name, 0.0) / total for run, total in zip(runs, totals, strict=True)) for name in names}
 
 
-def _weights(content: Content) -> dict[str, Any] | None:
+def _weights(content: Content) -> dict[str, object] | None:
     """The table of weights: rows of cells, and for each system the share of the features that lscfg adds."""
     if not content.weights:
         return None
@@ -103,7 +102,7 @@ def _weights(content: Content) -> dict[str, Any] | None:
     known = {name: sum(name in found for found in shares.values()) for found in shares.values() for name in found}
     names = sorted(known, key=lambda name: (name in ADDED, -known[name], name))
 
-    def cell(system: str, name: str) -> dict[str, Any] | None:
+    def cell(system: str, name: str) -> dict[str, object] | None:
         if name not in shares[system]:
             return None
         values = [run[name] for run in content.weights[system] if name in run]

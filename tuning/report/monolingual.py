@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lscfg.tuning.report.section import ReportData, ReportSection
 
 
@@ -49,7 +47,7 @@ Candidates by probability, with their origins: labels of neighbours (N), the dec
 {% endfor %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, object] | None:
         """The expanded systems, and the names of their statistics."""
         rows = [row for row in report.results["systems"] if row["expansion"]]
         if not rows:

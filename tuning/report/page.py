@@ -8,7 +8,6 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -39,7 +38,7 @@ class _Written:
     text: Markup
 
 
-def render(content: Content, manifest: dict[str, Any]) -> str:
+def render(content: Content, manifest: dict[str, object]) -> str:
     """The whole page. Equal arguments give equal bytes.
 
     Args:
@@ -82,7 +81,7 @@ def _sections(report: ReportData) -> list[_Written]:
     return written
 
 
-def json_text(data: dict[str, Any]) -> Markup:
+def json_text(data: dict[str, object]) -> Markup:
     """JSON for a script element; no text in it can end the element."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", chr(92) + "u003c"))

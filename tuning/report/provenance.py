@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lscfg.tuning.report.section import ReportData, ReportSection
 
 
@@ -28,7 +26,7 @@ class ProvenanceSection(ReportSection):
 <details><summary>The experiment file</summary><pre tabindex=0>{{ manifest.experiment }}</pre></details>
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """Versions and hashes."""
         manifest = report.manifest
         return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from lscfg.study.markup import element, joined
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.report.plots import intervals
@@ -63,7 +61,7 @@ Components of test BLEU: n-gram precision in percent, brevity penalty, length re
 {% endcall %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any]:
+    def values(self, report: ReportData) -> dict[str, object]:
         """The best values, the columns of further metrics, and the plot."""
         rows = report.results["systems"]
         metrics = {f"test_{METRICS[name].TITLE}": METRICS[name] for name in further_metrics()}

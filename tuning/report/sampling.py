@@ -49,7 +49,7 @@ Chains after their last sweep, as means over chains. Samples are the sweeps whos
 {% endcall %}
 """
 
-    def values(self, report: ReportData) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, object] | None:
         """A panel of plots for each distribution, and rows of the table."""
         found = report.results["sampling"]
         if not found:
@@ -64,9 +64,9 @@ Chains after their last sweep, as means over chains. Samples are the sweeps whos
         }
 
 
-def _panels(found: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+def _panels(found: list[dict[str, Any]]) -> list[list[dict[str, object]]]:
     """Chains by distribution, without those that have an initial state only, which is no curve."""
-    panels: list[list[dict[str, Any]]] = []
+    panels: list[list[dict[str, object]]] = []
     for item in found:
         if len(item["chains"][0]["log_joint"]) > 1:
             same = [panel for panel in panels if panel[0]["distribution"] == item["distribution"]]
@@ -77,7 +77,7 @@ def _panels(found: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
     return panels
 
 
-def _panel(order: list[str], items: list[dict[str, Any]]) -> dict[str, Any]:
+def _panel(order: list[str], items: list[dict[str, Any]]) -> dict[str, object]:
     plots: list[tuple[str, Markup]] = []
     for name, title in SHOWN.items():
         curves = [

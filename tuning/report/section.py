@@ -42,7 +42,7 @@ class ReportSection(Kind[Declared]):
     and ``lscfg.tuning.report.page`` its filters. ``content`` and ``results`` are always defined."""
     Settings = Declared
 
-    def values(self, report: ReportData) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, object] | None:
         """Further variables of the template; None leaves the section out."""
         return {}
 

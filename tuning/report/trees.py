@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from lscfg.decode.derivations import AppliedRule, Translated
 from lscfg.study.explain import Choice, Explainer, SpanChoices
@@ -17,7 +16,7 @@ LARGE = 2.0
 
 def tree_record(
     translated: Translated, weights: Mapping[str, float], explainer: Explainer | None
-) -> list[dict[str, Any]] | None:
+) -> list[dict[str, object]] | None:
     """The rules of the best translation's derivation, each before its children; None without a parse.
 
     Keys of a rule: ``category``, ``span``, ``source``, ``target`` and ``children`` as of ``AppliedRule``; ``scores``,
@@ -35,9 +34,9 @@ def tree_record(
     return [_rule(rule, weights, spans.get(rule.span) if rule.category == "X" else None) for rule in rules]
 
 
-def _rule(rule: AppliedRule, weights: Mapping[str, float], span: SpanChoices | None) -> dict[str, Any]:
+def _rule(rule: AppliedRule, weights: Mapping[str, float], span: SpanChoices | None) -> dict[str, object]:
     scores = {name: value * weights.get(name, 0.0) for name, value in rule.features.items()}
-    record: dict[str, Any] = {
+    record: dict[str, object] = {
         "category": rule.category,
         "span": list(rule.span),
         "source": rule.source,

@@ -29,7 +29,7 @@ class WarningsSection(ReportSection):
 </ul>
 """
 
-    def values(self, report: ReportData) -> dict[str, Any] | None:
+    def values(self, report: ReportData) -> dict[str, object] | None:
         """The warnings; None without any."""
         found = result_warnings(report.content)
         return {"found": found} if found else None

@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lscfg import log
 from lscfg.extract.extractor import RuleInputs
@@ -42,6 +41,6 @@ class Extracted:
             log.info(f"wrote {path}")
 
 
-def write_trace(trace: list[dict[str, Any]]) -> Callable[[str], None]:
+def write_trace(trace: list[dict[str, object]]) -> Callable[[str], None]:
     """A function that writes a JSON line for each record."""
     return lambda path: write_lines(path, [json.dumps(record) for record in trace])

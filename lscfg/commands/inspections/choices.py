@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
-from typing import Any
 
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
@@ -97,7 +96,7 @@ def run(args: argparse.Namespace) -> None:
         write_json(args.output, content)
 
 
-def _rules(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _rules(args: argparse.Namespace) -> tuple[dict[str, object], str]:
     settings = GivenSettings(args, RULES).build(RULES, RuleChoices)
     if args.differences < 0:
         raise InputError(f"--differences must be at least 0, not {args.differences}")
@@ -114,7 +113,7 @@ def _rules(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
     return content, format_diagnosis(content)
 
 
-def _translations(args: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _translations(args: argparse.Namespace) -> tuple[dict[str, object], str]:
     """Tests on tokens of ``--held-out`` or, as in the thesis, on tokens of ``--train`` that the models leave out."""
     given = GivenSettings(args, TRANSLATIONS)
     settings, own = given.build(TRANSLATIONS, InventorySettings, TranslationChoices)

@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> None:
     else:
         analyser = Analyser.from_model(args.model, _features(given), grammar)
     grammars, total = None, None
-    items: Iterable[Any]
+    items: Iterable[object]
     if forests is not None:
         items = forests
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 
@@ -25,7 +25,7 @@ class State:
     """
 
     arrays: dict[str, np.ndarray]
-    trace: list[dict[str, Any]]
+    trace: list[dict[str, object]]
     best_gain: float
 
 

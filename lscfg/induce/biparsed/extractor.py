@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import Decoding, GluedSettings, RuleExtractor, RuleInputs
@@ -52,7 +51,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
         """Learned weights of the words at the borders of source spans."""
         return learn_weights(inputs, settings, folder=inputs.learned.get(self.name), resume=True)
 
-    def learning(self, settings: BiparsedSettings) -> dict[str, Any]:
+    def learning(self, settings: BiparsedSettings) -> dict[str, object]:
         """Settings that learned weights depend on; empty if no weights are learned."""
         return {name: value for name, value in settings.facts().items() if name not in FREE} if settings.passes else {}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +57,7 @@ class Learner:
         shards: Shards | None = None,
     ):
         self.model = BiparseModel(text, settings.beams)
-        self.trace: list[dict[str, Any]] = []
+        self.trace: list[dict[str, object]] = []
         self._settings, self._visitor, self._name = settings, visitor, name
         self._split = split(pairs, settings.held_out, settings.seed)
         self._best_gain = 0.0
@@ -110,7 +109,7 @@ class Learner:
         told = ", ".join(f"{key} {_short(value)}" for key, value in record.items() if key not in ("pass", "over"))
         log.info(f"{title}: {told}")
 
-    def _gains(self, record: dict[str, Any]) -> bool:
+    def _gains(self, record: dict[str, object]) -> bool:
         """Compares the weights with the first weights on held-out pairs, under the same rules."""
         held_out = self._split.held_out
         if not len(held_out):
@@ -130,5 +129,5 @@ class Learner:
         return float(summary(records).get("ln p", -np.inf))
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else str(value)

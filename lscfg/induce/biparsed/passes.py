@@ -75,7 +75,7 @@ def summary(records: np.ndarray) -> dict[str, Any]:
         records: records of the kernel, with neighbour hypergraphs.
     """
     good = records[records["tries"] > 0]
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "pairs": int((records["tries"] != 0).sum()),
         "without a parse": int((records["tries"] < 0).sum()),
     }

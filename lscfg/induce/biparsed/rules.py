@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -87,7 +86,7 @@ class Induced:
     """
 
     rules: InducedRules
-    trace: list[dict[str, Any]]
+    trace: list[dict[str, object]]
     best_links: np.ndarray
     likely_links: np.ndarray
     edges: np.ndarray
@@ -171,7 +170,7 @@ class _Learned:
     """Settled models, fold by fold, with a record for each of their passes."""
 
     models: list[BiparseModel]
-    trace: list[dict[str, Any]]
+    trace: list[dict[str, object]]
 
 
 def _there(text: Bitexts) -> np.ndarray:

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -294,7 +293,7 @@ def write_graph(
     save(path, _matrix_arrays("graph", graph, np.float32), {"lscfg": "graph", "format": "1", "about": facts})
 
 
-def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[sparse.csr_matrix, dict[str, Any]]:
+def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[sparse.csr_matrix, dict[str, object]]:
     """The similarities of a graph of these source phrases, and its metadata.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
@@ -198,7 +197,7 @@ class Chain:
     """
 
     arrays: dict[str, np.ndarray]
-    trace: list[dict[str, Any]]
+    trace: list[dict[str, object]]
 
 
 def run_chain(
@@ -252,7 +251,7 @@ def run_chain(
 
 def _sweeps(
     sampler: TreeSampler, settings: ChainSettings, first: int, shards: Sequence[int], engine: Engine
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[dict[str, object]]:
     """Yields a record after each remaining sweep; sweep 0 is the start."""
     before = asdict(sampler.state())
     if not first:

@@ -41,7 +41,7 @@ class Checkpoint:
         self._resume = resume
         self._saved = monotonic()
 
-    def load(self, sampler: TreeSampler) -> list[dict[str, Any]]:
+    def load(self, sampler: TreeSampler) -> list[dict[str, object]]:
         """Restores the sampler, and returns the trace so far, empty for a new chain.
 
         Raises:
@@ -68,7 +68,7 @@ class Checkpoint:
             raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self._path) from error
         return trace
 
-    def save(self, sampler: TreeSampler, trace: list[dict[str, Any]], last: bool) -> None:
+    def save(self, sampler: TreeSampler, trace: list[dict[str, object]], last: bool) -> None:
         """Writes the state of the chain, if the last checkpoint is old enough or this is the last sweep."""
         if self._path is None or not (last or monotonic() - self._saved >= SECONDS):
             return

@@ -95,7 +95,7 @@ SHOWN = ("log_joint", "types", "tokens")
 """Quantities of each sweep in a history."""
 
 
-def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[str, Any]:
+def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[str, object]:
     """History of chains for JSON.
 
     Returns:

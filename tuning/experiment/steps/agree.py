@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self
+from typing import ClassVar, Generic, Self
 
 from lscfg.errors import quote
 from lscfg.io.json_files import read_json, write_json
@@ -31,14 +31,14 @@ class Agree(SystemStep):
 
     NAME: ClassVar[str] = "agree"
     KEYS: ClassVar[tuple[str, ...]] = ("agree",)
-    COLUMNS: ClassVar[Mapping[str, Any]] = {"agree": []}
+    COLUMNS: ClassVar[Mapping[str, object]] = {"agree": []}
     CHOOSES: ClassVar[bool] = True
 
     members: tuple[str, ...]
     """Systems before this one."""
 
     @classmethod
-    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+    def read(cls, table: dict[str, object], shared: Mapping[str, object], keys: Keys, reader: Reader) -> Self | None:
         members = reader.value(tuple[str, ...], table.pop("agree", []), (*keys, "agree"))
         if not members:
             return None
@@ -69,7 +69,7 @@ class Agree(SystemStep):
             add_run(plan, texts, [*dev, *test], tuned, Stage("together", together, None, files))
         return plan
 
-    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, Any]:
+    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
         return {"agree": list(self.members)}
 
 

@@ -64,7 +64,7 @@ class Propagation:
 PARTS: dict[str, type[Declared]] = {"phrases": PhraseSettings, "graph": GraphSettings, "rules": PropagationSettings}
 
 
-def read_propagation(table: Mapping[str, Any], keys: Keys, reader: Reader) -> Propagation:
+def read_propagation(table: Mapping[str, object], keys: Keys, reader: Reader) -> Propagation:
     """The settings of a table.
 
     Raises:
@@ -88,14 +88,14 @@ class Expand(SystemStep):
 
     NAME: ClassVar[str] = "expand"
     KEYS: ClassVar[tuple[str, ...]] = ("expand", "states", TABLE)
-    COLUMNS: ClassVar[Mapping[str, Any]] = {"expansion": None, "candidates": None}
+    COLUMNS: ClassVar[Mapping[str, object]] = {"expansion": None, "candidates": None}
 
     propagation: Propagation
     states: bool = False
     """True: the model learns the hidden states of these rules from their neighbours."""
 
     @classmethod
-    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+    def read(cls, table: dict[str, object], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
         own, expand, states = table.pop(TABLE, {}), table.pop("expand", False), table.pop("states", False)
         if not isinstance(own, dict):
             raise reader.error((*keys, TABLE), f"{TABLE} must be a table")
@@ -169,7 +169,7 @@ class Expand(SystemStep):
         )
         yield Stage("propagate", propagate, own.rules, files)
 
-    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, Any]:
+    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
         made = plan.stage("propagate")
         assert made is not None
         return {"expansion": files.json(made / STATISTICS), "candidates": files.json(made / EXAMPLES)}

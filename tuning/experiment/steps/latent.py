@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self
+from typing import ClassVar, Generic, Self
 
 from lscfg import kernel
 from lscfg.context.inputs import ContextInputs
@@ -40,7 +40,7 @@ MODEL = "model.lscfg"
 NO_ESTIMATOR = "none"
 
 
-def read_contexts(table: Any, keys: Keys, reader: Reader) -> tuple[Chosen, ...]:
+def read_contexts(table: object, keys: Keys, reader: Reader) -> tuple[Chosen, ...]:
     """The context models that have a table in a table, such as [context.residual].
 
     Raises:
@@ -71,7 +71,7 @@ class Latent(SystemStep):
 
     NAME: ClassVar[str] = "latent"
     KEYS: ClassVar[tuple[str, ...]] = ("estimator", "features", "context")
-    COLUMNS: ClassVar[Mapping[str, Any]] = {
+    COLUMNS: ClassVar[Mapping[str, object]] = {
         "estimator": NO_ESTIMATOR,
         "states": None,
         "effective_rules": None,
@@ -85,7 +85,7 @@ class Latent(SystemStep):
     """Context models that replace those of [context] with the same features."""
 
     @classmethod
-    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+    def read(cls, table: dict[str, object], shared: Mapping[str, object], keys: Keys, reader: Reader) -> Self | None:
         contexts = read_contexts(table["context"], (*keys, "context"), reader) if "context" in table else ()
         default = DEFAULT_ESTIMATOR if "features" in table else NO_ESTIMATOR
         name = reader.value(str, table.pop("estimator", default), (*keys, "estimator"))
@@ -206,7 +206,7 @@ class Latent(SystemStep):
             draft.latent_starts = experiment.tuning.latent_starts
         return iter(())
 
-    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, Any]:
+    def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
         assert plan.model is not None
         size = files.json(plan.model / SIZE)
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Self
+from typing import ClassVar, Generic, Self
 
 from lscfg.errors import InputError
 from lscfg.extract.extractor import EXTRACTORS
@@ -42,7 +42,7 @@ class Margin(SystemStep):
     settings: MarginSettings
 
     @classmethod
-    def read(cls, table: dict[str, Any], shared: Mapping[str, Any], keys: Keys, reader: Reader) -> Self | None:
+    def read(cls, table: dict[str, object], shared: Mapping[str, object], keys: Keys, reader: Reader) -> Self | None:
         if cls.NAME not in table:
             return None
         own = table.pop(cls.NAME)
