@@ -238,4 +238,4 @@ def test_options_that_do_not_go_together(tmp_path, capsys):
     assert (
         main(["inspect", "marginals", str(tmp_path / "m"), str(path), "--forests", "--per-sentence-grammars", "g"]) == 1
     )
-    assert "not for --forests" in capsys.readouterr().err
+    assert "--per-sentence-grammars needs sentences that are parsed here, not --forests" in capsys.readouterr().err

@@ -111,7 +111,7 @@ def test_programs_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv("CDEC_ROOT")
     monkeypatch.setenv("PATH", str(tmp_path / "b" / "training" / "mira"))
     assert hosts.find_program("kbest_cut_mira", "CDEC_ROOT").name == "kbest_cut_mira"
-    with pytest.raises(InputError, match="no optimiser 'simplex'"):
+    with pytest.raises(InputError, match="unknown optimiser 'simplex'"):
         hosts.host_optimiser("simplex", "", [], [], 1)
 
 
@@ -120,7 +120,7 @@ def test_programs_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("echo bad data >&2; exit 3", "status 3: bad data"),
         ("true", "wrote no weights"),
-        ("echo 1 2 > weights.txt", "gave 2 weights for 4 features"),
+        ("echo 1 2 > weights.txt", "returned 2 weights for 4 features"),
         ("echo 1 nan 2 3 > weights.txt", "a weight that is not finite"),
     ],
 )

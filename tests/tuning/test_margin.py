@@ -294,7 +294,7 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        (("cdec.ini", "feature_function=LSCFG model=x.lscfg"), (), "no model file|has a latent model already"),
+        (("cdec.ini", "feature_function=LSCFG model=x.lscfg"), (), "no model file|already has a latent model"),
         (("e", "p q"), (), "301 lines, but .* has 300"),
         (("a", "0-0"), (), "301 lines, but .* has 300"),
         (None, ("--set", "margin.folds=101"), "at most 100"),
