@@ -284,8 +284,8 @@ def _listen(connection: Messages, messages: queue.SimpleQueue[bytes]) -> None:
     while True:
         try:
             message = connection.recv_bytes()
-        except (EOFError, OSError):
-            os._exit(1)  # the parent has ended
+        except (EOFError, OSError, MemoryError):
+            os._exit(1)  # the parent has ended, or the block does not fit
         messages.put(message)
         if not message:
             return

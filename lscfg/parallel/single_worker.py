@@ -63,7 +63,7 @@ class Worker(Closing):
             WorkerError: the process died; the next call starts another process.
             OSError: no process can be started.
         """
-        if self._process is not None and not self._process.is_alive():  # the process died while it was idle
+        if self._process is not None and (self._reader.at_eof() or not self._process.is_alive()):  # it died while idle
             self.kill()
         if self._process is None:
             await self._start()

@@ -42,13 +42,15 @@ def attack_service(folder: Path, draw: random.Random) -> Iterator[tuple[str, str
     """
     lines = (folder / "short").read_text("utf-8").splitlines()
     with Service("-c", folder / "cdec.ini", "-w", folder / "weights", "-j", 2, "--set", "timeout=5") as service:
+        since = 0
         while True:
-            killed = draw.random() < 0.02
-            if killed and (workers := service.workers):
+            since += 1
+            if draw.random() < 0.02 and (workers := service.workers):
                 os.kill(draw.choice(workers), draw.choice((signal.SIGKILL, signal.SIGSTOP)))
+                since = 0
             status = service.raw(request(draw, lines), end=True)[0]
             faults = [line for line in service.log if "Traceback" in line or "fault in lscfg" in line]
-            if faults or not (status in ALLOWED or (killed and status == 500)):
+            if faults or not (status in ALLOWED or (since < 10 and status == 500)):
                 yield "fault", f"status {status}: {faults[:1]}"
             else:
                 yield "accepted" if status == 200 else "refused", ""
