@@ -55,6 +55,8 @@ def test_the_kind_is_that_of_the_names_ending():
     assert reader_of([two, Path("b.en.gz")]) == "text" and reader_of([two], "tsv") == "tsv"
     with pytest.raises(InputError, match=r"plain text takes two files.*\.parquet, \.tmx, \.tsv"):
         reader_of([two])
+    with pytest.raises(InputError, match=r"^x\.csv: \.csv is not read; save the table as text separated by tabulators"):
+        reader_of([Path("x.csv")])
 
 
 @pytest.mark.parametrize(
