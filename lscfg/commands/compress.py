@@ -10,7 +10,7 @@ import numpy as np
 from lscfg import log
 from lscfg.io.arguments import InputFile
 from lscfg.model.compress import CPSettings, compress
-from lscfg.options import add_jobs, add_output, finite
+from lscfg.options import add_jobs, add_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components per tensor")
     parser.add_argument(
         "--tolerance",
-        type=finite,
+        type=float,
         default=0.01,
         metavar="E",
         help="relative error at which fewer components are enough (default: %(default)s)",

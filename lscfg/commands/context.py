@@ -14,7 +14,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs, extractor_names
 from lscfg.io.arguments import InputFile
 from lscfg.model.parameters import Parameters
-from lscfg.options import add_jobs, add_output, finite
+from lscfg.options import add_jobs, add_output
 from lscfg.parser import CommandParser
 
 TABLE = "context"
@@ -54,7 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--leave-out",
-        type=finite,
+        type=float,
         default=0.0,
         metavar="SHARE",
         help="random share of the tokens to leave out, for lscfg inspect choices (default: 0)",

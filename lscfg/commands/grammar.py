@@ -29,7 +29,6 @@ from lscfg.options import (
     add_output,
     add_outputs,
     checkpoint_folder,
-    finite,
     further_outputs,
 )
 from lscfg.parallel.jobs import run_there
@@ -88,7 +87,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="most frequent target sides kept of each source side; 0: all (default: setting max_targets)",
     )
     memory = parser.add_argument(
-        "--memory", type=finite, metavar="GIB", help="memory limit: extracts in parts, which are merged on disk"
+        "--memory", type=float, metavar="GIB", help="memory limit: extracts in parts, which are merged on disk"
     )
     parser.limit(memory, "hiero")
     held_out = parser.add_argument(

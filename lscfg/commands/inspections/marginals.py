@@ -23,7 +23,7 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import atomic_write
 from lscfg.kernel import PAPER_FEATURES, FeatureOptions
 from lscfg.log import info, progress, warning
-from lscfg.options import add_jobs, add_output, finite
+from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_threads
 from lscfg.parser import CommandParser
 
@@ -60,7 +60,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--min-marginal",
-        type=finite,
+        type=float,
         default=0.0,
         metavar="X",
         help="write the applications with |marginal| of X or more, such as 1e-4 (default: all)",

@@ -11,7 +11,7 @@ from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile
 from lscfg.io.write import put_lines
 from lscfg.kernel import Inference
-from lscfg.options import add_output, finite
+from lscfg.options import add_output
 from lscfg.parser import CommandParser
 from lscfg.study.explain import Explainer
 from lscfg.study.heatmap import draw_charts
@@ -49,7 +49,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--least",
-        type=finite,
+        type=float,
         default=0.05,
         metavar="X",
         help="least marginal of spans outside the best derivation (default: %(default)s)",
