@@ -17,6 +17,8 @@ from functools import partial
 from multiprocessing import util
 from pathlib import Path
 
+import psutil
+
 from lscfg import cli
 from lscfg.errors import LscfgError
 
@@ -80,13 +82,13 @@ def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), ou
     outputs = list(outputs)
     for path in outputs:
         path.write_bytes(SENTINEL)
-    start = time.monotonic()
+    start, others = time.monotonic(), _children()
     child = os.fork()
     if child == 0:
         _work(words, folder)
     code, in_time = _wait(child, start)
     seconds = time.monotonic() - start
-    orphans = _kill_orphans(child)
+    orphans = _kill_orphans(child, others)
     said = (folder / ".stderr").read_text("utf-8", "replace")
     verdict, detail = _judge(words, code, in_time, said)
     if verdict in GOOD:
@@ -103,12 +105,12 @@ def run_case(words: Sequence[str], folder: Path, inputs: Iterable[Path] = (), ou
 
 def run_program(program: str, odd: str, folder: Path) -> Outcome:
     """Runs a Python program, to which ``odd`` is a text, in ``folder``; only errors of lscfg may end it."""
-    start = time.monotonic()
+    start, others = time.monotonic(), _children()
     child = os.fork()
     if child == 0:
         _work(("API",), folder, partial(_call, program, odd))
     code, in_time = _wait(child, start)
-    orphans = _kill_orphans(child)
+    orphans = _kill_orphans(child, others)
     verdict, detail = _judge(("API",), code, in_time, (folder / ".stderr").read_text("utf-8", "replace"))
     return Outcome("orphan" if orphans and verdict in GOOD else verdict, detail, time.monotonic() - start)
 
@@ -124,14 +126,14 @@ def _call(program: str, odd: str) -> int:
 
 def kill_case(words: Sequence[str], folder: Path, seconds: float, how: signal.Signals) -> bool:
     """Runs ``lscfg`` in a separate process and sends a signal after some seconds; true if a process is left."""
-    command = [sys.executable, "-P", "-m", "lscfg", *words]
+    command, others = [sys.executable, "-P", "-m", "lscfg", *words], _children()
     child = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
     time.sleep(seconds)
     child.send_signal(how)
     child.wait()
-    return _kill_orphans(child.pid)
+    return _kill_orphans(child.pid, others)
 
 
 def _work(words: Sequence[str], folder: Path, work: Callable[[], int] | None = None) -> None:
@@ -184,13 +186,23 @@ def adopt_orphans() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
-def _kill_orphans(child: int) -> bool:
-    """Kills what is left of the child's processes; whether anything was, a moment after its end."""
+def _children() -> set[int]:
+    """Processes whose parent is this one; with ``adopt_orphans`` also those whose parent has ended."""
+    return {one.pid for one in psutil.Process().children()}
+
+
+def _kill_orphans(child: int, before: set[int]) -> bool:
+    """Kills what is left of the child's processes; whether anything was, a moment after its end.
+
+    Args:
+        before: children that were there before, such as a service that another row attacks.
+    """
     for _ in range(40):
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
+        left = _children() - before
+        for pid in left:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        if not left:
             return False
         time.sleep(0.05)
     with contextlib.suppress(ProcessLookupError):

@@ -10,6 +10,7 @@ from lscfg.estimate.features import inside_features, outside_features
 from lscfg.estimate.pieces import Pieces
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
+from lscfg.kernel.expectation import Expectation, Weights
 
 NO_SHRINKAGE = {"shrink_source": 0.0, "shrink_arity": 0.0}
 
@@ -56,6 +57,8 @@ def expected_counts(trees, parameters, roots, m):
         first = tree.nodes[0]
         beta = {first: roots[tree.kind]}
         mass = float(alpha[first] @ beta[first])
+        if mass == 0:
+            continue
         of_roots[tree.kind] += alpha[first] * beta[first] / mass
         for n in tree.nodes:
             around = [alpha[child] if child >= 0 else np.ones(m) for child in tree.children[n]]
@@ -98,6 +101,28 @@ def test_em(m, iterations):
     for rule in range(len(examples.rules)):
         expected = parameters[int(examples.rules.arity[rule]), int(tying.row[rule])]
         assert np.allclose(model.tensor(rule), expected, rtol=0, atol=1e-12), examples.rules.text(rule)
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_impossible_trees_change_no_other(m):
+    """A rule without any probability, which trees in the middle and at the end have."""
+    derivations = corpus(25)
+    examples = Examples.of(derivations)
+    tying = Tying.of(examples, examples.counts, 0)
+    trees = Pieces.of(examples, derivations.trees[:-1]).trees(tying.row, tying.rows)
+    rng = np.random.default_rng(2)
+    tensors = [rng.random((rows, *[m] * (arity + 1))) for arity, rows in enumerate(tying.rows)]
+    roots = rng.random((2, m))
+    lexical = [tree.rule[tree.nodes[-1]][1] for tree in (Tree(trees, number) for number in range(len(trees)))]
+    tensors[0][lexical[-1]] = 0
+    parameters = {(arity, row): block[row].copy() for arity, block in enumerate(tensors) for row in range(len(block))}
+    counts, of_roots = expected_counts(trees, parameters, roots, m)
+    weights, expectation = Weights(tensors, np.ones(m), roots), Expectation(trees)
+    assert 0 < expectation.infer(weights) < len(trees)
+    assert expectation.root_counts() == pytest.approx(of_roots, abs=1e-10)
+    expectation.count(weights)
+    for (arity, row), expected in counts.items():
+        assert np.allclose(weights.tensors[arity][row], expected, rtol=0, atol=1e-10), (arity, row)
 
 
 def plain_k_means(points, m, rng):
