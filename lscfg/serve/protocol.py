@@ -351,4 +351,7 @@ class LimitedProtocol(H11Protocol):
             return
         self._lingering = self.loop.call_later(LINGER_SECONDS, self._real.abort)
         self._real.resume_reading()
-        self._real.write_eof()
+        try:
+            self._real.write_eof()
+        except OSError:  # the client has reset the connection
+            self._real.abort()

@@ -180,6 +180,8 @@ _seen: dict[str, float] = {}
 def _asyncio_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Logs a fault of a callback: in one line where the system has no more descriptors or memory."""
     error = context.get("exception")
+    if isinstance(error, OSError) and error.errno in (errno.ENOTCONN, errno.ECONNRESET, errno.EPIPE):
+        return  # a client that has left
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
         if _is_new(_seen, str(error.errno)):
             log.warning(f"connections have to wait: {error.strerror}")

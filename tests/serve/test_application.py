@@ -5,15 +5,19 @@ import errno
 import json
 import logging
 import time
+from unittest.mock import MagicMock
 
 import pytest
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
+from uvicorn.server import ServerState
+
 from lscfg.bundle.system import open_system
 from lscfg.errors import InputError, KernelError, WorkerError
 from lscfg.serve.application import Application
 from lscfg.serve.guard import Hosts
+from lscfg.serve.protocol import LimitedProtocol, ServiceConfig
 from lscfg.serve.query import _too_deep
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
@@ -150,3 +154,22 @@ def test_the_depth_of_content_is_found_in_linear_time(piece):
 )
 def test_depth_is_that_of_brackets_outside_strings(body, deep):
     assert _too_deep(body) is deep
+
+
+def test_a_connection_that_was_reset_is_closed_without_a_fault():
+    """The system refuses to end the sending side of a socket whose client has gone."""
+    transport = MagicMock()
+    transport.write_eof.side_effect = OSError(errno.ENOTCONN, "Transport endpoint is not connected")
+    transport.is_closing.return_value = False
+    transport.get_extra_info.return_value = None
+    notes = []
+
+    async def whole():
+        config = ServiceConfig(MagicMock(), 1.0, 128, lambda *note: notes.append(note))
+        protocol = LimitedProtocol(config, ServerState(), {})
+        protocol.connection_made(transport)
+        protocol.data_received(b"nonsense\r\n\r\n")
+        protocol.connection_lost(None)
+
+    asyncio.run(whole())
+    assert transport.abort.called and [note[1] for note in notes] == [400]
