@@ -37,7 +37,7 @@ def text_beginning(data: bytes, path: str | os.PathLike[str]) -> bytes:
     for begin, kind in _ARCHIVES.items():
         if data.startswith(begin):
             raise InputError(f"not text but {kind}", path)
-    if wide := _wide(data[:_LOOK]):
+    if wide := _wide(data[:_LOOK].partition(b"\n")[0]):
         raise InputError(f"not valid UTF-8; looks like {wide}: iconv -f {wide} -t UTF-8", path, 1)
     if b"\r" in data and b"\n" not in data and b"\r" in data.rstrip(b"\r"):
         raise InputError("lines end in a carriage return alone; convert them: tr '\\r' '\\n'", path, 1)
