@@ -12,6 +12,7 @@ from forests import RULES, Brute, build
 from helpers import derivations, rule_table, save_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mutations import join_file, split_file
 from reference import FigureOne
 
 from lscfg.errors import InputError
@@ -418,12 +419,9 @@ def test_a_tensor_that_is_not_finite_is_told_when_it_is_needed(tmp_path):
     table = rule_table(RULES)
     tensors = [np.full([2] * (a + 1), 0.1) for a in table.arity]
     path = save_model(tmp_path / "m", table, tensors, np.ones(2), np.ones(2))
-    data = bytearray(path.read_bytes())
-    length = int.from_bytes(data[:8], "little")
-    begin, end = json.loads(data[8 : 8 + length])["C2"]["data_offsets"]
-    first = 8 + length + begin
-    data[first : first + end - begin] = np.full((end - begin) // 8, np.nan).tobytes()
-    path.write_bytes(data)
+    metadata, arrays = split_file(path.read_bytes())
+    arrays["C2"][2] = np.full(len(arrays["C2"][2]) // 8, np.nan).tobytes()
+    path.write_bytes(join_file(metadata, arrays))
     model = Model(path)
     grammar = model.grammar()
     forest = grammar.parse(grammar.vocab.add_line("a b c"), ParseOptions(100, False, 2, X))
