@@ -250,8 +250,8 @@ BAD = [
 def test_bad_sentences_name_file_and_line(tmp_path, bad):
     with pytest.raises(InputError, match="f:2: "):
         list(stream_aligned(*aligned_files(tmp_path, ["a", bad], ["x", "y"], ["", ""])))
-    with pytest.raises(InputError, match=r"e\.gz:1: "):
-        list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], [bad, "y"], ["", ""])))
+    with pytest.raises(InputError, match=r"e\.gz:2: "):
+        list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], ["y", bad], ["", ""])))
 
 
 @pytest.mark.parametrize("bad", BAD)
