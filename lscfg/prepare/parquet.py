@@ -152,7 +152,8 @@ def _is_text(kind: Any) -> bool:
 def _missing(schema: Any, name: str, texts: Sequence[tuple[str, ...]]) -> str:
     there = ", ".join(".".join(way) for way in texts) or "none"
     others = ", ".join(f"{column.name} ({column.type})" for column in schema if (column.name,) not in texts)
-    return f"no column of text {quote(name)}; columns of text: {there}" + (f"; others: {cut(others)}" if others else "")
+    found = f"columns of text: {there}" + (f"; others: {cut(others)}" if others else "")
+    return f"no column of text {quote(name)}; {' '.join(found.split())}"  # a name may contain ends of lines
 
 
 def _list_of_translations(

@@ -110,4 +110,5 @@ def list_languages(tags: Iterable[str]) -> str:
     """Languages for a message, the most frequent ones first, with their counts if known."""
     counted = isinstance(tags, Counter)
     rows = Counter(tags).most_common(12)
-    return cut(", ".join(f"{tag or 'no code'} ({count})" if counted else tag for tag, count in rows)) or "none"
+    shown = ", ".join(f"{tag or 'no code'} ({count})" if counted else tag for tag, count in rows)
+    return cut(" ".join(shown.split())) or "none"  # a tag may contain ends of lines

@@ -271,6 +271,8 @@ def test_languages_of_a_memory_are_listed_if_none_fits(tmp_path):
     assert refused("tmx", path, languages=("fr", "en")) == (
         f"{path}: no unit has a segment of both fr and en; languages: de (2), en (1), no code (1)"
     )
+    written(path, memory([("d&#10;e", "a")]))
+    assert refused("tmx", path).endswith("languages: d e (1)")
     written(path, '<tmx><tu><tuv xml:lang="de">a</tuv></tu></tmx>')
     assert refused("tmx", path).endswith("no unit has a segment of both de and en; languages: none")
 
@@ -435,6 +437,7 @@ def test_bad_parquet(table, tmp_path):
     )
     assert "no column of text 'number'" in refused("parquet", other, source_field="number")
     assert "are the same column" in refused("parquet", other, source_field="text", target_field="text")
+    assert "columns of text: t r" in refused("parquet", table(**{"t\nr": ["a"]}))
     assert "columns of text: none" in refused("parquet", table(number=[1]))
     good = table(translation=PAIRS * 100)
     data = good.read_bytes()
