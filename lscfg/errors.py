@@ -10,7 +10,7 @@ SHOWN = 80
 """Most characters of a piece of input that a message quotes."""
 
 LONGEST = 1200
-"""Most characters of a line of a message, without the name of the file."""
+"""Most characters of a line of a message, and of the name of the file before it."""
 
 
 def cut(text: object) -> str:
@@ -50,7 +50,8 @@ class InputError(LscfgError, ValueError):
     def __init__(self, message: str, path: str | PathLike[str] | None = None, line: int | None = None):
         self.path = path
         self.line = line
-        where = "" if path is None else f"{path}:{line}: " if line else f"{path}: "
+        place = "" if path is None else _bounded(str(path))
+        where = "" if path is None else f"{place}:{line}: " if line else f"{place}: "
         own = {code: text for code, text in _CONTROLS.items() if code != ord("\n")}  # a message may have several lines
         lines = map(_bounded, message.translate(own).split("\n"))
         super().__init__(where.translate(_CONTROLS) + "\n".join(lines))

@@ -24,3 +24,9 @@ def test_a_line_of_a_message_is_bounded():
     said = str(InputError("what is wrong: " + "x" * 50_000 + "; give another\nsee docs", "file", 3))
     assert said.startswith("file:3: what is wrong: xxx") and said.endswith("xxx; give another\nsee docs")
     assert len(said) < 1300
+
+
+def test_a_name_of_a_file_is_bounded():
+    error = InputError("cannot read", "a" * 100_000, 3)
+    assert len(str(error)) < 1300 and str(error).endswith("aaa:3: cannot read")
+    assert error.path == "a" * 100_000

@@ -90,19 +90,19 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("--library is for latent features, which need --model, too")
     if (args.lm or args.model) and not args.grammar:
         raise InputError("--lm and --model are for cdec.ini, which needs --grammar, too")
+    if args.grammar and not args.lm:
+        raise InputError("cdec.ini needs a language model; name one with --lm")
+    wanted = bool(given or args.raw or not args.grammar)
+    for file in (*((experiment,) if wanted else ()), *((ini, weights) if args.grammar else ())):
+        check_replaceable(file)
     made = None
     if args.grammar:
-        if not args.lm:
-            raise InputError("cdec.ini needs a language model; name one with --lm")
         for path in filter(None, (args.grammar, args.lm, args.model, args.library)):
             relative(path, folder)
         model, library = (Path(name) if name else None for name in (args.model, args.library))
         made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.rules, library)
         lines = format_ini(made[0])
-    wanted = bool(given or args.raw or not made)
     prepare = _prepare(args) if args.raw else None
-    for path in (*((experiment,) if wanted else ()), *((ini, weights) if made else ())):
-        check_replaceable(path)
     make_folder(folder)
     if wanted:
         with atomic_write(experiment) as file:

@@ -142,9 +142,9 @@ def test_a_file_that_ends_too_early_names_its_last_line(corpus, text):
         read(corpus, TOML + text if text else "x = 1")
 
 
-def test_more_states_than_features_name_the_system(corpus, tmp_path):
-    """Only the estimator knows how many there are; nothing is tuned before."""
+def test_more_states_than_fit_into_memory_name_the_system(corpus, tmp_path):
+    """Only the estimator knows how many fit; nothing is tuned before."""
     (corpus / "large.toml").write_text(TOML.replace("m = 3", "m = 100000"))
-    with pytest.raises(LscfgError, match=r"^system SPECTRAL: 100000 hidden states from .* smaller m$"):
+    with pytest.raises(LscfgError, match=r"^system SPECTRAL: m = 100000 hidden states need .* smaller -m$"):
         run_experiment(corpus / "large.toml", tmp_path, 1)
     assert not list(tmp_path.glob("cache/tune*"))

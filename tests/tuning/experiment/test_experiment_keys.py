@@ -303,7 +303,7 @@ def doubles(tmp_path_factory):
             "lscfg.tuning.experiment.stages.rules.align_both_ways",
             SimpleNamespace(joined=lambda heuristic: [heuristic]),
         )
-        found.put("lscfg.tuning.experiment.stages.rules.check_arpa")
+        found.put("lscfg.tuning.experiment.stages.rules.check_language_model")
         found.put("lscfg.tuning.experiment.stages.rules.build_lm")
         found.put("lscfg.tuning.experiment.stages.rules.read_grammar", [])
         found.put("lscfg.tuning.experiment.stages.rules.derive_files", {"sentences": 2})
@@ -430,7 +430,7 @@ def test_each_key_of_a_table_alone(corpus, cls, heading, found, item):
 
 def test_keys_of_alignments_and_language_model(doubles):
     """Those of files are in the run; what is made where there are none, besides."""
-    doubles.check_arpa.assert_called_once_with(doubles.folder / "arpa", 2)
+    doubles.check_language_model.assert_called_once_with(doubles.folder / "arpa", 2)
     assert not doubles.align_both_ways.called and not doubles.build_lm.called
     experiment, cache = read_experiment(doubles.folder / "e.toml"), StageCache(doubles.folder / "cache")
     corpus = dataclasses.replace(experiment.corpus, alignment=[])

@@ -18,7 +18,6 @@ from lscfg.extract.extractor import EXTRACT, EXTRACTORS, SELECT, TREES
 from lscfg.formats.ini import DecoderConfig
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar, write_union
-from lscfg.io.arpa import check_arpa
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines, stream_lines
 from lscfg.io.write import copy_text, write_lines
@@ -256,8 +255,7 @@ class LanguageModelFiles(Generic[File]):
 def language_model(folder: Path, settings: LanguageModelSettings, inputs: LanguageModelFiles[Path], jobs: int) -> None:
     """Copies the n-gram model of the target side, or estimates it from parallel and monolingual text."""
     if settings.file:
-        check_arpa(settings.file, settings.order)
-        check_language_model(settings.file)
+        check_language_model(settings.file, settings.order)
         copy_text(settings.file, folder / LM)
         return
     assert inputs.text is not None
