@@ -68,7 +68,7 @@ class MainParser(CommandParser):
         width = max(len(names) for names, _ in options)
         parts += ["options:", *(f"  {names:<{width}}  {text}" for names, text in options), ""]
         parts += ["examples:", *(f"  {line}" for line in SESSION), ""]
-        return "\n".join([*parts, "exit status: 0 good, 1 bad input, 2 bad usage, 70 a fault of lscfg\n"])
+        return "\n".join([*parts, "exit status: 0 success, 1 bad input, 2 bad usage, 70 internal error\n"])
 
 
 def build_parser(commands: Sequence[Command], chosen: str | None = None) -> MainParser:
@@ -170,10 +170,10 @@ def _main(given: Sequence[str]) -> int:
         sys.stdout.flush()
     except Terminated as end:
         with suppress(OSError):  # the terminal may have gone
-            print(f"{name}: ended by {end.signal}; what was finished is kept", file=sys.stderr)
+            print(f"{name}: ended by {end.signal}; finished work is kept", file=sys.stderr)
         return end.status
     except KeyboardInterrupt:
-        print(f"{name}: interrupted; what was finished is kept", file=sys.stderr)
+        print(f"{name}: interrupted; finished work is kept", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
         _drop_output()
@@ -181,7 +181,7 @@ def _main(given: Sequence[str]) -> int:
         message, status = explain(error)
         print(f"{name}: {message}", file=sys.stderr)
         try:
-            sys.stdout.flush()  # what was finished is kept
+            sys.stdout.flush()  # finished work is kept
         except OSError:
             _drop_output()
         return status

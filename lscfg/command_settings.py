@@ -100,7 +100,7 @@ def _rows(cls: type[Declared], leave: Collection[str]) -> list[tuple[str, str]]:
 def _described(item: Setting) -> str:
     """The help of a setting with its values and its default."""
     values = ", ".join(item.limits.choices)
-    return f"{item.help}{f': {values}' if values else ''} (default: {item.default_text()})"
+    return f"{item.meaning()}{f': {values}' if values else ''} (default: {item.default_text()})"
 
 
 def _add_option(parser: CommandParser, item: Setting, choices: Sequence[str], default: str) -> argparse.Action:

@@ -273,6 +273,10 @@ class Setting:
             name = f"no-{name}"
         return f"-{name}" if len(name) == 1 else f"--{name}"
 
+    def meaning(self) -> str:
+        """The help of the key. That of an option which turns a default off describes the other value."""
+        return f"false: {self.help}" if self.kind is bool and self.default else self.help
+
     def default_text(self) -> str:
         """The default for help and tables, or ``none``."""
         if self.shown:
@@ -342,7 +346,5 @@ def settings_table(cls: type[Declared]) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for item in settings_of(cls):
         values = str(item.limits) or {bool: "true, false", Path: "a file", str: "a string"}.get(item.kind, "any")
-        # the help of an option that turns something off
-        meaning = f"false: {item.help}" if item.kind is bool and item.default else item.help
-        meaning = meaning.replace("|", r"\|")
+        meaning = item.meaning().replace("|", r"\|")
         yield f"| `{item.name}` | {item.default_text()} | {values} | {meaning} |".replace("|  |", "| |")

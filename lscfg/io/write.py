@@ -51,7 +51,7 @@ def check_replaceable(path: str | os.PathLike[str], *contents: str) -> None:
         InputError: a file with other content exists.
     """
     if os.path.lexists(path) and not (contents and read_bytes(path) in [text.encode() for text in contents]):
-        raise InputError("exists and would be replaced; name another folder, or remove the file", path)
+        raise InputError("already exists; name another folder, or remove the file", path)
 
 
 def _target(path: str | os.PathLike[str]) -> Path:

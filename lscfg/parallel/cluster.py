@@ -241,6 +241,6 @@ class Cluster(Engine):
                 raise InputError("the engine was closed")
             if time.monotonic() > until:
                 where = self._address.scheduler or self._address.scheduler_file
-                hint = f"{cure}, and run again: what was finished is kept"
+                hint = f"{cure}, and run again: finished work is kept"
                 raise InputError(f"cluster {where}: {reason} within {patience:g} s; {hint}")
             time.sleep(0.5)

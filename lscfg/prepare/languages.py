@@ -161,13 +161,13 @@ def code_fault(code: str) -> str:
     A code of three letters is taken as ISO 639-3, whose list is not known here.
     """
     if not _CODE.fullmatch(code):
-        return "is no code of a language as en, eng or pt-BR"
+        return "is not a language code such as en, eng or pt-BR"
     first = re.split("[-_]", code.lower())[0]
     if len(first) == 3 or first in _BASES:
         return ""
     if first in _COUNTRIES:
-        return f"is the code of a country; the language is {_COUNTRIES[first]}"
-    return "is no code of ISO 639, as en or eng"
+        return f"is a country code; the language is {_COUNTRIES[first]}"
+    return "is not an ISO 639 code"
 
 
 def is_unspaced(code: str) -> bool:

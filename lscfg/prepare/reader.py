@@ -61,7 +61,7 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     found = wanted or (ending if ending in TEXT_READERS else TEXT)
     if found == TEXT and len(files) != 2:
         if wanted is None and ending in ("csv", "xls", "xlsx", "ods"):
-            raise InputError(f".{ending} is not read; save the table as text separated by tabulators (.tsv)", files[0])
+            raise InputError(f".{ending} is not supported; save the table as text separated by tabs (.tsv)", files[0])
         others = ", ".join(f".{name}" for name in TEXT_READERS if name != TEXT)
         raise InputError(f"plain text takes two files, a source and its translation; one file of both is {others}")
     return found

@@ -34,12 +34,12 @@ class PrepareSettings(Declared):
     unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
     tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names(), common=True)
     casing: str = setting(
-        "true", "casing: true (as within sentences), lower (small letters only), or none (unchanged)", choices=CASINGS
+        "true", "casing: true (as within sentences), lower (lowercase), or none (unchanged)", choices=CASINGS
     )
-    max_length: int = setting(100, "most words of a sentence of the training text", least=1)
-    max_ratio: float = setting(9.0, "most words of one side for each of the other in the training text", least=1)
-    keep_duplicates: bool = setting(False, "duplicates of pairs of the training text kept")
-    drop_copies: bool = setting(False, "pairs of the training text with equal sides dropped")
+    max_length: int = setting(100, "maximum words per sentence of the training text", least=1)
+    max_ratio: float = setting(9.0, "maximum length ratio between the two sides in the training text", least=1)
+    keep_duplicates: bool = setting(False, "keep duplicate training pairs")
+    drop_copies: bool = setting(False, "drop training pairs with identical sides")
     dev: int = setting(0, "number of pairs set aside for tuning", least=0, common=True)
     test: int = setting(0, "number of pairs set aside for testing", least=0, common=True)
     seed: int = setting(1, "seed of the choice of these pairs", least=0)
@@ -53,7 +53,7 @@ class PrepareSettings(Declared):
         for name in ("source_language", "target_language"):
             value = getattr(self, name)
             if value and (fault := code_fault(value)):
-                raise SettingError(name, f"must be a language as en, eng or pt-BR: {quote(value)} {fault}")
+                raise SettingError(name, f"must be a language code such as en, eng or pt-BR; {quote(value)} {fault}")
         if self.tokenisation is None:
             object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
 

@@ -1,4 +1,4 @@
-"""Tables of text: a pair on each line, its fields separated by tabulators, without quoting."""
+"""Tables of text: a pair on each line, its fields separated by tabs, without quoting."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class ColumnSettings(Declared):
 
 
 class TabSeparated(TextReader[ColumnSettings]):
-    """Tables with tabulators."""
+    """Tables separated by tabs."""
 
-    HELP = "tables with a pair on each line, fields separated by tabulators"
+    HELP = "tables with a pair on each line, fields separated by tabs"
     VERSION = 2
     Settings = ColumnSettings
 
@@ -98,10 +98,12 @@ def parse_table(
         good += 1
         yield pair
     if (header or number) and not good:
-        raise InputError(f"no line has {wanted} columns separated by tabulators", path)
+        raise InputError(f"no line has {wanted} columns separated by tabs", path)
     if not header and names_columns(first, (source, target), wanted, languages):
         named = " and ".join(quote(first[0].split("\t")[column]) for column in (source, target))
-        log.warning(f"{path}:1: {named} seem to name the columns and count as a pair; header = true skips this line")
+        log.warning(
+            f"{path}:1: {named} look like column names but are treated as a pair; header = true in [prepare] skips them"
+        )
     if quoted:
         log.warning(
             f"{path}:{example}: {quoted} lines have fields in quotes with doubled quotes inside, as spreadsheets write"

@@ -15,10 +15,10 @@ class ServeSettings(Declared):
         SettingError: a limit is out of its range.
     """
 
-    max_request: int = setting(1 << 20, "most bytes of a request", least=100, most=1 << 28, metavar="BYTES")
-    max_sentences: int = setting(100, "most sentences of a request", least=1)
-    max_characters: int = setting(5000, "most characters of a sentence", least=1)
-    max_words: int = setting(150, "most words of a sentence", least=1)
-    max_translations: int = setting(200, "most translations that a request asks for, in all lists", least=1)
-    queue: int = setting(32, "most requests that are worked on or wait", least=1)
-    timeout: float = setting(30.0, "seconds for a request to come, and again to be answered", above=0, most=86400)
+    max_request: int = setting(1 << 20, "maximum bytes of a request", least=100, most=1 << 28, metavar="BYTES")
+    max_sentences: int = setting(100, "maximum sentences of a request", least=1)
+    max_characters: int = setting(5000, "maximum characters of a sentence", least=1)
+    max_words: int = setting(150, "maximum words of a sentence", least=1)
+    max_translations: int = setting(200, "maximum translations of a request, over all lists", least=1)
+    queue: int = setting(32, "maximum requests running or queued", least=1)
+    timeout: float = setting(30.0, "seconds to receive a request, and again to answer it", above=0, most=86400)

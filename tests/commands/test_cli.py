@@ -536,7 +536,7 @@ def test_a_command_that_is_told_to_end_leaves_nothing(tmp_path, number):
     assert process.stdout.readline() == b"writing\n" and list(tmp_path.glob(".lscfg.*.tmp"))
     process.send_signal(number)
     assert process.wait(20) == 128 + number
-    told = f"lscfg compress: ended by {signal.Signals(number).name}; what was finished is kept\n"
+    told = f"lscfg compress: ended by {signal.Signals(number).name}; finished work is kept\n"
     assert process.stderr.read().decode() == told
     process.stdout.close()
     process.stderr.close()

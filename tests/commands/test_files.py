@@ -86,7 +86,7 @@ def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):
         path.parent.mkdir(exist_ok=True, parents=True)
         path.write_text("precious\n")
         assert main(shlex.split(line)) == 1
-        assert f"{name}: exists and would be replaced" in capsys.readouterr().err
+        assert f"{name}: already exists" in capsys.readouterr().err
         assert path.read_text() == "precious\n"
         path.unlink()
 

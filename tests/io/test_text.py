@@ -302,7 +302,7 @@ def test_what_is_there_is_replaced_only_if_it_is_what_lscfg_writes(tmp_path):
     path.write_text("ours\n")
     check_replaceable(path, "theirs\n", "ours\n")
     for contents in ((), ("theirs\n",)):
-        with pytest.raises(InputError, match="glue: exists and would be replaced"):
+        with pytest.raises(InputError, match="glue: already exists"):
             check_replaceable(path, *contents)
 
 

@@ -58,13 +58,13 @@ def test_relatives_lend_their_rules():
 @pytest.mark.parametrize(
     ("code", "fault"),
     [
-        ("jp", "is the code of a country; the language is ja"),
-        ("cz-CZ", "is the code of a country; the language is cs"),
-        ("xx", "is no code of ISO 639, as en or eng"),
-        ("english", "is no code of ISO 639, as en or eng"),
-        ("e", "is no code of a language as en, eng or pt-BR"),
-        ("de;", "is no code of a language as en, eng or pt-BR"),
-        ("", "is no code of a language as en, eng or pt-BR"),
+        ("jp", "is a country code; the language is ja"),
+        ("cz-CZ", "is a country code; the language is cs"),
+        ("xx", "is not an ISO 639 code"),
+        ("english", "is not an ISO 639 code"),
+        ("e", "is not a language code such as en, eng or pt-BR"),
+        ("de;", "is not a language code such as en, eng or pt-BR"),
+        ("", "is not a language code such as en, eng or pt-BR"),
     ],
 )
 def test_what_is_no_language(code, fault):

@@ -55,7 +55,7 @@ def test_the_kind_is_that_of_the_names_ending():
     assert reader_of([two, Path("b.en.gz")]) == "text" and reader_of([two], "tsv") == "tsv"
     with pytest.raises(InputError, match=r"plain text takes two files.*\.parquet, \.tmx, \.tsv"):
         reader_of([two])
-    with pytest.raises(InputError, match=r"^x\.csv: \.csv is not read; save the table as text separated by tabulators"):
+    with pytest.raises(InputError, match=r"^x\.csv: \.csv is not supported; save the table as text separated by tabs"):
         reader_of([Path("x.csv")])
 
 
@@ -149,7 +149,7 @@ def test_lines_of_another_number_of_columns_are_faults(tmp_path):
     written(table, "de\ten\tnote\na\tb\nc\td\t\n")
     assert [fault for *_, fault in read("tsv", table, header=True)] == [FEW_COLUMNS, ""]
     written(table, "de\ten\nid\ta\tb\n")
-    assert refused("tsv", table, header=True) == f"{table}: no line has 2 columns separated by tabulators"
+    assert refused("tsv", table, header=True) == f"{table}: no line has 2 columns separated by tabs"
     written(table, "".join(f"{n}\tde {n}\ten {n}\n" for n in range(2000)) + "2001\tde\ten\tmore\n")
     assert [fault for *_, fault in read("tsv", table, source_column=2, target_column=3)] == [""] * 2000 + [MANY_COLUMNS]
 
@@ -202,7 +202,7 @@ def test_quotes_of_a_spreadsheet_are_warned_of(tmp_path, caplog):
 
 def test_bad_tables(tmp_path):
     table = written(tmp_path / "a.tsv", "one two\nthree\n")
-    assert refused("tsv", table) == f"{table}: no line has 2 columns separated by tabulators"
+    assert refused("tsv", table) == f"{table}: no line has 2 columns separated by tabs"
     with pytest.raises(SettingError, match="target_column must be another column"):
         read("tsv", table, source_column=2)
     latin = written(tmp_path / "l.tsv", "a\tb\nß\tb\n".encode("latin-1"))

@@ -31,14 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("folder", type=output_folder(), metavar="DIR", help="folder to write")
     corpus = parser.add_argument_group(
-        "experiment.toml", "written unless only a grammar is named; a file that is missing here gets a name to replace"
+        "experiment.toml", "written unless only a grammar is named; files that you omit get placeholder names"
     )
     add_source(corpus, CORPUS["source"][1])
     corpus.add_argument("-t", "--target", type=InputFile, metavar="TEXT", help=CORPUS["target"][1])
     corpus.add_argument(
         "--raw",
         action="store_true",
-        help="raw text, which lscfg run prepares, and of which it draws pairs for tuning and testing",
+        help="treat the text as raw: lscfg run tokenises it and sets pairs aside for tuning and testing",
     )
     for side in ("source", "target"):
         corpus.add_argument(
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar=("SOURCE", "REFERENCE"),
             help=f"text to {use} on, and its reference translation",
         )
-    decoder = parser.add_argument_group("cdec.ini and start.weights", "written where a grammar is named")
+    decoder = parser.add_argument_group("cdec.ini and start.weights", "written if --grammar is given")
     decoder.add_argument("--grammar", type=InputFile, metavar="FILE", help="grammar of lscfg grammar")
     decoder.add_argument("--lm", type=InputFile, metavar="FILE", help="language model of lscfg lm")
     decoder.add_argument("--model", type=InputFile, metavar="MODEL", help="model of lscfg estimate (default: none)")

@@ -38,13 +38,16 @@ def add_arguments(parser: CommandParser) -> None:
     add_reference(parser)
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")
     parser.add_argument(
-        "--metrics", metavar="LIST", default="bleu", help="metrics besides BLEU: chrf, ter, comet (default: none)"
+        "--metrics",
+        metavar="LIST",
+        default=PRIMARY,
+        help=f"metrics besides BLEU: {', '.join(name for name in METRICS.names() if name != PRIMARY)} (default: none)",
     )
     parser.add_argument(
         "--comet",
         type=InputFile,
         metavar="MODEL",
-        help="checkpoint of COMET, which scores as well; needs --source and the package unbabel-comet",
+        help="checkpoint of COMET; adds COMET scores, and needs --source and the package unbabel-comet",
     )
     parser.add_argument(
         "--samples", type=int, default=1000, metavar="N", help="samples of the paired bootstrap (default: %(default)s)"

@@ -62,10 +62,10 @@ def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, object] | N
         ("evaluation", schema.EvaluationSettings, {"against": ["HIERO"]}),
         ("report", schema.Report, {}),
     ]
-    lines = ["# An experiment for lscfg run. Files count from the folder of this file.", "", "[corpus]"]
+    lines = ["# An experiment for lscfg run. Paths are relative to its folder.", "", "[corpus]"]
     files = [(key, corpus.get(key, name), text) for key, (name, text) in CORPUS.items()]
     if prepare is not None:
-        lines += ["raw = true  # text as people write it, of which [prepare] makes a corpus"]
+        lines += ["raw = true  # untokenised text; see [prepare]"]
         wanted = {*corpus} or {"source", "target"}  # a file of pairs has no separate target
         files = [(key, name, text) for key, name, text in files if key in wanted]
         parts.insert(0, ("prepare", PrepareSettings, dict(prepare)))
@@ -84,7 +84,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
         "estimator": "of the hidden states",
         "features": "families of latent features",
         "start": "system whose tuned weights tuning starts from",
-        "agree": "systems from whose translations it chooses what they agree on",
+        "agree": "member systems of the consensus",
     }
     if "estimator" in settings:
         settings = {**settings, "features": DEFAULT_FEATURES.split(","), "start": settings.get("start", "MIN")}
@@ -98,7 +98,7 @@ def _system(settings: Mapping[str, Any]) -> list[str]:
 def _line(item: Setting, given: Mapping[str, object]) -> tuple[str, str]:
     """A key with its value, and its meaning; a key without a default is a comment."""
     value = given.get(item.name, item.default)
-    text = f"false: {item.help}" if item.kind is bool and item.default else item.help
+    text = item.meaning()
     if value in (None, (), ""):
         shown = item.default_text().replace("`", "")
         return f"# {item.name} =", f"{text} (default: {shown})"

@@ -103,6 +103,8 @@ def headline(results: dict[str, Any]) -> str:
     rows = results["systems"]
     best = max(rows, key=lambda row: row["test_bleu"])
     base = next(row for row in rows if row["system"] == results["baseline"])
+    if len(rows) == 1:
+        return f"{best['system']} has a test BLEU of {best['test_bleu']:.2f}."
     if best is base:
         return f"No system has a better test BLEU than the baseline {base['system']} ({base['test_bleu']:.2f})."
     gain = best["test_bleu"] - base["test_bleu"]

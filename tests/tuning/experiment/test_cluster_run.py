@@ -164,7 +164,7 @@ def test_an_interrupted_run_says_so_in_one_line(corpus, tmp_path):
     started = Started("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", "local:1")
     status, log = started.follow(lambda stage: stage == "lm" and started.process.send_signal(signal.SIGINT))
     assert status == 130 and "Traceback" not in log, log
-    assert log.splitlines()[-1] == "lscfg run: interrupted; what was finished is kept"
+    assert log.splitlines()[-1] == "lscfg run: interrupted; finished work is kept"
 
 
 def test_the_cluster_goes_away_and_the_run_resumes(corpus, plain, tmp_path):
@@ -248,5 +248,5 @@ def test_nobody_there_is_one_line(corpus, tmp_path):
     done = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--cluster", tmp_path / "place.yaml")
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert done.stderr.splitlines()[-1].endswith(
-        "no scheduler answers within 1 s; start it, and run again: what was finished is kept"
+        "no scheduler answers within 1 s; start it, and run again: finished work is kept"
     )
