@@ -51,17 +51,22 @@ class TextReader(Kind[SettingsT]):
 TEXT_READERS: Registry[TextReader[Declared]] = Registry("lscfg.text_readers", TextReader, "text reader")
 
 
+def ending(file: Path) -> str:
+    """The ending of a file's name in small letters, without its dot and without that of a compressed file."""
+    return plain_name(file.name).rpartition(".")[2].lower()
+
+
 def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     """The name of the reader of some files: the wanted one, else that of the ending of the first file's name.
 
     Raises:
         InputError: the reader takes another number of files.
     """
-    ending = plain_name(files[0].name).rpartition(".")[2].lower()
-    found = wanted or (ending if ending in TEXT_READERS else TEXT)
+    kind = ending(files[0])
+    found = wanted or (kind if kind in TEXT_READERS else TEXT)
     if found == TEXT and len(files) != 2:
-        if wanted is None and ending in ("csv", "xls", "xlsx", "ods"):
-            raise InputError(f".{ending} is not supported; save the table as text separated by tabs (.tsv)", files[0])
+        if wanted is None and kind in ("csv", "xls", "xlsx", "ods"):
+            raise InputError(f".{kind} is not supported; save the table as text separated by tabs (.tsv)", files[0])
         others = ", ".join(f".{name}" for name in TEXT_READERS if name != TEXT)
         raise InputError(f"plain text takes two files, a source and its translation; one file of both is {others}")
     return found

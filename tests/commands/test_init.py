@@ -121,6 +121,8 @@ def test_raw_text_without_languages_is_refused_before_anything_is_written(tmp_pa
     (made / "raw.tsv").write_text("Una casa.\tA house.\n")
     assert main(["init", str(tmp_path / "new"), "--raw", "-s", "raw.tsv"]) == 1
     assert "raw.tsv: --source-language must be given" in capsys.readouterr().err
+    assert main(["init", str(tmp_path / "new"), "-s", "raw.tsv"]) == 1
+    assert "raw.tsv: a file of pairs (.tsv) is raw text; add --raw" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 
