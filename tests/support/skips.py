@@ -22,7 +22,7 @@ ACCEPTED = (
     r"no chromium on PATH to .*",
     r"no torch; see experiments/requirements-neural\.txt",
     r"FANG_ROOT does not name the folder of the original program",
-    r"(clang|clang-format|valgrind) is not installed",
+    r"(clang|clang\+\+|clang-format|valgrind) is not installed",
     r"no cross-compiler: .*",
     r"no locale with a comma: .*",
     # systems: sil-thot has no wheel for Linux on ARM
