@@ -51,7 +51,7 @@ class TextReader(Kind[SettingsT]):
 TEXT_READERS: Registry[TextReader[Declared]] = Registry("lscfg.text_readers", TextReader, "text reader")
 
 
-def ending(file: Path) -> str:
+def file_ending(file: Path) -> str:
     """The ending of a file's name in small letters, without its dot and without that of a compressed file."""
     return plain_name(file.name).rpartition(".")[2].lower()
 
@@ -62,7 +62,7 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     Raises:
         InputError: the reader takes another number of files.
     """
-    kind = ending(files[0])
+    kind = file_ending(files[0])
     found = wanted or (kind if kind in TEXT_READERS else TEXT)
     if found == TEXT and len(files) != 2:
         if wanted is None and kind in ("csv", "xls", "xlsx", "ods"):

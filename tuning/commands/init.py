@@ -14,7 +14,7 @@ from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
 from lscfg.log import progress
 from lscfg.options import add_source
-from lscfg.prepare.reader import TEXT, TEXT_READERS, ending, reader_of
+from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, reader_of
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import SettingError
 from lscfg.tuning.experiment.template import (
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("--library is for latent features, which need --model, too")
     if (args.lm or args.model) and not args.grammar:
         raise InputError("--lm and --model are for cdec.ini, which needs --grammar, too")
-    if args.source and not args.raw and (kind := ending(Path(args.source))) in TEXT_READERS and kind != TEXT:
+    if args.source and not args.raw and (kind := file_ending(Path(args.source))) in TEXT_READERS and kind != TEXT:
         raise InputError(f"a file of pairs (.{kind}) is raw text; add --raw", args.source)
     if args.grammar and not args.lm:
         raise InputError("cdec.ini needs a language model; name one with --lm")
