@@ -52,6 +52,26 @@ def doubts(
     return found
 
 
+def uneven_references(references: Sequence[Sequence[str]]) -> str:
+    """A warning of lines with an empty reference next to one of words; empty if there are none.
+
+    BLEU compares the length of a translation to the closest reference, and TER to the mean of all, so an empty line,
+    which may mean that a reference is missing, favours short translations. sacrebleu counts empty lines likewise.
+
+    Args:
+        references: one document per reference set, equally long.
+    """
+    lines = enumerate(zip(*references, strict=True), 1)
+    uneven = [number for number, texts in lines if len({bool(text.strip()) for text in texts}) > 1]
+    if not uneven:
+        return ""
+    return (
+        f"{len(uneven)} of {len(references[0])} lines have an empty reference next to another one (first line "
+        f"{uneven[0]}), which counts as a reference of no words and favours short translations; repeat the other "
+        "reference there"
+    )
+
+
 def _of_other_lines(texts: Sequence[str], references: Sequence[Sequence[str]]) -> tuple[float, float] | None:
     """BLEU against the own references and against those of the next line, without equal neighbours; None if too few."""
     after = [[*document[1:], *document[:1]] for document in references]

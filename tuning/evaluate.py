@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from sacrebleu.metrics import BLEU
 
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.prepare.languages import is_unspaced, rule_languages
 from lscfg.settings import Declared
 from lscfg.tuning.bleu import check_references
+from lscfg.tuning.doubts import uneven_references
 from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
 from lscfg.tuning.significance import (
     bootstrap,
@@ -86,8 +88,11 @@ def evaluate(
 ) -> Evaluation:
     """The scores of all systems, with tests (``lscfg.tuning.significance``). Equal arguments give equal scores.
 
+    Warns of lines that have an empty reference next to another one.
+
     Args:
-        outputs: by system the lines of each of its runs, which may be empty; all systems have equally many runs.
+        outputs: by system the lines of each of its runs, which may be empty; all systems have equally many runs. One
+            run is a list in a list: ``{"A": [lines]}``.
         references: one document per reference set, each with as many lines as the outputs.
         baseline: system to test the others against; None: no test.
         metrics: names of metrics.
@@ -100,8 +105,11 @@ def evaluate(
 
     Raises:
         InputError: numbers of runs or lines differ or are 0, an unknown baseline or metric, or a number out of range.
+        TypeError: a run or a reference set is not a list of lines.
     """
     _check_outputs(outputs, references, (baseline, *against))
+    if uneven := uneven_references(references):
+        log.warning(f"references: {uneven}")
     check_numbers(samples=samples, trials=trials, seed=seed)
     scores: dict[str, dict[str, MetricScore]] = {name: {} for name in outputs}
     signatures = {}
@@ -209,7 +217,11 @@ def _check_outputs(
 
     Raises:
         InputError: numbers of runs or lines differ or are 0, or a system is unknown.
+        TypeError: a run or a reference set is not a list of lines.
     """
+    for name, runs in outputs.items():
+        _check_lines(runs, f"the outputs of system {name}", f'{{"{name}": [lines]}}')
+    _check_lines(references, "the references", "[lines]")
     if not outputs:
         raise InputError("no system to evaluate")
     counts = {name: len(found) for name, found in outputs.items()}
@@ -226,6 +238,19 @@ def _check_outputs(
     for system in tested:
         if system is not None and system not in outputs:
             raise InputError(f"baseline {system} is not among the systems: {', '.join(outputs)}")
+
+
+def _check_lines(documents: Sequence[Sequence[str]], name: str, cure: str) -> None:
+    """Refuses a text instead of a list of lines, since its characters would count as lines.
+
+    Raises:
+        TypeError: a document is not a list of strings.
+    """
+    for lines in [documents, *documents]:
+        if isinstance(lines, (str, bytes)) or not hasattr(lines, "__len__"):
+            raise TypeError(f"{name} must be a list of lists of lines; give {cure}")
+    if any(not isinstance(line, str) for lines in documents for line in lines):
+        raise TypeError(f"the lines of {name} must be strings")
 
 
 def check_numbers(samples: int, trials: int, seed: int) -> None:

@@ -51,7 +51,7 @@ from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from lscfg.tuning.doubts import doubts
+from lscfg.tuning.doubts import doubts, uneven_references
 from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
@@ -387,6 +387,8 @@ def _warn_of_result(
     texts = [found[0].text if found else "" for found in lists]
     for doubt in doubts(texts, references, best.dev_bleu, best.length_ratio, last.oracle_bleu):
         lscfg_log.warning(f"tuning: {doubt}")
+    if uneven := uneven_references(references):
+        lscfg_log.warning(f"tuning: {uneven}")
     if not any(best.weights.values()):
         lscfg_log.warning("tuning: all tuned weights are 0, so no translation is better than another")
 

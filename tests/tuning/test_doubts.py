@@ -6,7 +6,8 @@ import pytest
 
 from lscfg.cli import main
 from lscfg.formats.kbest import Hypothesis
-from lscfg.tuning.doubts import doubts
+from lscfg.tuning.doubts import doubts, uneven_references
+from lscfg.tuning.evaluate import evaluate
 from lscfg.tuning.rescore import ListDecoder, tune_lists
 from lscfg.tuning.tune import TuneSettings, tune
 
@@ -37,6 +38,44 @@ def test_each_cause(texts, references, figures, message):
     bleu, ratio, *oracle = figures
     found = doubts(texts, [references], bleu, ratio, *oracle)
     assert len(found) == bool(message) and all(message in one for one in found)
+
+
+@pytest.mark.parametrize(
+    ("references", "found"),
+    [
+        ([["a b", "c"]], ""),
+        ([["a b", ""]], ""),
+        ([["a b", ""], ["a", " "]], ""),  # empty in both: the right translation is empty
+        (
+            [["a b", "c", "d"], ["a", "", " "]],
+            "2 of 3 lines have an empty reference next to another one (first line 2)",
+        ),
+        ([["", "c"], ["", "c"], ["a", "c"]], "1 of 2 lines have an empty reference next to another one (first line 1)"),
+    ],
+)
+def test_references_that_are_missing_in_some_lines(references, found):
+    assert uneven_references(references).startswith(found) and bool(found) == bool(uneven_references(references))
+
+
+def test_a_missing_reference_is_warned_of_where_scores_are_made(caplog, tmp_path):
+    lines, full = text(), [f"{line} {line}" for line in text()]
+    half = [line if n % 2 else "" for n, line in enumerate(full)]
+    alone, both = (
+        evaluate({"A": [lines]}, documents, samples=1, trials=1).systems[0].metrics["BLEU"].components["BP"]
+        for documents in ([full], [full, half])
+    )
+    assert alone < both  # as sacrebleu has it
+    assert caplog.text.count("6 of 12 lines have an empty reference next to another one (first line 1)") == 1
+    caplog.clear()
+    tune_lists(lists_of(lines), [full, half], {"f": 1.0}, TuneSettings(iterations=2))
+    assert caplog.text.count("tuning: 6 of 12 lines have an empty reference") == 1
+    caplog.clear()
+    files = {"out": lines, "one": full, "two": half}
+    for name, content in files.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in content))
+    out, one, two = (str(tmp_path / name) for name in files)
+    main(["evaluate", "scores", f"A={out}", f"B={out}", "--reference", one, "--reference", two, "--trials", "1"])
+    assert caplog.text.count("references: 6 of 12 lines have an empty reference") == 1
 
 
 def lists_of(lines):

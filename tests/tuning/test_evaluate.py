@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import random
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -332,3 +334,34 @@ def test_the_signature_is_sacrebleus(references):
 def test_more_samples_than_any_memory_holds_are_refused(name):
     with pytest.raises(InputError, match=f"{name} must be at most {MAX_SAMPLES}, not 99999999999"):
         evaluate({"A": ["a"]}, [["a"]], **{name: 99999999999})
+
+
+@pytest.mark.parametrize(
+    ("outputs", "references", "message"),
+    [
+        (
+            {"A": ["a b", "c d"]},
+            [["a b", "c d"]],
+            'outputs of system A must be a list of lists of lines; give {"A": [l',
+        ),
+        ({"A": ["ab"]}, [["x", "y"]], "outputs of system A must be a list of lists"),  # as many characters as lines
+        ({"A": "ab"}, [["x", "y"]], "outputs of system A must be a list of lists"),
+        ({"A": [["a b", "c d"]]}, ["a b", "c d"], "references must be a list of lists of lines; give [lines]"),
+        ({"A": [["a"]]}, ["a"], "references must be a list of lists"),
+        ({"A": [["a b"]]}, "a b", "references must be a list of lists"),
+        ({"A": [["a b"]]}, [["a b"], None], "references must be a list of lists"),
+        ({"A": [["a", None]]}, [["a", "b"]], "lines of the outputs of system A must be strings"),
+        ({"A": [[b"a b"]]}, [["a b"]], "lines of the outputs of system A must be strings"),
+        ({"A": [["a b"]]}, [["a b"], [b"a b"]], "lines of the references must be strings"),
+    ],
+)
+def test_a_text_is_no_list_of_lines(outputs, references, message):
+    with pytest.raises(TypeError, match=re.escape(message)):
+        evaluate_runs(outputs, references)
+
+
+def test_the_guide_calls_evaluate_as_it_is():
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "python.md").read_text()
+    (call,) = re.findall(r"import evaluate; (evaluate\(.*?\))`", guide)
+    names = {"evaluate": evaluate_runs, "lines": ["a b c d", "e f g h"], "reference": ["a b c d", "e f g h"]}
+    assert eval(call, names).systems[0].metrics["BLEU"].score == pytest.approx(100)
