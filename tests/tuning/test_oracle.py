@@ -50,6 +50,7 @@ def all_translations(grammar: Path) -> list[list[str]]:
         return [found.texts for found in decoder.decode_arrays(SOURCES, {}, 2000, True)]
 
 
+@pytest.mark.slow
 def test_no_choice_of_all_translations_is_better(grammar: Path) -> None:
     """With three sentences, every choice can be tried."""
     best = 0.0

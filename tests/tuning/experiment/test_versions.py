@@ -208,6 +208,7 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
     return found
 
 
+@pytest.mark.slow
 def test_no_output_changes_without_a_new_version(tmp_path):
     held = json.loads(HELD.read_text())
     found = outputs(tmp_path)
