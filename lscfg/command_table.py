@@ -106,14 +106,14 @@ COMMANDS = (
         ESTIMATION,
         "lscfg.commands.estimate",
         "estimate the parameters of a latent grammar",
-        "lscfg estimate clusters train.deriv -o clusters16.lscfg",
+        "lscfg estimate clusters train.deriv -o states.lscfg",
     ),
     Command(
         "context",
         ESTIMATION,
         "lscfg.commands.context",
         "add a context model to a model",
-        "lscfg context clusters16.lscfg train.ja --derivations train.deriv -o context16.lscfg",
+        "lscfg context states.lscfg train.ja --derivations train.deriv -o clusters16.lscfg",
     ),
     Command(
         "compress",

@@ -441,7 +441,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothes
     def check_names(sentence: int, names: Iterable[str]) -> None:
         for name in names:
             if name not in good_names and not is_feature_name(name):
-                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}")
+                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}; names have no blank, # or |||")
             good_names.add(name)
 
     def checked(sentence: int, text: str, score: float) -> str:
