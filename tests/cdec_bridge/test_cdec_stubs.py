@@ -117,7 +117,7 @@ def shown(driver: Path, folder: Path, *lines: str) -> Named:
 
 
 def assert_latent(found: Named, expected: Named) -> None:
-    """The same latent features of each edge; cdec leaves out zeros."""
+    """Asserts equal latent features of each edge; cdec leaves out zeros."""
     assert len(found) == len(expected) > 100
     for edge, (own, ours) in enumerate(zip(found, expected, strict=True)):
         assert {name: own.get(name, 0.0) for name in ours} == pytest.approx(ours, abs=1e-12), edge

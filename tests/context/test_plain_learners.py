@@ -50,7 +50,7 @@ def options_of(task):
 
 
 def counts_of(task):
-    """How often each row is the right one."""
+    """Counts of the tokens whose outcome is the row."""
     return Counter(int(task.row[rule]) for rule in task.tokens.places[:, 0])
 
 
@@ -242,7 +242,7 @@ def test_cca_mm(corpus):
 @pytest.mark.parametrize("costs", ["uniform", "frequency"])
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 def test_mlr(corpus, norm, costs):
-    """A weight for each rule and word; the penalty of sizes is a step of its own, which ends at 0."""
+    """A weight for each rule and word; a separate step applies the penalty of sizes and stops at 0."""
     task, settings, fitted = learned("mlr", corpus, passes=3, rate=0.1, penalty=1e-2, norm=norm, costs=costs)
     asked, options, own = options_of(task)
     counts, items = counts_of(task), task.views.matrix[asked]

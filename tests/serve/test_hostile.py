@@ -276,7 +276,7 @@ def test_options_names_the_methods(service):
     ],
 )
 def test_a_body_with_two_ends_closes_the_connection(service, lines):
-    """What follows is no further request."""
+    """The server takes no bytes after a refused head for a request."""
     first, rest = answer(head(*lines) + b"0\r\n\r\nGET /health HTTP/1.1\r\nhost: localhost\r\n\r\n", service)
     assert re.match(r"http/1\.1 (400|501) ", first) and "connection: close" in first
     assert b"HTTP/1.1 200" not in rest and rest.count(b"\n") == 1
