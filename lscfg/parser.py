@@ -153,10 +153,20 @@ class CommandParser(argparse.ArgumentParser):
             key = name.strip("-").replace("-", "_")
             if keys := [key for key in (key, key.partition("_")[2]) if key in self.settings()]:
                 self.error(f"{name} is a setting: use --set {keys[0]}=VALUE")
-        if old := [name for name in names if name in OLD_OPTIONS]:
-            self.error(f"{old[0]} is now {OLD_OPTIONS[old[0]]}")
+        for name in names:
+            if (new := OLD_OPTIONS.get(name)) and self._accepts(new):
+                self.error(f"{name} is now {new}")
         near = (did_you_mean(name, known) for name in names)
         self.error(f"unrecognized arguments: {' '.join(words)}{next(filter(None, near), '')}")
+
+    def _accepts(self, words: str) -> bool:
+        """True if this parser has the option or setting with which the words begin."""
+        option, _, rest = words.partition(" ")
+        key = rest.partition("=")[0]
+        return not option.startswith("--") or (
+            any(option in action.option_strings for action in self.arguments())
+            and (option != "--set" or key in self.settings())
+        )
 
 
 class _ShowHelp(argparse.Action):

@@ -22,6 +22,9 @@ FEW_COLUMNS, MANY_COLUMNS = "too few columns", "too many columns"
 _LOOK = 1000
 """Lines at the beginning that decide how many columns the table has."""
 
+_MOST = 0.9
+"""Share of the lines from which on a column is doubted."""
+
 _NAMES_OF_COLUMNS = """
 source target src tgt trg original translation text sentence sentence1 sentence2 source_text target_text
 reference arabic العربية bulgarian български catalan català chinese 中文 czech čeština danish dansk dutch
@@ -87,6 +90,7 @@ def parse_table(
     least = max(source, target) + 1
     wanted = columns_of(header or first, least)
     good = number = quoted = example = 0
+    enclosed, numbers = [0, 0], [0, 0]
     for number, line in enumerate(chain(first, rest), len(header) + 1):
         fields = line.split("\t")
         if len(fields) != wanted:
@@ -95,6 +99,9 @@ def parse_table(
         pair = RawPair(str(path), number, fields[source], fields[target])
         if _SPREADSHEET.fullmatch(pair.source) or _SPREADSHEET.fullmatch(pair.target):
             quoted, example = quoted + 1, example or number
+        for side, field in enumerate((pair.source.strip(), pair.target.strip())):
+            enclosed[side] += len(field) > 1 and field[0] == field[-1] == '"'
+            numbers[side] += not any(map(str.isalpha, field))
         good += 1
         yield pair
     if (header or number) and not good:
@@ -109,6 +116,18 @@ def parse_table(
             f"{path}:{example}: {quoted} lines have fields in quotes with doubled quotes inside, as spreadsheets write"
             " them; the quotes stay in the text: export the table without quoting"
         )
+    for side, name in enumerate(("source", "target")):
+        column = getattr(settings, f"{name}_column")
+        if enclosed[side] > good * _MOST:
+            log.warning(
+                f"{path}: the fields of column {column} are in quotes, which stay in the text: export the table without"
+                " quoting"
+            )
+        if numbers[side] > good * _MOST:
+            log.warning(
+                f"{path}: column {column} has no letters on {numbers[side]:,} of {good:,} lines; {name}_column in"
+                " [prepare] chooses another column"
+            )
 
 
 def columns_of(lines: Sequence[str], least: int) -> int:

@@ -126,6 +126,19 @@ def test_raw_text_without_languages_is_refused_before_anything_is_written(tmp_pa
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.parametrize(("rules", "status"), [("minimal", 0), ("hiero", 1)])
+def test_features_are_those_of_the_model(tmp_path, made, capsys, rules, status):
+    folder = tmp_path / "new"
+    files = ["--grammar", "min.gz" if rules == "minimal" else "hiero.gz", "--lm", "lm.arpa", "--model", "mle"]
+    assert main(["init", str(folder), *files, "--rules", rules]) == status
+    assert "mle: " in (said := capsys.readouterr().err) and "no context model" in said and "lscfg context" in said
+    if status == 0:
+        assert read_ini(folder / "cdec.ini").latent.options["features"] == "ratios"
+        assert main(["decode", "-c", str(folder / "cdec.ini"), "-w", str(folder / "start.weights"), "text"]) == 0
+    else:
+        assert not folder.exists()
+
+
 def test_every_key_has_its_meaning_beside_it(tmp_path):
     assert main(["init", str(tmp_path / "new")]) == 0
     for line in (tmp_path / "new" / "experiment.toml").read_text().splitlines():

@@ -106,6 +106,7 @@ def test_letters_belong_to_words(uses):
             "--mira-epochs is a setting: use --set epochs=",
         ),
         ("grammar biparsed f e a -o g --best-links l", "--best-links is now --write best-links=FILE"),
+        ("init d --features ratios", "unrecognized arguments: --features ratios"),  # --set is no option of init
     ],
 )
 def test_old_words_end_with_the_new_ones(line, new, capsys):

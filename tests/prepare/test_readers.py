@@ -193,6 +193,23 @@ def test_short_pairs_are_no_names_of_columns(tmp_path, caplog):
     assert len(read("tsv", table)) == 9 and not caplog.records
 
 
+@pytest.mark.parametrize(
+    ("line", "warned"),
+    [
+        ('"ein Hund {}"\t"a dog"', ["1 are in quotes", "2 are in quotes"]),
+        ("ein Hund\t{}", ["column 2 has no letters on 20 of 20 lines; target_column in [prepare]"]),
+        ("{}\tein Hund", ["column 1 has no letters on 20 of 20 lines; source_column in [prepare]"]),
+        ('ein "Hund" {}\t"a" dog', []),
+    ],
+)
+def test_columns_without_running_text_are_warned_of(tmp_path, caplog, line, warned):
+    table = tmp_path / "t.tsv"
+    table.write_text("".join(line.format(number) + "\n" for number in range(20)))
+    assert len(read("tsv", table)) == 20
+    assert len(caplog.messages) == len(warned)
+    assert all(part in message for part, message in zip(warned, caplog.messages, strict=True))
+
+
 def test_quotes_of_a_spreadsheet_are_warned_of(tmp_path, caplog):
     written(table := tmp_path / "a.tsv", 'a\tb\n"Er sagt ""ja"""\tb\n"so"\t"so"\n')
     assert read("tsv", table)[1:] == [(2, '"Er sagt ""ja"""', "b", ""), (3, '"so"', '"so"', "")]

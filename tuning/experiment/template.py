@@ -9,12 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lscfg import log
 from lscfg.decode.parsing import live_features
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, TreeOptions, feature_names
+from lscfg.model.parameters import Parameters
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import schema
@@ -127,10 +129,15 @@ def decoder_files(
         library: library with the latent features for cdec.
 
     Raises:
-        InputError: the kind is unknown.
+        InputError: the kind is unknown, or the model cannot be read or lacks the features of Hiero rules.
     """
     sources = extractor_names(grammar)
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
+    if model and Parameters.load(model).context is None:
+        if families == ("context",):
+            raise InputError("has no context model, from which all features for Hiero rules come: lscfg context", model)
+        log.warning(f"{model}: no context model, so the features are ratios alone; lscfg context adds one")
+        families = ("ratios",)
     decoding = Decoding.joined([_decoding(name) for name in sources])
     settings = SystemDecoder(schema.DecoderSettings(), decoding, FeatureOptions(names=families))
     files = DecoderFiles(rules, language_model, model)
