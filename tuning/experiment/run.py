@@ -32,6 +32,7 @@ from lscfg.tuning.experiment.state import Run
 from lscfg.tuning.experiment.system import Experiment
 from lscfg.tuning.report.content import headline
 from lscfg.tuning.report.page import render
+from lscfg.tuning.report.verdict import verdict
 from lscfg.tuning.report.warnings import result_warnings
 
 
@@ -42,7 +43,7 @@ def run_experiment(
     overrides: Overrides | None = None,
     cluster: str | None = None,
 ) -> str:
-    """Runs the experiment of a TOML file and returns a summary: a table, the result in one line, paths of files.
+    """Runs the experiment of a TOML file and returns a summary: a table, the result in a line, the verdict, paths.
 
     Finished stages of an earlier run in the same folder are used again. The run writes ``results.json``, with equal
     bytes for equal inputs; ``manifest.json``; ``report.html``; ``systems/NAME``: configuration, weights, translations.
@@ -84,7 +85,7 @@ def run_experiment(
     places = [
         f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
     ]
-    return "\n".join([table, "", headline(results), *places])
+    return "\n".join([table, "", headline(results), *verdict(content), *places])
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.tuning.report.matches import matched_orders
+from lscfg.tuning.report.text import p_equation
 from lscfg.tuning.sentences import sentence_bleu
 
 CHARTED_SENTENCES = 2
@@ -109,10 +110,10 @@ def headline(results: dict[str, Any]) -> str:
         return f"No system has a better test BLEU than the baseline {base['system']} ({base['test_bleu']:.2f})."
     gain = best["test_bleu"] - base["test_bleu"]
     sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
-    bound = "≤" if best["p_value"] <= 1 / (results["randomisation trials"] + 1) else "="
+    p = p_equation(best["p_value"], 1 / (results["randomisation trials"] + 1))
     return (
         f"{best['system']} has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-        f"{base['system']} ({base['test_bleu']:.2f}), {sure} (p {bound} {best['p_value']:.4f})."
+        f"{base['system']} ({base['test_bleu']:.2f}), {sure} ({p})."
     )
 
 

@@ -17,4 +17,18 @@ def signed(value: float, digits: int = 1) -> str:
 def p_value(value: float, trials: int) -> str:
     """A p-value; the smallest value that the trials can give is a bound."""
     least = 1 / (trials + 1)
-    return f"≤ {least:.4f}" if value <= least else f"{value:.4f}"
+    return f"≤\u00a0{least:.4f}" if value <= least else f"{value:.4f}"
+
+
+def p_equation(value: float, least: float) -> str:
+    """A p-value with its sign, which no line break divides.
+
+    Args:
+        least: the smallest value that the test can give, a bound.
+    """
+    return f"p\u00a0≤\u00a0{least:.4f}" if value <= least else f"p\u00a0=\u00a0{value:.4f}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things, such as "1 sentence" or "2 sentences"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")

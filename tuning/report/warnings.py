@@ -7,6 +7,7 @@ from typing import Any
 
 from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.section import ReportData, ReportSection
+from lscfg.tuning.report.text import counted
 
 LENGTHS = 0.95, 1.05
 """Ratios of the length of translations to that of references without a warning."""
@@ -66,7 +67,7 @@ def _untranslated(system: str, lines: Sequence[str], content: Content) -> str:
     if not same:
         return ""
     shown = ", ".join(str(number + 1) for number in same[:5]) + (", …" if len(same) > 5 else "")
-    return f"{system} leaves {_counted(len(same), 'test sentence')} untranslated: {shown}."
+    return f"{system} leaves {counted(len(same), 'test sentence')} untranslated: {shown}."
 
 
 def _unknown(content: Content) -> str:
@@ -75,9 +76,5 @@ def _unknown(content: Content) -> str:
         return ""
     return (
         f"{sum(counts) / words:.1%} of the words in the test source do not occur in the training text;"
-        f" {_counted(sum(map(bool, counts)), 'sentence')} of {len(counts):,} contain such words."
+        f" {counted(sum(map(bool, counts)), 'sentence')} of {len(counts):,} contain such words."
     )
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -1,0 +1,152 @@
+"""The verdict: each sentence by the figures that choose it, and the figures themselves."""
+
+import re
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+from little_report import little_content, little_manifest
+from sacrebleu.metrics import BLEU
+from sacrebleu.metrics.lib_ter import BeamEditDistance
+
+from lscfg.tuning.report.page import render
+from lscfg.tuning.report.verdict import Comparison, Figures, needed_sentences, sentences, verdict, word_edits
+
+GOOD = Figures("LATENT", 31.4, 2.9, 300, 200_000, 1, 0.1, 0.2, 0.3, 0.5, 1.0, 1.0)
+"""A result without a fault, of a single system."""
+
+CLOSE = Comparison("LATENT", "MIN", 0.88, 0.24, 1e-4, 0.75)
+
+MEANING = (
+    "LATENT reaches BLEU 31.4 ± 2.9 on 300 test sentences: 10% of the translations equal a reference, 20% need one word"
+    " changed, 30% more than half of the words."
+)
+
+
+def test_a_good_result_of_one_system():
+    assert sentences(GOOD) == [
+        f"{MEANING} They help to understand a text but are not ready to publish."
+        " A difference from the reference need not be an error.",
+        "The training text has 200,000 pairs. This run drew no learning curve, so the effect of more text is not"
+        " known.",
+        "Next: read the sentences with the largest losses in the report.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "use"),
+    [(0.15, "little or no"), (0.16, "drafts"), (0.4, "drafts"), (0.41, "understand"), (0.66, "topic"), (3.0, "topic")],
+)
+def test_use_follows_the_share_of_words_to_change(changes, use):
+    assert use in sentences(replace(GOOD, changes=changes))[0]
+
+
+APART = (
+    "This test set cannot tell LATENT and MIN apart: the difference of 0.88 BLEU may be chance (p\u00a0=\u00a00.2400)."
+)
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        (
+            {"p": 0.0001},
+            "LATENT is better than MIN (p\u00a0≤\u00a00.0001); this test set shows differences of about 2.1 BLEU and"
+            " more.",
+        ),
+        ({}, f"{APART} If the difference is real, about 1,800 test sentences would show it."),
+        ({"deviation": 0.2}, f"{APART} Another test set of this size would probably decide."),
+        (
+            {"deviation": 9.0},
+            f"{APART} So small a difference would need more than 100,000 sentences; treat them as equal.",
+        ),
+        ({"gain": 0.0, "p": 1.0}, "LATENT and MIN reach the same BLEU."),
+    ],
+)
+def test_whether_systems_can_be_told_apart(changed, text):
+    assert sentences(replace(GOOD, comparison=replace(CLOSE, **changed)))[1] == text
+
+
+@pytest.mark.parametrize(
+    ("length", "dev_length", "text"),
+    [
+        (
+            0.9,
+            1.0,
+            "Translations are too short: 0.90 times the words of the references, but 1.00 in",
+        ),
+        (0.9, 0.91, "and 0.91 in the development set: tuning learned it from overlong, untranslated or empty lines"),
+        (1.2, 1.2, "Translations are too long: 1.20 times the words of the references and 1.20 in"),
+    ],
+)
+def test_length_with_its_reason(length, dev_length, text):
+    found = sentences(replace(GOOD, length=length, dev_length=dev_length))
+    assert text in found[1] and found[-1] == "Next: check the development set, then run again."
+
+
+def test_unknown_words():
+    text = "2.0% of the words in the test source do not occur in the training text"
+    assert sentences(replace(GOOD, unknown=0.02))[1] == f"{text}."
+    found = sentences(replace(GOOD, unknown=0.02, known_bleu=35.0, unknown_bleu=20.0))
+    assert found[1] == f"{text}; BLEU is 35.0 on sentences without such words and 20.0 on the others."
+
+
+@pytest.mark.parametrize(
+    ("changed", "text"),
+    [
+        ({"unknown": 0.06}, "add text that contains the unknown words"),
+        ({"training_pairs": 5000}, "add training text"),
+        ({"comparison": CLOSE}, "enlarge the test set, or tune several times (--runs 3)."),
+        ({"comparison": CLOSE, "tunings": 3}, "enlarge the test set."),
+    ],
+)
+def test_the_next_step(changed, text):
+    assert sentences(replace(GOOD, **changed))[-1].startswith(f"Next: {text}")
+
+
+def test_the_named_size_shows_the_difference():
+    """Simulates tests on sets of that size: about 80 % of them find a true difference."""
+    rng = np.random.default_rng(1)
+    size, gain, spread = 300, 0.5, 8.0
+    wanted = needed_sentences(size, gain, spread / sqrt(size))
+    found = rng.normal(gain, spread, (2000, wanted)).mean(axis=1) * sqrt(wanted) / spread
+    assert (abs(found) > 1.96).mean() == pytest.approx(0.8, abs=0.03)
+
+
+def test_edits_are_those_of_sacrebleu():
+    rng = np.random.default_rng(2)
+    for _ in range(200):
+        one, other = (rng.choice(list("abcd"), rng.integers(0, 9)).tolist() for _ in range(2))
+        expected = BeamEditDistance(other)(one)[0] if one and other else max(len(one), len(other))
+        assert word_edits(one, other) == expected
+
+
+def test_figures_of_translations():
+    content = little_content()
+    content = replace(content, unknown_words=[0, 2, 0])
+    content.outputs["SPECTRAL-16"] = ["she goes to <b> school .", "this is & a pencil", "no word is right"]
+    found = Figures.of(content)
+    assert (found.equal, found.one_word, found.over_half) == (1 / 3, 1 / 3, 1 / 3)
+    assert found.changes == 5 / 12 and (found.system, found.sentences, found.tunings) == ("SPECTRAL-16", 3, 2)
+    assert found.unknown == 2 / sum(len(line.split()) for line in content.sources)
+    for score, kept in ((found.known_bleu, [0, 2]), (found.unknown_bleu, [1])):
+        parts = [[document[k] for k in kept] for document in (content.outputs["SPECTRAL-16"], *content.references)]
+        assert score == pytest.approx(BLEU(tokenize="none", force=True).corpus_score(parts[0], parts[1:]).score)
+    assert (found.comparison.better, found.comparison.worse, found.comparison.gain) == ("SPECTRAL-16", "MIN", 1.75)
+
+
+def test_a_baseline_that_leads_is_the_better_one():
+    content = little_content()
+    content.results["systems"][0] |= {"test_bleu": 30.0}
+    found = Figures.of(content).comparison
+    assert (found.better, found.worse, found.gain) == ("MIN", "SPECTRAL-16", 4.75)
+
+
+def test_report_begins_with_the_verdict():
+    content = little_content()
+    page = render(content, little_manifest())
+    assert page.index('id="verdict"') < page.index('id="results"')
+    for text in verdict(content):
+        assert text in page
+    assert len(re.findall("<li>Next: ", page)) == 1

@@ -1,0 +1,285 @@
+"""The verdict: a few sentences on what the scores mean, chosen by figures, and the section that shows them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+
+from lscfg.tuning.bleu import corpus_bleu, corpus_stats
+from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.report.content import SIGNIFICANT, Content
+from lscfg.tuning.report.section import ReportData, ReportSection
+from lscfg.tuning.report.text import counted, p_equation
+from lscfg.tuning.report.warnings import LENGTHS, MOST_UNKNOWN
+from lscfg.tuning.significance import bootstrap, compact
+
+POWER = 0.8
+"""Probability with which a test set of the size that the verdict names shows a difference."""
+
+_FACTOR = NormalDist().inv_cdf(1 - SIGNIFICANT / 2) + NormalDist().inv_cdf(POWER)
+"""Standard deviations that a difference must measure, to be found at 5 % with that probability."""
+
+SAMPLES, SEED = 500, 12345
+
+PRACTICAL = 100_000
+"""Test sentences beyond which the verdict names no size."""
+
+FEW_PAIRS = 100_000
+"""Training pairs up to which more text is the first advice."""
+
+USES = (
+    (0.15, "Most translations need little or no correction."),
+    (0.4, "They are drafts that a person can correct; read them before publishing."),
+    (0.65, "They help to understand a text but are not ready to publish."),
+    (math.inf, "They show the topic of a text at most; do not rely on their content."),
+)
+"""Greatest share of words to change, and the use of such translations."""
+
+
+class VerdictSection(ReportSection):
+    """The verdict, before all other sections."""
+
+    TITLE, POSITION = "Verdict", 1
+    TEMPLATE = """
+<ul>
+{% for text in verdict %}<li>{{ text }}</li>
+{% endfor %}
+</ul>
+"""
+
+    def values(self, report: ReportData) -> dict[str, object]:
+        """The sentences."""
+        return {"verdict": verdict(report.content)}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The best system other than the baseline, against the baseline."""
+
+    better: str
+    worse: str
+    gain: float
+    """BLEU of the better system less that of the other, at least 0."""
+    p: float
+    """By approximate randomisation."""
+    least_p: float
+    """The smallest p-value that the trials can give."""
+    deviation: float
+    """Standard deviation of the difference of BLEU over bootstrap samples of the test set."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Figures that choose the sentences; those of translations are of the first tuning of the best system."""
+
+    system: str
+    bleu: float
+    interval: float
+    """Half the width of the 95 % interval of BLEU."""
+    sentences: int
+    training_pairs: int
+    tunings: int
+    equal: float
+    """Share of the test sentences whose translation equals a reference."""
+    one_word: float
+    """Share whose translation needs one word changed."""
+    over_half: float
+    """Share with more changes than half of the words of the reference."""
+    changes: float
+    """Words to change, over words of the references."""
+    length: float
+    """Length of the translations over that of the references."""
+    dev_length: float
+    """Length ratio of the development set after tuning."""
+    unknown: float = 0.0
+    """Share of the words of the test source that do not occur in the training text."""
+    known_bleu: float | None = None
+    """BLEU of the sentences without such words; None: unknown."""
+    unknown_bleu: float | None = None
+    """BLEU of the sentences with such words."""
+    comparison: Comparison | None = None
+    """None: a single system."""
+
+    @classmethod
+    def of(cls, content: Content) -> Figures:
+        """The figures of an experiment."""
+        results = content.results
+        best = max(results["systems"], key=lambda row: row["test_bleu"])
+        lines, groups = content.outputs[best["system"]], list(zip(*content.references, strict=True))
+        edits = [_closest(line, group) for line, group in zip(lines, groups, strict=True)]
+        counts = np.array([count for count, _ in edits])
+        lengths = np.array([length for _, length in edits])
+        unknown = np.array(content.unknown_words, dtype=bool)
+        stats = corpus_stats(lines, content.references)
+        source_words = sum(len(line.split()) for line in content.sources)
+        parts = (stats[~unknown], stats[unknown]) if unknown.any() and not unknown.all() else ()
+        dev_lengths = [run["dev_length_ratio"] for run in best["runs"]]
+        return cls(
+            system=best["system"],
+            bleu=best["test_bleu"],
+            interval=best["test_bleu_ci"],
+            sentences=results["test sentences"],
+            training_pairs=results["derivations"]["sentence pairs"],
+            tunings=results["runs"],
+            equal=float((counts == 0).mean()),
+            one_word=float((counts == 1).mean()),
+            over_half=float((2 * counts > lengths).mean()),
+            changes=float(counts.sum() / max(lengths.sum(), 1)),
+            length=best["test_length_ratio"],
+            dev_length=sum(dev_lengths) / len(dev_lengths),
+            unknown=sum(content.unknown_words) / max(source_words, 1),
+            known_bleu=corpus_bleu(parts[0].sum(axis=0)) if parts else None,
+            unknown_bleu=corpus_bleu(parts[1].sum(axis=0)) if parts else None,
+            comparison=_compared(content),
+        )
+
+
+def verdict(content: Content) -> list[str]:
+    """Describes the results in sentences, one item each: meaning, comparison, faults, and the next step."""
+    return sentences(Figures.of(content))
+
+
+def sentences(figures: Figures) -> list[str]:
+    """Chooses the sentences by the figures."""
+    return [text for rule in RULES if (text := rule(figures))]
+
+
+# ---- the table of sentences ----
+
+
+def _meaning(figures: Figures) -> str:
+    use = next(text for most, text in USES if figures.changes <= most)
+    return (
+        f"{figures.system} reaches BLEU {figures.bleu:.1f} ± {figures.interval:.1f} on"
+        f" {counted(figures.sentences, 'test sentence')}: {figures.equal:.0%} of the translations equal a reference,"
+        f" {figures.one_word:.0%} need one word changed, {figures.over_half:.0%} more than half of the words. {use}"
+        " A difference from the reference need not be an error."
+    )
+
+
+def _told_apart(figures: Figures) -> str:
+    found = figures.comparison
+    if found is None:
+        return ""
+    if found.p < SIGNIFICANT:
+        return (
+            f"{found.better} is better than {found.worse} ({p_equation(found.p, found.least_p)}); this test set shows"
+            f" differences of about {_FACTOR * found.deviation:.1f} BLEU and more."
+        )
+    if found.gain == 0:
+        return f"{found.better} and {found.worse} reach the same BLEU."
+    apart = (
+        f"This test set cannot tell {found.better} and {found.worse} apart: the difference of {found.gain:.2f} BLEU may"
+        f" be chance ({p_equation(found.p, found.least_p)})."
+    )
+    wanted = needed_sentences(figures.sentences, found.gain, found.deviation)
+    if wanted > PRACTICAL:
+        return f"{apart} So small a difference would need more than {PRACTICAL:,} sentences; treat them as equal."
+    if wanted <= figures.sentences:
+        return f"{apart} Another test set of this size would probably decide."
+    return f"{apart} If the difference is real, about {wanted:,} test sentences would show it."
+
+
+def _length(figures: Figures) -> str:
+    if LENGTHS[0] <= figures.length <= LENGTHS[1]:
+        return ""
+    kind = "short" if figures.length < 1 else "long"
+    text = f"Translations are too {kind}: {figures.length:.2f} times the words of the references"
+    if LENGTHS[0] <= figures.dev_length <= LENGTHS[1]:
+        return f"{text}, but {figures.dev_length:.2f} in the development set: the two sets differ in style or origin."
+    cause = "overlong, untranslated or empty" if kind == "short" else "overlong or loosely translated"
+    return f"{text} and {figures.dev_length:.2f} in the development set: tuning learned it from {cause} lines there."
+
+
+def _unknown_words(figures: Figures) -> str:
+    if not figures.unknown:
+        return ""
+    text = f"{figures.unknown:.1%} of the words in the test source do not occur in the training text"
+    if figures.known_bleu is None or figures.unknown_bleu is None:
+        return f"{text}."
+    return (
+        f"{text}; BLEU is {figures.known_bleu:.1f} on sentences without such words and {figures.unknown_bleu:.1f} on"
+        " the others."
+    )
+
+
+def _more_text(figures: Figures) -> str:
+    return (
+        f"The training text has {counted(figures.training_pairs, 'pair')}. This run drew no learning curve, so the"
+        " effect of more text is not known."
+    )
+
+
+def _next(figures: Figures) -> str:
+    found = figures.comparison
+    if not LENGTHS[0] <= figures.length <= LENGTHS[1]:
+        return "Next: check the development set, then run again."
+    if figures.unknown > MOST_UNKNOWN:
+        return "Next: add text that contains the unknown words, or a glossary of them."
+    if figures.training_pairs < FEW_PAIRS:
+        return "Next: add training text; with little text it helps more than any setting."
+    if found is not None and found.p >= SIGNIFICANT:
+        return "Next: enlarge the test set" + (", or tune several times (--runs 3)." if figures.tunings == 1 else ".")
+    return "Next: read the sentences with the largest losses in the report."
+
+
+RULES: Sequence[Callable[[Figures], str]] = (_meaning, _told_apart, _length, _unknown_words, _more_text, _next)
+"""Each makes a sentence of the verdict, or none."""
+
+
+# ---- figures ----
+
+
+def needed_sentences(sentences: int, gain: float, deviation: float) -> int:
+    """Size of a test set that shows a difference at 5 % with 80 % power, by the normal approximation.
+
+    The variance of a difference of corpus scores falls with the number of sentences. Rounded up to two digits.
+
+    Args:
+        sentences: size of the present test set.
+        gain: the difference, above 0, taken as the true one.
+        deviation: its standard deviation on the present test set.
+    """
+    wanted = sentences * (_FACTOR * deviation / gain) ** 2
+    unit = 10 ** max(0, math.floor(math.log10(max(wanted, 1))) - 1)
+    return math.ceil(wanted / unit) * unit
+
+
+def _compared(content: Content) -> Comparison | None:
+    baseline, other = content.pair
+    if baseline == other:
+        return None
+    rows = {row["system"]: row for row in content.results["systems"]}
+    gain = rows[other]["test_bleu"] - rows[baseline]["test_bleu"]
+    metric = METRICS["bleu"]
+    stats = {name: compact(corpus_stats(content.outputs[name], content.references)[None]) for name in (baseline, other)}
+    sampled = bootstrap(metric, stats, SAMPLES, SEED)
+    better, worse = (other, baseline) if gain >= 0 else (baseline, other)
+    return Comparison(
+        better,
+        worse,
+        abs(gain),
+        rows[other]["p_value"],
+        1 / (content.results["randomisation trials"] + 1),
+        float(np.std(sampled[other] - sampled[baseline], ddof=1)),
+    )
+
+
+def _closest(line: str, references: Sequence[str]) -> tuple[int, int]:
+    """Words to change toward the closest reference, and the length of that reference."""
+    words = line.split()
+    return min((word_edits(words, reference.split()), len(reference.split())) for reference in references)
+
+
+def word_edits(output: Sequence[str], reference: Sequence[str]) -> int:
+    """The least number of words to insert, delete or replace (Levenshtein)."""
+    row = list(range(len(reference) + 1))
+    for i, word in enumerate(output, 1):
+        last, row[0] = row[0], i
+        for j, other in enumerate(reference, 1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (word != other))
+    return row[-1]
