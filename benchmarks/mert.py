@@ -38,8 +38,8 @@ def check(pool: Pool, line: ListLine) -> None:
     for _ in range(3):
         point, direction = rng.normal(size=(2, len(pool.names)))
         step, promised = line.search(point, direction)
-        assert abs(line.bleu(point + step * direction) - promised) < 1e-9, "the step does not keep its promise"
-        best = max(line.bleu(point + x * direction) for x in np.tan(np.linspace(-1.5, 1.5, 500)).tolist())
+        assert abs(line.score(point + step * direction) - promised) < 1e-9, "the step does not keep its promise"
+        best = max(line.score(point + x * direction) for x in np.tan(np.linspace(-1.5, 1.5, 500)).tolist())
         assert promised >= best - 1e-9, "a better step was missed"
 
 
@@ -72,7 +72,7 @@ def main() -> None:
     line = ListLine(pool.packed())
     check(pool, line)
     point, axes = np.full(len(pool.names), 0.1), np.eye(len(pool.names))
-    line.bleu(point)
+    line.score(point)
     start = time.process_time()
     for _ in range(args.repeats):
         for axis in axes:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.errors import InputError
+from lscfg.tuning.ngrams import NgramMatches
 
 ORDER = 4
 """Longest n-gram that BLEU counts."""
@@ -42,28 +43,7 @@ class SentenceReferences:
         tokens = [reference.split() for reference in references]
         # Ascending, so that of two references equally close in length the shorter is found first, as in sacrebleu.
         self._lengths = np.array(sorted({len(words) for words in tokens}), dtype=np.int64)
-        self._words: dict[str, int] = {}
-        for words in tokens:
-            for word in words:
-                self._words.setdefault(word, len(self._words) + 1)
-        self._base = len(self._words) + 1
-        # Per order: the n-grams' keys in ascending order and the largest count of each in one reference. An n-gram's
-        # key is (number of its first n - 1 words) * base + (number of its last word); its own number is its key's
-        # rank, counted from 1, and 0 is any n-gram outside the references.
-        self._keys: list[NDArray[np.int64]] = []
-        self._counts: list[NDArray[np.int64]] = []
-        word_ids = [np.array([self._words[word] for word in words], dtype=np.int64) for words in tokens]
-        numbers = [np.zeros(len(ids), dtype=np.int64) for ids in word_ids]
-        for order in range(1, ORDER + 1):
-            grams = [
-                numbers[r][: max(len(ids) - order + 1, 0)] * self._base + ids[order - 1 :]
-                for r, ids in enumerate(word_ids)
-            ]
-            keys = np.unique(np.concatenate(grams))
-            numbers = [np.searchsorted(keys, gram) + 1 for gram in grams]
-            counts = [np.bincount(number - 1, minlength=len(keys)) for number in numbers]
-            self._keys.append(keys)
-            self._counts.append(np.max(counts, axis=0))
+        self._ngrams = NgramMatches(tokens, ORDER)
 
     def stats(self, hypotheses: Sequence[Sequence[str]]) -> NDArray[np.int32]:
         """The statistics of each hypothesis (a sequence of words, which may be empty), shape (hypotheses, 10)."""
@@ -76,26 +56,7 @@ class SentenceReferences:
         result[:, HYPOTHESIS_LENGTH] = lengths
         closest = np.abs(lengths[:, None] - self._lengths).argmin(axis=1)
         result[:, REFERENCE_LENGTH] = self._lengths[closest]
-        number_of = self._words.get
-        words = np.zeros((count, int(lengths.max())), dtype=np.int64)
-        words[np.arange(words.shape[1]) < lengths[:, None]] = [
-            number_of(word, 0) for hypothesis in hypotheses for word in hypothesis
-        ]
-        numbers = np.zeros_like(words)
-        for order in range(min(ORDER, words.shape[1])):
-            keys = self._keys[order]
-            if len(keys) == 0:
-                break
-            # A key made of an unknown prefix is below the base, one made of an unknown word is a multiple of it; the
-            # references have neither, so no mask is needed.
-            wanted = numbers[:, : words.shape[1] - order] * self._base + words[:, order:]
-            if order == 0:
-                wanted = words
-            rank = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            numbers = np.where(keys[rank] == wanted, rank + 1, 0)
-            cells = numbers + (np.arange(count) * (len(keys) + 1))[:, None]
-            found = np.bincount(cells.ravel(), minlength=count * (len(keys) + 1)).reshape(count, -1)[:, 1:]
-            result[:, order] = np.minimum(found, self._counts[order]).sum(axis=1)
+        result[:, CORRECT] = self._ngrams.matches(hypotheses)
         return result
 
 
@@ -146,6 +107,21 @@ def bleu(stats: Stats) -> NDArray[np.float64]:
     log_precision = np.log(smoothed / np.maximum(total, 1)).mean(axis=-1)
     log_brevity = np.minimum(0.0, 1.0 - reference / np.maximum(length, 1))
     return np.where(scored, 100.0 * np.exp(log_precision + log_brevity), 0.0)
+
+
+def bleu_plus_one(stats: Stats) -> NDArray[np.float64]:
+    """BLEU+1 (0 to 1) of single sentences, shape (..., 10) to (...): Lin and Och (2004).
+
+    Matches and n-grams of order 2 and above count one more; no match of any word is 0.
+    """
+    counts = np.asarray(stats, dtype=np.float64)
+    correct, total = counts[..., CORRECT].copy(), counts[..., TOTAL].copy()
+    correct[..., 1:] += 1
+    total[..., 1:] += 1
+    matched = correct[..., 0] > 0
+    ratio = np.where(matched[..., None], correct / np.maximum(total, 1), 1.0)
+    log_brevity = np.minimum(0.0, 1.0 - counts[..., REFERENCE_LENGTH] / np.maximum(counts[..., HYPOTHESIS_LENGTH], 1))
+    return np.where(matched, np.exp(np.log(ratio).mean(axis=-1) + log_brevity), 0.0)
 
 
 def corpus_bleu(stats_sum: Stats) -> float:

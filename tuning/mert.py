@@ -21,7 +21,7 @@ from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
-from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
+from lscfg.tuning.objectives import BLEU, Counter, Objective
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
@@ -38,7 +38,7 @@ class MertSettings(Declared):
 
     restarts: int = setting(20, "random starting points besides the old weights", least=0)
     directions: int = setting(15, "random directions in each round besides the axes", least=0)
-    epsilon: float = setting(1e-4, "BLEU points that a round must gain for another round", above=0)
+    epsilon: float = setting(1e-4, "points that a round must gain for another round", above=0)
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,21 @@ class MertResult:
 
 
 class Line(Protocol):
-    """BLEU along straight lines through the space of weights."""
+    """The objective along straight lines through the space of weights."""
 
-    def bleu(self, point: Vector) -> float:
-        """BLEU (0 to 100) of the best hypotheses at a point."""
+    def score(self, point: Vector) -> float:
+        """The objective (0 to 100) of the best hypotheses at a point."""
 
     def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
-        """The step along the direction with the best BLEU, and that BLEU."""
+        """The step along the direction with the best score, and that score."""
 
 
 class ListLine:
     """The hypotheses of k-best lists."""
 
-    def __init__(self, lists: PackedLists):
+    def __init__(self, lists: PackedLists, objective: Objective = BLEU):
         self._lists = lists
+        self._objective = objective
         self._point: Vector | None = None
         self._scores: Vector = np.empty(0)
 
@@ -77,13 +78,14 @@ class ListLine:
             self._point, self._scores = point.copy(), self._lists.scores(point)
         return self._scores
 
-    def bleu(self, point: Vector) -> float:
+    def score(self, point: Vector) -> float:
         """See ``Line``."""
-        return corpus_bleu(self._lists.stats[self._lists.best(self._at(point))].sum(axis=0, dtype=np.int64))
+        return self._objective.score(self._lists.stats[self._lists.best(self._at(point))].sum(axis=0, dtype=np.int64))
 
     def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
         """See ``Line``."""
-        return line_search(self._lists.first, self._at(point), self._lists.scores(direction), self._lists.stats)
+        lists = self._lists
+        return line_search(lists.first, self._at(point), lists.scores(direction), lists.stats, lists.metric)
 
 
 class GraphLine:
@@ -97,8 +99,9 @@ class GraphLine:
         lists: PackedLists,
         names: Sequence[str],
         graphs: Sequence[SentenceGraph | None],
-        references: Sequence[SentenceReferences],
+        references: Sequence[Counter],
         weights: Mapping[str, float],
+        objective: Objective = BLEU,
     ):
         """Prepares a search over lists and hypergraphs.
 
@@ -110,6 +113,7 @@ class GraphLine:
         number = {name: n for n, name in enumerate(names)}
         self._lists = lists
         self._references = references
+        self._objective = objective
         self._graphs = graphs
         self._known: list[dict[bytes, NDArray[np.int32]]] = [{} for _ in graphs]
         self._columns = []
@@ -144,7 +148,7 @@ class GraphLine:
     def _stats(
         self, sentence: int, graph: SentenceGraph, words: NDArray[np.int32], offsets: NDArray[np.int64]
     ) -> NDArray[np.int32]:
-        """BLEU statistics of translations; each is counted once for all line searches."""
+        """Statistics of translations; each is counted once for all line searches."""
         known = self._known[sentence]
         texts = [words[begin:end] for begin, end in itertools.pairwise(offsets.tolist())]
         keys = [text.tobytes() for text in texts]
@@ -169,16 +173,16 @@ class GraphLine:
             np.concatenate([lists.stats, stats])[order],
         )
 
-    def bleu(self, point: Vector) -> float:
+    def score(self, point: Vector) -> float:
         """See ``Line``."""
         first, scores, _, stats = self._joined(point, np.zeros_like(point))
         lengths = np.diff(first)
         best = [f + int(scores[f : f + n].argmax()) for f, n in zip(first[:-1], lengths, strict=True)]
-        return corpus_bleu(stats[best].sum(axis=0, dtype=np.int64))
+        return self._objective.score(stats[best].sum(axis=0, dtype=np.int64))
 
     def search(self, point: Vector, direction: Vector) -> tuple[float, float]:
         """See ``Line``."""
-        return line_search(*self._joined(point, direction))
+        return line_search(*self._joined(point, direction), self._lists.metric)
 
 
 def mert(
@@ -188,10 +192,10 @@ def mert(
     seed: int | Sequence[int] = 0,
     graphs: Sequence[SentenceGraph | None] | None = None,
 ) -> MertResult:
-    """Searches for weights under which the highest-scoring hypotheses have the best BLEU.
+    """Searches for weights under which the highest-scoring hypotheses have the best value of the pool's objective.
 
     From the start weights and from random points, in rounds: an exact line search along each axis and some random
-    directions, in random order; every step that gains BLEU is taken at once. The best end of all is the result; it is
+    directions, in random order; every step that gains is taken at once. The best end of all is the result; it is
     never worse on the pool than the start weights. Random points and directions are normal, each feature in units of
     one over its standard deviation within sentences, so that the scale of features does not matter; nor does that of
     the start weights. A feature that a hypothesis does not name is 0 there; one that never differs within a sentence
@@ -211,39 +215,40 @@ def mert(
     if not len(pool):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
     lists = pool.packed()
-    line: Line = ListLine(lists)
+    line: Line = ListLine(lists, pool.objective)
     restarts, directions = settings.restarts, settings.directions
     if graphs is not None:
-        line = GraphLine(lists, pool.names, graphs, [candidates.references for candidates in pool.sentences], start)
+        references = [candidates.references for candidates in pool.sentences]
+        line = GraphLine(lists, pool.names, graphs, references, start, pool.objective)
     spread = _spread(pool)
     free = np.flatnonzero(spread)
     first = pool.vector(start)
-    best, best_bleu, searches = first, line.bleu(first), 0
+    best, highest, searches = first, line.score(first), 0
     for restart in range(restarts + 1):
         random = np.random.default_rng([*np.atleast_1d(seed), restart])
         point = first.copy()
         if restart:
             point[free] = random.standard_normal(len(free)) / spread[free]
-        bleu = line.bleu(point)
+        score = line.score(point)
         while True:
-            before = bleu
+            before = score
             for direction in _directions(random, free, spread, directions):
                 step, promised = line.search(point, direction)
                 searches += 1
-                if promised > bleu + 1e-9:
+                if promised > score + 1e-9:
                     candidate = point + step * direction
-                    if (reached := line.bleu(candidate)) > bleu:
-                        point, bleu = candidate, reached
-            if not bleu > before + settings.epsilon:
+                    if (reached := line.score(candidate)) > score:
+                        point, score = candidate, reached
+            if not score > before + settings.epsilon:
                 break
-        if bleu > best_bleu:
-            best, best_bleu = point, bleu
+        if score > highest:
+            best, highest = point, score
     length, old = np.linalg.norm(best), np.linalg.norm(first)
     if length > 0 and old > 0 and best is not first:
         scaled = best * (old / length)
-        if line.bleu(scaled) >= best_bleu:  # only rounding of equal scores could make it worse
+        if line.score(scaled) >= highest:  # only rounding of equal scores could make it worse
             best = scaled
-    return MertResult(pool.named(best, start), corpus_bleu(pool.best_stats(best)), searches)
+    return MertResult(pool.named(best, start), pool.bleu(best), searches)
 
 
 def _directions(random: np.random.Generator, free: NDArray[np.intp], spread: Vector, number: int) -> Iterator[Vector]:

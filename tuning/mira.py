@@ -4,10 +4,10 @@ Cherry and Foster, "Batch Tuning Strategies for Statistical Machine Translation"
 with the hope and fear hypotheses of Chiang (2012): online passive-aggressive updates over shuffled sentences,
 averaged.
 
-The BLEU of a hypothesis, as in Chiang, Marton and Resnik (2008), is that (0 to 1) of it and a decaying background, the
+The score of a hypothesis, as in Chiang, Marton and Resnik (2008), is that (0 to 1) of it and a decaying background, the
 earlier hopes, times the reference length of both. The background is far longer than the sentence, so the score itself
 means little; differences between hypotheses of one sentence are in words of the reference: about the sentence's length
-times what its own BLEU would differ by.
+times what its own score would differ by.
 """
 
 from __future__ import annotations
@@ -22,13 +22,16 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
-from lscfg.tuning.bleu import corpus_bleu
+from lscfg.tuning.objectives import CHARACTER_ORDER
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
-"""Statistics that the background begins with, as if one perfect translation of four words had been seen: no count is
-zero, so no logarithm is infinite."""
+"""Statistics of BLEU that the background begins with, as if one perfect translation of four words had been seen: no
+count is zero, so no logarithm is infinite."""
+
+CHARACTERS = np.repeat(np.arange(20.0, 20 - CHARACTER_ORDER, -1), 3)
+"""Statistics of chrF in the background, whose words have five letters each."""
 
 
 @dataclass(frozen=True)
@@ -60,15 +63,15 @@ class MiraResult:
 def mira(
     pool: Pool, start: Mapping[str, float], settings: MiraSettings | None = None, seed: int | Sequence[int] = 0
 ) -> MiraResult:
-    """Learns weights under which the pool's highest-scoring hypotheses have a high BLEU.
+    """Learns weights under which the pool's highest-scoring hypotheses have a high value of its objective.
 
     For each sentence, in a new random order in every epoch, hope is the hypothesis with the highest sum of model
-    score and sentence BLEU, fear the one with the highest difference; the weights move along the difference of their
+    score and sentence score, fear the one with the highest difference; the weights move along the difference of their
     features by min(C, loss / squared length), where the loss is how far the margin of the model scores falls short of
-    that of BLEU. After every epoch the average of all weights so far is tried on the pool, and the best average is
-    returned (the earliest of equals). The step cap makes the result depend on the scale of the features and the start
-    weights: features should vary by about 1 to 10 within a sentence, as log-probabilities and word counts do, and
-    weights be of order 1 or less.
+    that of the objective. After every epoch the average of all weights so far is tried on the pool, and the best
+    average is returned (the earliest of equals). The step cap makes the result depend on the scale of the features and
+    the start weights: features should vary by about 1 to 10 within a sentence, as log-probabilities and word counts do,
+    and weights be of order 1 or less.
 
     ``seed`` is a non-negative number or several; equal seeds give equal weights. Features without start weight begin
     at 0.
@@ -85,15 +88,16 @@ def mira(
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
     if not len(examples):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
-    state = MiraState(lists, pool.vector(start), BACKGROUND, settings.step_cap, settings.decay)
+    background = np.concatenate([CHARACTERS, BACKGROUND])[-pool.objective.width :]
+    state = MiraState(lists, pool.vector(start), background, settings.step_cap, settings.decay)
     best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, state.weights)
     for epoch in range(1, settings.epochs + 1):
         state.run(examples[random.permutation(len(examples))])
         average = state.average()
-        score = corpus_bleu(pool.best_stats(average))
+        score = pool.score(average)
         if score > best[0]:
             best = (score, epoch, average)
-    return MiraResult(pool.named(best[2], start), best[0], best[1])
+    return MiraResult(pool.named(best[2], start), pool.bleu(best[2]), best[1])
 
 
 class Mira(Optimiser[MiraSettings]):

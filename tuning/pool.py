@@ -12,20 +12,21 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.formats.kbest import Hypothesis, HypothesisList
 from lscfg.kernel.lists import PackedLists
-from lscfg.tuning.bleu import WIDTH, SentenceReferences, bleu, check_references, corpus_bleu
+from lscfg.tuning.bleu import WIDTH, bleu, check_references, corpus_bleu
+from lscfg.tuning.objectives import BLEU, Counter, Objective
 
 
 @dataclass(slots=True)
 class Candidates:
     """The distinct hypotheses of one sentence, in the order in which they arrived."""
 
-    references: SentenceReferences
+    references: Counter
     columns: dict[int, int] = field(default_factory=dict)
     """Column of ``features`` by number of the feature; only features that this sentence has seen take a column."""
     features: NDArray[np.float32] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.float32))
     """Feature values, shape (hypotheses, columns)."""
     stats: NDArray[np.int32] = field(default_factory=lambda: np.zeros((0, WIDTH), dtype=np.int32))
-    """BLEU statistics, shape (hypotheses, 10)."""
+    """Statistics of the objective, shape (hypotheses, width)."""
     digests: set[bytes] = field(default_factory=set)
     """Hashes of the hypotheses in the list: 64 bits over words and features."""
 
@@ -35,23 +36,31 @@ class Candidates:
 
 
 class Pool:
-    """Per sentence the distinct pairs of translation and feature vector, with the translation's BLEU statistics.
+    """Per sentence the distinct pairs of translation and feature vector, with the translation's statistics.
 
     Features are named; they are numbered in the order in which they first occur, and a hypothesis that does not name
     a feature has it with value 0. Values are kept as 32-bit floats, which nine decimal digits (the k-best format)
     reproduce exactly.
     """
 
-    def __init__(self, references: Sequence[Sequence[str]]):
-        """``references`` holds one document per reference set, each with one line per sentence.
+    def __init__(self, references: Sequence[Sequence[str]], objective: Objective = BLEU):
+        """Prepares empty lists.
+
+        Args:
+            references: one document per reference set, each with one line per sentence.
+            objective: the metric that the lists are for.
 
         Raises:
             InputError: there are no references, or their numbers of lines differ.
         """
         check_references(references)
+        self.objective = objective
         self.names: list[str] = []
         self._number: dict[str, int] = {}
-        self.sentences = [Candidates(SentenceReferences(lines)) for lines in zip(*references, strict=True)]
+        self.sentences = [
+            Candidates(objective.references(lines), stats=np.zeros((0, objective.width), np.int32))
+            for lines in zip(*references, strict=True)
+        ]
         self._packed: PackedLists | None = None
 
     def __len__(self) -> int:
@@ -150,21 +159,29 @@ class Pool:
                 else:
                     nothing = np.zeros(0, dtype=np.intp), np.zeros((1, 0), dtype=np.float32)
                     rows.append((*nothing, candidates.references.stats([[]])))
-            self._packed = PackedLists(rows, len(self.names))
+            self._packed = PackedLists(rows, len(self.names), self.objective.kernel)
         return self._packed
 
     def best_stats(self, weights: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Summed BLEU statistics, shape (10,), of each sentence's highest-scoring hypothesis (the first of equals).
+        """Summed statistics, shape (width,), of each sentence's highest-scoring hypothesis (the first of equals).
 
         A sentence without any hypothesis counts as translated by nothing. ``weights`` are by feature number.
         """
         lists = self.packed()
         return np.asarray(lists.stats[lists.best(lists.scores(weights))].sum(axis=0, dtype=np.int64))
 
+    def score(self, weights: NDArray[np.float64]) -> float:
+        """The objective (0 to 100) of the highest-scoring hypotheses; ``weights`` are by feature number."""
+        return self.objective.score(self.best_stats(weights))
+
+    def bleu(self, weights: NDArray[np.float64]) -> float:
+        """BLEU (0 to 100) of the highest-scoring hypotheses; ``weights`` are by feature number."""
+        return corpus_bleu(self.best_stats(weights)[-WIDTH:])
+
     def oracle_bleu(self, sweeps: int = 5) -> float:
         """BLEU (0 to 100) of a greedy choice (see ``choose``): a lower bound of the best that the pool allows."""
         lists = [
-            candidates.stats if len(candidates.stats) else candidates.references.stats([[]])
+            (candidates.stats if len(candidates.stats) else candidates.references.stats([[]]))[:, -WIDTH:]
             for candidates in self.sentences
         ]
         return corpus_bleu(choose(lists, sweeps)[1])

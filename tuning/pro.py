@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
-from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, REFERENCE_LENGTH, TOTAL, Stats, corpus_bleu
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
@@ -49,21 +48,6 @@ class ProResult:
     """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
     pairs: int
     """Number of pairs that the weights were learned from."""
-
-
-def bleu_plus_one(stats: Stats) -> NDArray[np.float64]:
-    """BLEU+1 (0 to 1) of single sentences, shape (..., 10) to (...): Lin and Och (2004).
-
-    Matches and n-grams of order 2 and above count one more; no match of any word is 0.
-    """
-    counts = np.asarray(stats, dtype=np.float64)
-    correct, total = counts[..., CORRECT].copy(), counts[..., TOTAL].copy()
-    correct[..., 1:] += 1
-    total[..., 1:] += 1
-    matched = correct[..., 0] > 0
-    ratio = np.where(matched[..., None], correct / np.maximum(total, 1), 1.0)
-    log_brevity = np.minimum(0.0, 1.0 - counts[..., REFERENCE_LENGTH] / np.maximum(counts[..., HYPOTHESIS_LENGTH], 1))
-    return np.where(matched, np.exp(np.log(ratio).mean(axis=-1) + log_brevity), 0.0)
 
 
 def sample_pairs(
@@ -108,7 +92,7 @@ def pro(
     for candidates in pool.sentences:
         if len(candidates.stats) < 2:
             continue
-        better, worse = sample_pairs(bleu_plus_one(candidates.stats), settings, random)
+        better, worse = sample_pairs(pool.objective.sentence_scores(candidates.stats), settings, random)
         values = candidates.features.astype(np.float64)
         rows = sparse.coo_array(values[better] - values[worse])
         columns = candidates.numbers()[rows.coords[1]]
@@ -123,7 +107,7 @@ def pro(
             learned = learned * (before / length)
         elif length == 0:
             learned = old
-    return ProResult(pool.named(learned, start), corpus_bleu(pool.best_stats(learned)), pairs)
+    return ProResult(pool.named(learned, start), pool.bleu(learned), pairs)
 
 
 def _regression(differences: sparse.csr_array, regularisation: float) -> NDArray[np.float64]:

@@ -34,7 +34,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import repeat
 from os import PathLike
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, runtime_checkable
+from typing import Any, NotRequired, Protocol, TypedDict, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.doubts import doubts, uneven_references
+from lscfg.tuning.objectives import BLEU, OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
@@ -91,7 +92,10 @@ class TuneSettings(Declared):
     iterations: int = setting(15, "decoding runs over the development set", least=1, common=True)
     kbest: int = setting(100, "hypotheses of each sentence and run", least=1, metavar="K", letter="k", common=True)
     unique: bool = setting(True, "k-best lists that may repeat a translation")
-    patience: int = setting(4, "runs without better BLEU before tuning stops", least=1)
+    metric: str = setting(
+        "bleu", "objective; chrf suits languages of long words and little text", choices=tuple(OBJECTIVES)
+    )
+    patience: int = setting(4, "runs without a better value of `metric` before tuning stops", least=1)
     seed: int = setting(1, "seed of all random choices", least=0, common=True)
     optimiser: str = setting("mira", "optimiser", metavar="NAME", common=True)
     """A kind of ``lscfg.tuning.optimisers``, or the name of the optimiser in the arguments of ``tune``."""
@@ -103,7 +107,7 @@ class TuneSettings(Declared):
         shown="1, for PRO 0.1",
     )
     restart_below: float = setting(
-        0.9, "share of the best BLEU below which learning restarts from the best weights; 0: never", least=0, most=1
+        0.9, "share of the best score below which learning restarts from the best weights; 0: never", least=0, most=1
     )
     learner: Declared | None = None
     """Settings of the optimiser; None: its defaults."""
@@ -147,6 +151,17 @@ class Iteration:
     """Number of new hypotheses in this run."""
     weights: dict[str, float]
     """The weights decoded with, sorted by name."""
+    dev_score: float | None = None
+    """The objective (0 to 100) of the first hypotheses; None for BLEU."""
+
+    @property
+    def score(self) -> float:
+        """The objective (0 to 100) of the first hypotheses."""
+        return self.dev_bleu if self.dev_score is None else self.dev_score
+
+    def facts(self) -> dict[str, Any]:
+        """The record for ``history.json``, which names another objective than BLEU only."""
+        return {name: value for name, value in asdict(self).items() if name != "dev_score" or value is not None}
 
     def check(self, number: int) -> None:
         """Checks a record that was read from a file and has its shape.
@@ -172,6 +187,7 @@ class IterationFacts(TypedDict):
     hypotheses: COUNT
     added: COUNT
     weights: dict[str, float]
+    dev_score: NotRequired[float]
 
 
 class HistoryFacts(TypedDict):
@@ -197,7 +213,7 @@ class TuneResult:
     """The outcome of a tuning."""
 
     weights: dict[str, float]
-    """Weights of the iteration with the best development BLEU (the earliest of equals), sorted by name."""
+    """Weights of the iteration with the best value of the objective (the earliest of equals), sorted by name."""
     best_iteration: int
     history: tuple[Iteration, ...]
     stopped: str
@@ -218,7 +234,7 @@ def tune(
     log: Callable[[str], None] = lscfg_log.info,
     learn: Learner | None = None,
 ) -> TuneResult:
-    """Tunes the weights for BLEU on a development set.
+    """Tunes the weights for a metric on a development set.
 
     With ``checkpoint_dir``, every finished decoding run is saved there. With ``resume`` the runs saved are not
     repeated: a tuning that was killed, or whose decoder failed, goes on with the run that was under way and ends with
@@ -245,8 +261,10 @@ def tune(
     if not dev_sources:
         raise InputError("the development set is empty")
     _check_start(start_weights)
+    if learn is not None and settings.metric != "bleu":
+        raise InputError(f"{settings.optimiser} tunes for BLEU only; leave out metric = {settings.metric}")
     learn = _learner(settings, learn)
-    pool = Pool(dev_references)
+    pool = Pool(dev_references, OBJECTIVES[settings.metric])
     checkpoint = _Checkpoint(checkpoint_dir, settings, start_weights, (dev_sources, dev_references, decoder_id))
     history = checkpoint.load(resume)
     lists = checkpoint.fill(pool, history, len(dev_sources))
@@ -274,7 +292,8 @@ def tune(
         checkpoint.save(history, lists, seconds)
         if record.iteration == 1:
             _warn_unknown((*pool.names, *getattr(decoder, "feature_names", ())), start_weights)
-        log(f"{_describe(history)}; learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s")
+        spent = f"learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s"
+        log(f"{_describe(history, pool.objective.title)}; {spent}")
         log(f"  {_describe_weights(weights)}")
     decoding, learning = sum(seconds["decoding"]), sum(seconds["learning"])
     if total := decoding + learning:
@@ -304,14 +323,14 @@ def _learner(settings: TuneSettings, given: Learner | None) -> Learner:
 
 
 def _best(history: Sequence[Iteration]) -> Iteration:
-    """The iteration with the best development BLEU, the earliest of equals."""
-    return max(history, key=lambda record: (record.dev_bleu, -record.iteration))
+    """The iteration with the best value of the objective, the earliest of equals."""
+    return max(history, key=lambda record: (record.score, -record.iteration))
 
 
 def _stop_reason(history: Sequence[Iteration], settings: TuneSettings) -> str | None:
     """The reason why the tuning ends; None if it goes on."""
     if history and len(history) - _best(history).iteration >= settings.patience:
-        return f"no better BLEU in {settings.patience} iterations"
+        return f"no better {OBJECTIVES[settings.metric].title} in {settings.patience} iterations"
     if len(history) >= settings.iterations:
         return f"{len(history)} iterations done"
     return None
@@ -365,7 +384,7 @@ def _next_weights(
     if not history:
         return {name: float(start[name]) for name in sorted(start)}, None
     best, last = _best(history), history[-1]
-    old = best.weights if last.dev_bleu < settings.restart_below * best.dev_bleu else last.weights
+    old = best.weights if last.score < settings.restart_below * best.score else last.weights
     seed = (settings.seed, len(history))
     learned: Learned = learn(Step(pool, lists, old, len(history), seed, lambda: runner.graphs(last.weights)))
     part = settings.step()
@@ -409,19 +428,20 @@ def _record(
 ) -> Iteration:
     """Adds the lists to the pool and summarises the run."""
     added = pool.add(lists)
-    stats: NDArray[np.int64] = np.zeros(WIDTH, dtype=np.int64)
+    stats: NDArray[np.int64] = np.zeros(pool.objective.width, dtype=np.int64)
     for candidates, hypotheses in zip(pool.sentences, lists, strict=True):
         words = hypotheses[0].text.split() if hypotheses else []
         stats += candidates.references.stats([words])[0]
     return Iteration(
         iteration=iteration,
-        dev_bleu=corpus_bleu(stats),
-        length_ratio=length_ratio(stats),
+        dev_bleu=corpus_bleu(stats[-WIDTH:]),
+        length_ratio=length_ratio(stats[-WIDTH:]),
         oracle_bleu=pool.oracle_bleu(),
         pool_bleu=pool_bleu,
         hypotheses=len(pool),
         added=added,
         weights=weights,
+        dev_score=None if pool.objective is BLEU else pool.objective.score(stats),
     )
 
 
@@ -473,13 +493,15 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothes
         return [copy(number, hypotheses) for number, hypotheses in enumerate(lists, 1)]
 
 
-def _describe(history: Sequence[Iteration]) -> str:
+def _describe(history: Sequence[Iteration], title: str) -> str:
     """Formats the last run for the log."""
     last, best = history[-1], _best(history)
-    standing = "best so far" if best is last else f"best {best.dev_bleu:.2f} in iteration {best.iteration}"
+    standing = "best so far" if best is last else f"best {best.score:.2f} in iteration {best.iteration}"
+    bleu = "" if last.dev_score is None else f", BLEU {last.dev_bleu:.2f}"
     return (
-        f"iteration {last.iteration}: BLEU {last.dev_bleu:.2f} ({standing}), length ratio {last.length_ratio:.3f}, "
-        f"oracle {last.oracle_bleu:.2f}, {last.hypotheses} hypotheses ({last.added} new)"
+        f"iteration {last.iteration}: {title} {last.score:.2f} ({standing}){bleu}, "
+        f"length ratio {last.length_ratio:.3f}, oracle {last.oracle_bleu:.2f}, "
+        f"{last.hypotheses} hypotheses ({last.added} new)"
     )
 
 
@@ -495,6 +517,8 @@ class _Checkpoint:
     ):
         self._folder = None if folder is None else Path(folder)
         self._settings = asdict(settings)
+        if settings.metric == "bleu":  # as of tunings before there was a choice, which can be resumed
+            del self._settings["metric"]
         weights = {name: float(start[name]) for name in sorted(start)}
         fixed = {key: value for key, value in self._settings.items() if key not in ("iterations", "patience")}
         identity = json.dumps([weights, fixed, data], default=list, ensure_ascii=True)
@@ -590,7 +614,7 @@ class _Checkpoint:
             "settings": self._settings,
             "stopped": stopped,
             "best_iteration": _best(history).iteration,
-            "history": [asdict(record) for record in history],
+            "history": [record.facts() for record in history],
         }
         with atomic_write(self._folder / HISTORY) as file:
             json.dump(content, file, indent=1)

@@ -14,25 +14,35 @@ from lscfg.kernel.base import check
 BLEU_WIDTH = int(lib.LSCFG_BLEU_WIDTH)
 """Columns of a row of BLEU statistics (``lscfg.tuning.bleu``)."""
 
+BLEU, CHRF, BLEU_CHRF = int(lib.LSCFG_BLEU), int(lib.LSCFG_CHRF), int(lib.LSCFG_BLEU_CHRF)
+"""Numbers of the metrics in the kernel (``lscfg.tuning.objectives``)."""
+
 
 class PackedLists:
-    """Features and BLEU statistics of hypotheses, for the kernel.
+    """Features and statistics of hypotheses, for the kernel.
 
     The attribute ``first``, int64 [S + 1], gives the hypotheses of sentence s as ``first[s] .. first[s + 1] - 1``;
-    ``stats`` is int32 [hypotheses, 10].
+    ``stats`` is int32 [hypotheses, width].
 
     Args:
         sentences: for each sentence the features' numbers [columns], their values [hypotheses, columns], which are kept
-            as 32-bit floats, and the hypotheses' statistics [hypotheses, 10].
+            as 32-bit floats, and the hypotheses' statistics [hypotheses, width].
         n_features: upper bound of all numbers.
+        metric: number of the metric in the kernel, which gives the width.
 
     Raises:
         ValueError: inconsistent arrays.
     """
 
-    def __init__(self, sentences: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]], n_features: int):
+    def __init__(
+        self,
+        sentences: Sequence[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]],
+        n_features: int,
+        metric: int = BLEU,
+    ):
+        self.metric, self.width = metric, int(lib.lscfg_stats_width(metric))
         for numbers, values, stats in sentences:
-            if values.shape != (len(stats), len(numbers)) or stats.shape[1:] != (BLEU_WIDTH,):
+            if values.shape != (len(stats), len(numbers)) or stats.shape[1:] != (self.width,):
                 raise ValueError(f"numbers {numbers.shape}, values {values.shape} and statistics {stats.shape}")
         sizes = [(len(stats), len(numbers), values.size) for numbers, values, stats in sentences]
         ends = np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(np.array(sizes, np.int64).reshape(-1, 3), axis=0)])
@@ -53,6 +63,7 @@ class PackedLists:
                 ffi.from_buffer("int32_t[]", self._feature),
                 ffi.from_buffer("float[]", self._values),
                 ffi.from_buffer("int32_t[]", self.stats),
+                metric,
             ),
         )
 
@@ -87,7 +98,7 @@ class MiraState:
     Args:
         lists: the k-best lists to learn from.
         weights: float64 [features], initial weights.
-        background: float64 [10], statistics of the pseudo-corpus.
+        background: float64 [width], statistics of the pseudo-corpus.
         step_cap: C.
         decay: factor of the pseudo-corpus's counts at each step.
     """
@@ -100,7 +111,7 @@ class MiraState:
         step_cap: float,
         decay: float,
     ):
-        if weights.shape != (lists.n_features,) or background.shape != (BLEU_WIDTH,):
+        if weights.shape != (lists.n_features,) or background.shape != (lists.width,):
             raise ValueError(f"weights of shape {weights.shape}, background of shape {background.shape}")
         self._lists = lists
         self.weights = np.array(weights, np.float64)
@@ -132,9 +143,13 @@ class MiraState:
 
 
 def line_search(
-    first: NDArray[np.int64], scores: NDArray[np.float64], slopes: NDArray[np.float64], stats: NDArray[np.int32]
+    first: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    stats: NDArray[np.int32],
+    metric: int = BLEU,
 ) -> tuple[float, float]:
-    """Finds the step x whose hypotheses with the highest ``scores + x * slopes`` have the best BLEU, and that BLEU.
+    """Finds the step x whose hypotheses with the highest ``scores + x * slopes`` score best, and that score.
 
     Och 2003, section 4: exact, by the upper envelope of each sentence's lines. x is the middle of the best interval
     between two changes (of equals the one nearest to 0), a unit beyond the outermost change if that side is open.
@@ -144,25 +159,32 @@ def line_search(
         first: int64 [S + 1], hypotheses of sentence s are ``first[s] .. first[s + 1] - 1``.
         scores: float64 [hypotheses], finite.
         slopes: float64 [hypotheses], finite.
-        stats: int32 [hypotheses, 10], BLEU statistics.
+        stats: int32 [hypotheses, width], statistics.
+        metric: number of the metric in the kernel.
     """
     n = len(stats)
-    if first[0] != 0 or first[-1] != n or (np.diff(first) < 0).any() or stats.shape != (n, BLEU_WIDTH):
+    if (
+        first[0] != 0
+        or first[-1] != n
+        or (np.diff(first) < 0).any()
+        or stats.shape != (n, lib.lscfg_stats_width(metric))
+    ):
         raise ValueError("lists out of range")
     if scores.shape != (n,) or slopes.shape != (n,) or stats.dtype != np.int32:
         raise ValueError(f"scores {scores.shape} and slopes {slopes.shape} for {n} hypotheses")
     arrays = [np.ascontiguousarray(array, np.float64) for array in (scores, slopes)]
     first, stats = np.ascontiguousarray(first, np.int64), np.ascontiguousarray(stats)
-    step, bleu, error = ffi.new("double *"), ffi.new("double *"), ffi.new("lscfg_error *")
+    step, best, error = ffi.new("double *"), ffi.new("double *"), ffi.new("lscfg_error *")
     code = lib.lscfg_line_search(
         len(first) - 1,
         ffi.from_buffer("int64_t[]", first),
         ffi.from_buffer("double[]", arrays[0]),
         ffi.from_buffer("double[]", arrays[1]),
+        metric,
         ffi.from_buffer("int32_t[]", stats),
         step,
-        bleu,
+        best,
         error,
     )
     check(code, error)
-    return float(step[0]), float(bleu[0])
+    return float(step[0]), float(best[0])

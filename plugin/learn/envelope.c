@@ -2,10 +2,8 @@
  * the line search over them. */
 #include <math.h>
 
-#include "lscfg/learn.h"
 #include "base/heap.h"
-
-enum { WIDTH = LSCFG_BLEU_WIDTH };
+#include "learn/metric.h"
 
 /* A line that is highest from x on, until the next one. */
 typedef struct {
@@ -50,22 +48,6 @@ static int64_t upper_envelope(const double *score, const double *slope, int64_t 
 
 /* ---- line search ---- */
 
-/* As lscfg.tuning.bleu.bleu, which documents the smoothing. */
-static double corpus_bleu(const int64_t *stats) {
-  double correct = 1, total = 1, missed = 1;
-  int any = 0;
-  for (int n = 0; n < 4; n++) {
-    if (stats[4 + n] <= 0) return 0;
-    if (!stats[n]) missed *= 0.5;
-    any |= stats[n] != 0;
-    correct *= stats[n] ? (double)stats[n] : missed;
-    total *= (double)stats[4 + n];
-  }
-  if (!any) return 0;
-  double log_brevity = 1 - (double)stats[9] / (double)stats[8];
-  return 100 * sqrt(sqrt(correct / total)) * (log_brevity < 0 ? exp(log_brevity) : 1);
-}
-
 typedef struct {
   ARRAY(segment) segments; /* of all sentences, concatenated */
   int64_t *next;           /* [n_sentences] the segment that comes next */
@@ -74,12 +56,12 @@ typedef struct {
   int64_t *alive;
 } sweep;
 
-static void exchange(int64_t *sum, const int32_t *stats, int64_t out, int64_t in) {
-  for (int i = 0; i < WIDTH; i++) sum[i] += stats[in * WIDTH + i] - stats[out * WIDTH + i];
+static void exchange(int64_t *sum, const int32_t *stats, int width, int64_t out, int64_t in) {
+  for (int i = 0; i < width; i++) sum[i] += stats[in * width + i] - stats[out * width + i];
 }
 
 /* Keeps the better one of the best interval and (left, right). */
-static void compare(const int64_t *sum, double left, double right, double *step, double *best) {
+static void compare(int metric, const int64_t *sum, double left, double right, double *step, double *best) {
   /* No number lies between them. */
   if (isfinite(left) && !(right - left > 1e-9 * (1 + fabs(left)))) return;
   double middle = (left + right) / 2;
@@ -87,16 +69,17 @@ static void compare(const int64_t *sum, double left, double right, double *step,
     middle = right == INFINITY ? 0 : right - 1;
   else if (right == INFINITY)
     middle = left + 1;
-  double bleu = corpus_bleu(sum);
-  if (bleu > *best || (bleu == *best && fabs(middle) < fabs(*step))) {
-    *best = bleu;
+  double score = metric_score(metric, sum);
+  if (score > *best || (score == *best && fabs(middle) < fabs(*step))) {
+    *best = score;
     *step = middle;
   }
 }
 
 static int run_sweep(sweep *w, int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
-                     const int32_t *stats, double *step, double *bleu) {
-  int64_t sum[WIDTH] = {0}, n_heap = 0;
+                     int metric, const int32_t *stats, double *step, double *best) {
+  int64_t sum[LSCFG_MAX_STATS] = {0}, n_heap = 0;
+  int width = lscfg_stats_width(metric);
   for (int64_t s = 0; s < n_sentences; s++) {
     int64_t begin = first[s], n = first[s + 1] - begin;
     w->next[s] = w->last[s] = 0;
@@ -105,34 +88,34 @@ static int run_sweep(sweep *w, int64_t n_sentences, const int64_t *first, const 
     segment *found = w->segments.data + w->segments.size;
     int64_t count = upper_envelope(scores + begin, slopes + begin, n, w->alive, found);
     for (int64_t k = 0; k < count; k++) found[k].line += begin;
-    for (int i = 0; i < WIDTH; i++) sum[i] += stats[found[0].line * WIDTH + i];
+    for (int i = 0; i < width; i++) sum[i] += stats[found[0].line * width + i];
     w->next[s] = w->segments.size + 1;
     w->last[s] = w->segments.size += count;
     if (count > 1) w->heap[n_heap++] = (heap_entry){-found[1].x, (int32_t)s};
   }
   heap_build(w->heap, n_heap);
   double left = -INFINITY;
-  *bleu = -1;
+  *best = -1;
   *step = 0;
   while (n_heap) {
     int32_t s = w->heap[0].id;
     const segment *now = w->segments.data + w->next[s]++;
     if (now->x > left) {
-      compare(sum, left, now->x, step, bleu);
+      compare(metric, sum, left, now->x, step, best);
       left = now->x;
     }
-    exchange(sum, stats, now[-1].line, now->line);
+    exchange(sum, stats, width, now[-1].line, now->line);
     if (w->next[s] < w->last[s])
       heap_down(w->heap, n_heap, 0, (heap_entry){-now[1].x, s});
     else
       heap_pop(w->heap, n_heap), n_heap--;
   }
-  compare(sum, left, INFINITY, step, bleu);
+  compare(metric, sum, left, INFINITY, step, best);
   return LSCFG_OK;
 }
 
 int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
-                      const int32_t *stats, double *step, double *bleu, lscfg_error *error) {
+                      int metric, const int32_t *stats, double *step, double *best, lscfg_error *error) {
   sweep w = {.heap = NULL};
   int64_t most = 1;
   int code = LSCFG_ENOMEM;
@@ -144,7 +127,7 @@ int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *s
   w.heap = malloc((size_t)(n_sentences + 1) * sizeof *w.heap);
   w.alive = malloc((size_t)most * sizeof *w.alive);
   if (w.next && w.last && w.heap && w.alive)
-    code = run_sweep(&w, n_sentences, first, scores, slopes, stats, step, bleu);
+    code = run_sweep(&w, n_sentences, first, scores, slopes, metric, stats, step, best);
   free(w.segments.data);
   free(w.next);
   free(w.last);

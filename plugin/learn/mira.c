@@ -1,11 +1,7 @@
 /* k-best lists as arrays: model scores and the passes of batch MIRA. */
-#include <math.h>
-
-#include "lscfg/learn.h"
 #include "base/common.h"
 #include "base/simd.h"
-
-enum { WIDTH = LSCFG_BLEU_WIDTH };
+#include "learn/metric.h"
 
 SIMD_FOR_ALL static void add_column(double *restrict scores, const float *restrict values, double weight, int64_t n) {
   for (int64_t h = 0; h < n; h++) scores[h] += weight * values[h];
@@ -35,24 +31,16 @@ void lscfg_lists_best(int64_t n_sentences, const int64_t *first, const double *s
   for (int64_t s = 0; s < n_sentences; s++) best[s] = highest(scores, first[s], first[s + 1]);
 }
 
-/* BLEU (0 to 1) of the background and the hypothesis, times the reference length of both. */
-static double pseudo_bleu(const double *background, const int32_t *stats) {
-  double count[WIDTH];
-  for (int i = 0; i < WIDTH; i++) count[i] = background[i] + stats[i];
-  double precision = (count[0] * count[1] * count[2] * count[3]) / (count[4] * count[5] * count[6] * count[7]);
-  double log_brevity = 1 - count[9] / count[8];
-  return sqrt(sqrt(precision)) * (log_brevity < 0 ? exp(log_brevity) : 1) * count[9];
-}
-
 /* Hope and fear, and the step between them. work has room for two numbers a hypothesis. */
 static void mira_step(const lscfg_lists *lists, lscfg_mira *mira, int64_t s, double *weights, double *late,
                       double *work) {
   int64_t n = lists->first[s + 1] - lists->first[s], hope = 0, fear = 0;
-  const int32_t *stats = lists->stats + lists->first[s] * WIDTH;
+  int width = lscfg_stats_width(lists->metric);
+  const int32_t *stats = lists->stats + lists->first[s] * width;
   double *model = work, *gain = work + n;
   score_sentence(lists, s, weights, model);
   for (int64_t h = 0; h < n; h++) {
-    gain[h] = pseudo_bleu(mira->background, stats + h * WIDTH);
+    gain[h] = metric_gain(lists->metric, mira->background, stats + h * width);
     if (model[h] + gain[h] > model[hope] + gain[hope]) hope = h;
     if (model[h] - gain[h] > model[fear] - gain[fear]) fear = h;
   }
@@ -75,8 +63,8 @@ static void mira_step(const lscfg_lists *lists, lscfg_mira *mira, int64_t s, dou
   }
   /* In every step, even if hope is fear: otherwise the background would lack the sentences that are correct already.
    * The floor matters only after long stretches without matches: without it the products of counts would underflow. */
-  for (int i = 0; i < WIDTH; i++) {
-    double count = mira->decay * mira->background[i] + stats[hope * WIDTH + i];
+  for (int i = 0; i < width; i++) {
+    double count = mira->decay * mira->background[i] + stats[hope * width + i];
     mira->background[i] = count > 1e-6 ? count : 1e-6;
   }
   mira->steps++;

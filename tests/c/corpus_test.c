@@ -603,7 +603,7 @@ static void tune(void) {
     lscfg_lists_best(2, first, scores, best);
     CHECK(best[0] == 1 && best[1] == 2);
   }
-  if (good(lscfg_line_search(2, first, by_score, slopes, stats, &step, &bleu, &error)))
+  if (good(lscfg_line_search(2, first, by_score, slopes, LSCFG_BLEU, stats, &step, &bleu, &error)))
     CHECK(fabs(step - 2) < 1e-9 && fabs(bleu - 100) < 1e-9);
 }
 

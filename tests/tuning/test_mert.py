@@ -276,7 +276,7 @@ def test_bleu_along_a_line_through_hypergraphs_and_lists(config: DecoderConfig, 
             values[x] = corpus_bleu(total)
         first, *others = values.values()
         assert first >= max(others) - 1e-9
-        assert line.bleu(point + next(iter(values)) * direction) == pytest.approx(first)
+        assert line.score(point + next(iter(values)) * direction) == pytest.approx(first)
 
 
 # The whole search.
@@ -369,5 +369,5 @@ def test_list_line_is_the_pool() -> None:
     rng = np.random.default_rng(1)
     for _ in range(3):
         point = rng.normal(size=len(truth))
-        assert line.bleu(point) == corpus_bleu(pool.best_stats(point))
-        assert bleu(pool.best_stats(point)) == line.bleu(point)
+        assert line.score(point) == corpus_bleu(pool.best_stats(point))
+        assert bleu(pool.best_stats(point)) == line.score(point)

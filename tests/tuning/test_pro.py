@@ -14,9 +14,9 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.tuning import pro as pro_module
-from lscfg.tuning.bleu import SentenceReferences, corpus_bleu
+from lscfg.tuning.bleu import SentenceReferences, bleu_plus_one, corpus_bleu
 from lscfg.tuning.pool import Pool
-from lscfg.tuning.pro import ProSettings, bleu_plus_one, pro, sample_pairs
+from lscfg.tuning.pro import ProSettings, pro, sample_pairs
 
 
 def test_sentence_bleu_against_sacrebleu() -> None:

@@ -8,7 +8,7 @@ import math
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -211,7 +211,7 @@ def test_a_finished_tuning_can_be_prolonged(tmp_path):
 def test_checkpoint_holds_history_and_lists(tmp_path):
     result = run(Reranker(), tmp_path)
     content = json.loads((tmp_path / HISTORY).read_text())
-    assert content["history"] == [asdict(record) for record in result.history]
+    assert content["history"] == [record.facts() for record in result.history]
     assert (content["best_iteration"], content["stopped"]) == (result.best_iteration, result.stopped)
     assert content["settings"]["learner"] == {"step_cap": 0.01, "decay": 0.999, "epochs": 5}
     lists = read_kbest(tmp_path / "kbest.002.gz")

@@ -12,7 +12,14 @@ extern "C" {
 
 /* ---- tuning: k-best lists as arrays, the passes of MIRA over them, and exact line search for MERT ---- */
 
-enum { LSCFG_BLEU_WIDTH = 10 }; /* matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference */
+/* Metrics that weights are tuned for: BLEU, chrF2, the mean of both. */
+enum { LSCFG_BLEU, LSCFG_CHRF, LSCFG_BLEU_CHRF };
+
+/* Statistics of BLEU: matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference. Those of the
+ * other metrics: for the orders 1 to 6, character n-grams of the hypothesis, of the reference, and of both; then those
+ * of BLEU. */
+enum { LSCFG_BLEU_WIDTH = 10, LSCFG_MAX_STATS = 28 };
+int lscfg_stats_width(int metric);
 
 /* The hypotheses of sentence s are first[s] .. first[s+1]-1, its columns column[s] .. column[s+1]-1: features that some
  * of its hypotheses have. Values are in columns: those of column c of sentence s, one for each of its hypotheses, begin
@@ -24,7 +31,8 @@ typedef struct {
   const int64_t *value;   /* [n_sentences] */
   const int32_t *feature; /* [columns] */
   const float *values;
-  const int32_t *stats; /* [hypotheses][LSCFG_BLEU_WIDTH] */
+  const int32_t *stats; /* [hypotheses][lscfg_stats_width(metric)] */
+  int metric;
 } lscfg_lists;
 
 /* scores[hypotheses] = features times vector, by feature number. */
@@ -35,8 +43,8 @@ void lscfg_lists_best(int64_t n_sentences, const int64_t *first, const double *s
 
 typedef struct {
   double step_cap, decay;
-  int64_t steps;                       /* number of steps so far */
-  double background[LSCFG_BLEU_WIDTH]; /* the pseudo-corpus */
+  int64_t steps;                      /* number of steps so far */
+  double background[LSCFG_MAX_STATS]; /* statistics of the pseudo-corpus */
 } lscfg_mira;
 
 /* Steps of MIRA through n sentences, none of them empty, in the order given (Cherry and Foster 2012, section 3). late
@@ -45,11 +53,11 @@ typedef struct {
 int lscfg_mira_pass(const lscfg_lists *, lscfg_mira *, int64_t n, const int64_t *order, double *weights, double *late,
                     lscfg_error *);
 
-/* The step x for which the hypotheses with the highest scores + x * slopes have the best BLEU (0 to 100), exactly: the
+/* The step x for which the hypotheses with the highest scores + x * slopes have the best score (0 to 100), exactly: the
  * middle of the best interval between two changes, of equals the one nearest to 0; a unit beyond the outermost change
  * if that side is open (Och 2003, section 4). The first of hypotheses with equal scores and slopes counts. */
 int lscfg_line_search(int64_t n_sentences, const int64_t *first, const double *scores, const double *slopes,
-                      const int32_t *stats, double *step, double *bleu, lscfg_error *);
+                      int metric, const int32_t *stats, double *step, double *best, lscfg_error *);
 
 /* The upper envelope of a hypergraph's derivations (Kumar et al. 2009), by ascending slope: line i has the words
  * words[word_offsets[i]] .. [word_offsets[i+1]-1]. */
