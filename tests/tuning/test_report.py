@@ -1,10 +1,12 @@
 """The report: what it says, the same bytes twice, and how a browser shows it."""
 
 import copy
+import csv
 import itertools
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -18,7 +20,18 @@ from lscfg.tuning.report.learning import weight_shares
 from lscfg.tuning.report.matches import clipped_counts, grams, matched_orders
 from lscfg.tuning.report.page import render
 
-SECTIONS = ["results", "tuning", "grammars", "charts", "breakdown", "explore", "sentences", "cost", "manifest"]
+SECTIONS = [
+    "verdict",
+    "results",
+    "tuning",
+    "grammars",
+    "charts",
+    "breakdown",
+    "explore",
+    "sentences",
+    "cost",
+    "manifest",
+]
 
 
 @pytest.fixture
@@ -147,6 +160,29 @@ def test_page_says_what_was_found(content, manifest):
         assert part in text, part
     marked = render(content, manifest)
     assert '<span class="g0">&lt;i&gt;</span>' in marked and '<span lang="ja" dir="auto">' in marked
+
+
+def test_first_screen_names_languages_text_and_date(content, manifest):
+    assert "<h1>ja-en &amp; &lt;more&gt;</h1>" in render(content, manifest)
+    known = replace(content, languages=("ja", "en"), corpus=("train.ja", "<train>.en"), dev_sentences=1234)
+    text = render(known, manifest | {"date": "2026-01-31"})
+    assert "<h1>ja → en</h1>" in text and "<title>ja → en, ja-en &amp; &lt;more&gt; – lscfg</title>" in text
+    origin = "ja-en & <more> · train.ja, <train>.en · 2026-01-31"
+    assert origin in "".join(Page(text).text) and "<dd>1,234</dd>" in text
+
+
+def test_test_bleu_follows_the_name(content, manifest):
+    heads = re.findall('<th scope="col"[^>]*>(.*?)</th>', render(content, manifest).split('id="results"')[1])
+    assert heads[:3] == ["system", "test BLEU", "95 % CI"]
+
+
+def test_ties_are_not_bold(content, manifest):
+    """chrF2 and TER of all systems are equal, as is dev BLEU; test BLEU is not."""
+    results = render(content, manifest).split('id="results"')[1].split("</table>")[0]
+    assert re.findall('class="best">([^<]*)', results) == ["25.25 "]
+    content.outputs.update({name: ["x", "y", "z"] for name in content.outputs})
+    breakdown = render(content, manifest).split('id="breakdown"')[1].split("</section>")[0]
+    assert "0.0</td>" in breakdown and "best" not in breakdown.replace("The best system", "")
 
 
 def test_same_bytes_and_only_the_manifest_has_times(content, manifest):
@@ -283,6 +319,40 @@ def test_a_large_page_is_no_burden():
     training = {word: draw.randrange(10000) for word in words}
     content = Content("x", small.results, lines(), references, outputs, [], {}, 5, {}, training, trees)
     assert 1_000_000 < len(render(content, little_manifest()).encode("utf-8")) < 3_000_000
+
+
+COPIED = """(async (place, name) => {
+  let text = "";
+  navigator.clipboard.writeText = async (given) => { text = given; };
+  const table = document.querySelectorAll(`#${place} table`)[0].closest(".scroll");
+  const buttons = [...table.nextElementSibling.querySelectorAll("button")];
+  buttons.find((button) => button.textContent === name).click();
+  await new Promise((done) => setTimeout(done));
+  return text;
+})"""
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on PATH to show the page in")
+def test_in_a_browser_tables_are_copied(content, manifest, tmp_path):
+    content.results["systems"][0]["system"] = "A_1 & 50%, $x"
+    content.results["baseline"] = "A_1 & 50%, $x"
+    outputs = {row["system"]: content.outputs["MLE"] for row in content.results["systems"]}
+    path = tmp_path / "report.html"
+    path.write_text(render(replace(content, outputs=outputs, weights={}), manifest), encoding="utf-8")
+    with browser(tmp_path) as tab:
+        tab.open(path)
+        markdown = tab[f"{COPIED}('results', 'Markdown')"].splitlines()
+        assert markdown[0].startswith("| system | test BLEU | 95 % CI |") and markdown[1].startswith("| --- | ---: |")
+        assert markdown[2].startswith("| A\\_1 & 50%, $x | 23.50 (0.70) | ± 1.50 |")
+        assert markdown[5].startswith("| SPECTRAL-16 | **25.25 (0.70)** | ± 1.50 | **≤ 0.0001** |")
+        latex = tab[f"{COPIED}('results', 'LaTeX')"].splitlines()
+        assert latex[0] == f"\\begin{{tabular}}{{l{'r' * markdown[1].count('---:')}}}" and latex[-1] == "\\end{tabular}"
+        assert latex[4].startswith("A\\_1 \\& 50\\%, \\$x & 23.50 (0.70) & $\\pm$ 1.50 &") and latex[4].endswith("\\\\")
+        table = list(csv.reader(tab[f"{COPIED}('results', 'CSV')"].splitlines()))
+        assert table[1][:3] == ["A_1 & 50%, $x", "23.50 (0.70)", "± 1.50"] and {len(line) for line in table} == {11}
+        sizes = list(csv.reader(tab[f"{COPIED}('grammars', 'CSV')"].splitlines()))
+        assert sizes[0] == ["system", "rules", "m", "parameters"]  # a column of bars is not copied
+        assert tab.complaints == []
 
 
 WIDTHS = (360, 768, 1280)

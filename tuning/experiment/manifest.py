@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import os
 import platform
 import sys
@@ -11,11 +12,15 @@ from pathlib import Path
 
 from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
+from lscfg.io.compression import plain_name
 from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.prepare.languages import code_fault, equal_codes
+from lscfg.tuning.experiment.schema import Corpus, RawCorpus
 from lscfg.tuning.experiment.stage import files_in
 from lscfg.tuning.experiment.stages.charts import CHARTS, SENTENCES, TREES
 from lscfg.tuning.experiment.stages.decoding import WEIGHTS
 from lscfg.tuning.experiment.state import Run
+from lscfg.tuning.experiment.system import Experiment
 from lscfg.tuning.report.content import Charts, Content, TreeRecords
 from lscfg.version import __version__
 
@@ -60,8 +65,22 @@ def report_content(path: Path, run: Run, results: dict[str, object]) -> Content:
         {name: found["states"] for name, found in made.items()},
         {name: found["trees"] for name, found in made.items()},
     )
+    size = len(run.lines(texts.dev_source)[0])
     own = results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees, unknown
-    return Content(path.stem, *own)
+    corpus = tuple(file.name for file in _training_files(run.experiment.corpus))
+    return Content(path.stem, *own, _languages(run.experiment), corpus, size)
+
+
+def _training_files(corpus: Corpus | RawCorpus) -> tuple[Path, ...]:
+    return corpus.files if isinstance(corpus, RawCorpus) else (corpus.source, corpus.target)
+
+
+def _languages(experiment: Experiment) -> tuple[str, str] | None:
+    """The language pair by the settings of raw text, or by the endings of the names of prepared text, if both fit."""
+    if isinstance(experiment.corpus, RawCorpus):
+        return experiment.prepare.languages(experiment.corpus.files)
+    source, target = (plain_name(path.name).rpartition(".")[2] for path in _training_files(experiment.corpus))
+    return None if code_fault(source) or code_fault(target) or equal_codes(source, target) else (source, target)
 
 
 def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, object]:
@@ -70,6 +89,7 @@ def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, object]:
     programs = experiment.decoder.programs(bool(experiment.latent_systems))
     return {
         "lscfg": __version__,
+        "date": datetime.date.today().isoformat(),
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cpus": os.cpu_count(),

@@ -71,10 +71,12 @@ class _Row:
     scores: list[str]
     """Of all systems."""
     best: str
+    """The largest score; empty if all scores are equal."""
 
     @classmethod
     def of(cls, title: str, bucket: Bucket) -> _Row:
         """The row of a bucket."""
         scores = [*bucket.scores.values()]
+        shown = [decimal(score, 1) for score in scores]
         best = max((score for score in scores if score is not None), default=None)
-        return cls(title, bucket.size, [decimal(score, 1) for score in scores], decimal(best, 1))
+        return cls(title, bucket.size, shown, decimal(best, 1) if len(set(shown)) > 1 else "")

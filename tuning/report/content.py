@@ -69,6 +69,17 @@ class Content:
     trees: TreeRecords = field(default_factory=TreeRecords)
     unknown_words: list[int] = field(default_factory=list)
     """Words of each test sentence that do not occur in the source side of the training text; empty if unknown."""
+    languages: tuple[str, str] | None = None
+    """Codes of source and target language; None: unknown."""
+    corpus: tuple[str, ...] = ()
+    """Names of the files of the training text."""
+    dev_sentences: int = 0
+    """Size of the development set; 0: unknown."""
+
+    @property
+    def name(self) -> str:
+        """The language pair if it is known, else the title."""
+        return " → ".join(self.languages) if self.languages else self.title
 
     @property
     def pair(self) -> tuple[str, str]:

@@ -14,9 +14,9 @@ class GrammarsSection(ReportSection):
     TITLE, POSITION = "Grammars and models", 30
     TEMPLATE = """
 {% set caption %}
-Rules of the grammar, hidden states, and parameters of the model (effective rules); bars are logarithmic.
+Rules of the grammar, hidden states, and parameters of the model; bars are logarithmic.
 {%- endset %}
-{% call m.table(["system", "rules", "<i>m</i>" | safe, "effective rules", "size"], caption, text=(0, 4)) %}
+{% call m.table(["system", "rules", "<i>m</i>" | safe, "parameters", "size"], caption, text=(0, 4)) %}
 {% for row in results.systems %}
 <tr><th scope="row">{{ row.system }}</th><td>{{ "{:,}".format(row.rules) }}</td><td>{{ row.states or "–" }}</td>
 <td>{% if row.effective_rules %}{{ "{:,}".format(row.effective_rules) }}{% else %}–{% endif %}</td>

@@ -21,7 +21,9 @@ _HERE = Path(__file__).parent
 
 STYLE = (_HERE / "style.css").read_text("utf-8").strip()
 
-_SCRIPTS = [(_HERE / name).read_text("utf-8").strip() for name in ("elements.js", "derivations.js", "explore.js")]
+_SCRIPTS = [
+    (_HERE / name).read_text("utf-8").strip() for name in ("elements.js", "derivations.js", "explore.js", "copy.js")
+]
 
 SCRIPT = "\n".join(['"use strict";', "{", *_SCRIPTS, "}"])
 
@@ -48,12 +50,12 @@ def render(content: Content, manifest: dict[str, object]) -> str:
     results = content.results
     best = max(results["systems"], key=lambda row: row["test_bleu"])["system"]
     facts = {
-        "systems": len(results["systems"]),
-        "tunings of each": results["runs"],
-        "decoder": results["decoder"],
         "training pairs": f"{results['derivations']['sentence pairs']:,}",
+        "dev sentences": f"{content.dev_sentences:,}" if content.dev_sentences else "–",
         "test sentences": f"{results['test sentences']:,}",
         "references": len(content.references),
+        "tunings of each": results["runs"],
+        "decoder": results["decoder"],
     }
     return _ENVIRONMENT.get_template("page.html").render(
         content=content,
@@ -62,11 +64,19 @@ def render(content: Content, manifest: dict[str, object]) -> str:
         style=Markup(STYLE),
         headline=headline(results),
         best=best,
+        origin=_origin(content, manifest),
         facts=facts.items(),
         sections=_sections(report),
         data=json_text(explorer_data(content, report.breakdown)),
         script=Markup(SCRIPT),
     )
+
+
+def _origin(content: Content, manifest: dict[str, object]) -> list[str]:
+    """The experiment, its text and its date, for the line below the title."""
+    title = [content.title] if content.languages else []
+    date = manifest.get("date")
+    return [*title, ", ".join(content.corpus), str(date) if date else ""]
 
 
 def _sections(report: ReportData) -> list[_Written]:
