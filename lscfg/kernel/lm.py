@@ -29,7 +29,7 @@ from lscfg.io.read import open_bytes, read_bytes
 from lscfg.kernel.base import Vocab, check
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
-_REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*)\)$", re.DOTALL)
+_REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*?)\)?$")
 """The end of KenLM's messages, after places in KenLM's source."""
 
 MOST_EXTENSIONS = 2_000_000
@@ -106,8 +106,8 @@ def _load(path: str | os.PathLike[str]) -> Any:
             return kenlm.Model(plain, config)
     except (OSError, UnicodeDecodeError) as error:  # its message may hold any bytes of the file
         said = error.object.decode("utf-8", "replace") if isinstance(error, UnicodeDecodeError) else str(error)
-        reason = _REASON.search(said)
-        raise InputError(f"not a language model that KenLM can read: {reason[1] if reason else said}", path) from error
+        reason = _REASON.search(line := " ".join(said.split()))
+        raise InputError(f"not a language model that KenLM can read: {reason[1] if reason else line}", path) from error
 
 
 @contextmanager

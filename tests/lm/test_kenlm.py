@@ -190,3 +190,15 @@ def test_infinite_begin_markers_do_no_harm(tmp_path: Path) -> None:
     (tmp_path / "arpa").write_text(model.text())
     assert_scores_of_kenlm(tmp_path / "arpa", 1)
     assert LanguageModel(tmp_path / "arpa", Vocab()).order == 3
+
+
+@pytest.mark.parametrize(
+    "damage", [(b"\t-0.", b"\xff\xfe-0."), (b"\n-", b"\n-\xff."), (b"\\1-grams:\n", b"\\1-grams:\n\xff\t\n")]
+)
+def test_a_message_of_kenlm_is_one_line(tmp_path: Path, damage: tuple[bytes, bytes]) -> None:
+    good = (BINARIES / "model.arpa").read_bytes()
+    (tmp_path / "lm").write_bytes(good.replace(*damage))
+    with pytest.raises(InputError) as error:
+        check_language_model(tmp_path / "lm")
+        models._load(tmp_path / "lm")
+    assert "\n" not in str(error.value) and ".cc:" not in str(error.value)

@@ -188,6 +188,7 @@ runs = 2
 unique = false
 interpolation = 0.5
 restart_below = 0.75
+metric = "chrf"
 latent_starts = [0.25]
 samples = 1000
 kept = 14
@@ -306,7 +307,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.tuning.experiment.stages.rules.check_language_model")
         found.put("lscfg.tuning.experiment.stages.rules.build_lm")
         found.put("lscfg.tuning.experiment.stages.rules.read_grammar", [])
-        found.put("lscfg.tuning.experiment.stages.rules.derive_files", {"sentences": 2})
+        found.put("lscfg.tuning.experiment.stages.rules.derive_files", {"sentence pairs": 2})
         found.put("lscfg.extract.derive.Derivations.load", "trees")
         found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict, history={}))
         found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict, history={}))
@@ -562,6 +563,7 @@ def test_keys_of_tuning(doubles):
                 unique=False,
                 interpolation=0.5,
                 restart_below=0.75,
+                metric="chrf",
                 learner=ProSettings(samples=1000, kept=14, threshold=0.125, regularisation=1.5),
             )
             more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}}.get(name, {"LatentSpan": 0.75})
