@@ -65,6 +65,13 @@ def _matches(grams: Sequence[Iterable[object]]) -> tuple[Floats, Floats]:
     """Matching n-grams, clipped to the smaller count, [texts, texts], and n-grams of each text, [texts]."""
     numbers: dict[object, int] = {}
     coded = [np.array([numbers.setdefault(gram, len(numbers)) for gram in some], np.int64) for some in grams]
-    counts = np.array([np.bincount(some, minlength=len(numbers)) for some in coded], np.float64)
-    matches = np.array([np.minimum(row, counts).sum(axis=1) for row in counts])
-    return matches, counts.sum(axis=1)
+    counts = np.array([np.bincount(some, minlength=len(numbers)) for some in coded], np.float32)
+    matches = np.zeros((len(grams), len(grams)), np.float32)
+    # The smaller of two counts is the number of thresholds that both reach; 32 bits hold such small whole numbers.
+    columns, threshold = counts, 1
+    while columns.shape[1]:
+        reached = (columns >= threshold).astype(np.float32)
+        matches += reached @ reached.T
+        threshold += 1
+        columns = columns[:, columns.max(axis=0) >= threshold]
+    return matches.astype(np.float64), counts.sum(axis=1, dtype=np.float64)
