@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ class AppliedRule:
     """Rules of the nonterminals in source order, by number in the derivation."""
     features: Mapping[str, float]
     """Features by name, without those that are 0."""
+    links: tuple[tuple[int, int], ...] = ()
+    """Positions of linked words: a word of the sentence and a word of the translation."""
 
 
 Derivation = tuple[AppliedRule, ...]
@@ -75,6 +78,7 @@ def describe(
     words: Sequence[str],
     apps: Sequence[int],
     features: Sequence[Mapping[str, float]],
+    links: Callable[[int], Sequence[tuple[int, int]]] | None = None,
 ) -> Derivation:
     """The derivation of some applications.
 
@@ -83,6 +87,7 @@ def describe(
         words: of the sentence.
         apps: from the root down, the first tail first, as of ``lscfg.kernel.search.KBest``.
         features: of each application.
+        links: word links of a grammar's rule, as of ``RuleLinks``; None: all words of a rule are linked.
     """
     children = _children([len(forest.tails(int(forest.app_edge[app]))) for app in apps])
     spans = [tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist()) for app in apps]
@@ -101,17 +106,23 @@ def describe(
     found = []
     for number, app in enumerate(apps):
         (src, tgt), below = sides[number], children[number]
-        head = int(forest.edge_head[forest.app_edge[app]])
+        head, rule = int(forest.edge_head[forest.app_edge[app]]), int(forest.app_rule[app])
+        source_words = _own_words(src, spans[number], [spans[child] for child in below])
+        target_words = _own_words(tgt, targets[number], [targets[child] for child in below])
+        pairs: Iterable[tuple[int, int]] = itertools.product(range(len(source_words)), range(len(target_words)))
+        if links is not None and rule < len(grammar):
+            pairs = links(rule)
         found.append(
             AppliedRule(
                 grammar.category_name(int(forest.node_cat[head])),
                 spans[number],
                 targets[number],
                 *texts[number],
-                _own_words(src, spans[number], [spans[child] for child in below]),
-                _own_words(tgt, targets[number], [targets[child] for child in below]),
+                source_words,
+                target_words,
                 tuple(below),
                 features[number],
+                tuple((source_words[i], target_words[j]) for i, j in pairs),
             )
         )
     return tuple(found)

@@ -13,6 +13,7 @@ import numpy as np
 from lscfg import log
 from lscfg.decode.derivations import Derivation, describe
 from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
 from lscfg.errors import InputError, quote
@@ -125,6 +126,7 @@ class SentenceDecoder:
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
         self._lay_out_features()
+        self._links = RuleLinks(self.grammar, self._translation_cost)
         self._words: list[str] = []
         self._sentences: dict[str, Sentence] = {}
         self._warned: set[str] = set()
@@ -158,6 +160,7 @@ class SentenceDecoder:
             raise ValueError(f"the provider names a feature twice: {names}")
         self._rules = SparseRows(indptr, indices, values, len(columns))
         self.feature_names = tuple(columns)
+        self._cost_columns = np.array([columns[name] for name in COSTS if name in columns], np.int64)
         live = {*live_features(self.grammar)}
         self.live_features = tuple(name for name in columns if name in live or name not in self.grammar.feature_names)
 
@@ -184,6 +187,12 @@ class SentenceDecoder:
             with np.errstate(over="ignore", invalid="ignore"):  # ``scores`` refuses what is not finite
                 self._scored = weights, self._rules.products(weights)
         return self._scored[1]
+
+    def _translation_cost(self, rule: int) -> float:
+        """The sum of a rule's features ``COSTS``."""
+        entries = slice(self._rules.offsets[rule], self._rules.offsets[rule + 1])
+        counts = np.isin(self._rules.columns[entries], self._cost_columns)
+        return float(self._rules.values[entries][counts].sum())
 
     def prepare(self, index: int, text: str) -> Sentence:
         """Parses a sentence and computes all that does not depend on the weights."""
@@ -264,7 +273,7 @@ class SentenceDecoder:
             apps = found.apps[begin:end]
             rows = self._app_features(sentence, forest, apps)
             features = [{self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
-            derivations.append(describe(forest, self.grammar, words, apps.tolist(), features))
+            derivations.append(describe(forest, self.grammar, words, apps.tolist(), features, self._links))
         return tuple(derivations)
 
     def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:

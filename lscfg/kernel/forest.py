@@ -167,6 +167,13 @@ class Grammar:
         symbols = lib.lscfg_grammar_tgt(self._pointer, rule, length)
         return ffi.unpack(symbols, length[0]) if length[0] else []
 
+    def links(self, rule: int) -> list[tuple[int, int]]:
+        """Returns the word links of the rule's line: pairs of places on the source and the target side, from 0."""
+        self._check(rule)
+        count = ffi.new("int32_t *")
+        pairs = ffi.unpack(lib.lscfg_grammar_links(self._pointer, rule, count), max(1, 2 * count[0]))
+        return [(pairs[2 * k], pairs[2 * k + 1]) for k in range(count[0])]
+
     def find(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
         """Returns the first rule of a finished grammar with these sides; -1 if there is none."""
         return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))

@@ -26,6 +26,8 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g->feature_ids.data);
   free(g->feature_values.data);
   free(g->feature_last.data);
+  free(g->links.data);
+  free(g->link_rows.data);
   free(g->by_source);
   free(g->groups.data);
   free(g->rule_group);
@@ -80,6 +82,16 @@ const int32_t *lscfg_grammar_src(const lscfg_grammar *g, int32_t rule, int32_t *
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *g, int32_t rule, int32_t *length) {
   *length = g->rules.data[rule].n_tgt;
   return g->symbols.data + g->rules.data[rule].tgt;
+}
+
+const int32_t *lscfg_grammar_links(const lscfg_grammar *g, int32_t rule, int32_t *n) {
+  static const int32_t none[1] = {0};
+  *n = 0;
+  if (rule >= g->link_rows.size) return none;
+  int64_t begin = g->link_rows.data[rule],
+          end = rule + 1 < g->link_rows.size ? g->link_rows.data[rule + 1] : g->links.size;
+  *n = (int32_t)((end - begin) / 2);
+  return begin < end ? g->links.data + begin : none;
 }
 
 const char *lscfg_grammar_feature_name(const lscfg_grammar *g, int32_t feature, size_t *length) {
@@ -301,8 +313,47 @@ static int read_features(lscfg_grammar *g, slice field, int64_t line, lscfg_erro
   return LSCFG_OK;
 }
 
+/* "3-0": both numbers; 0 for any other token. */
+static int read_pair(slice token, int32_t pair[2]) {
+  const char *p = token.p;
+  for (int side = 0; side < 2; side++) {
+    const char *begin = p;
+    pair[side] = 0;
+    for (; p < token.end && *p >= '0' && *p <= '9'; p++)
+      pair[side] = pair[side] < INT32_MAX / 100 ? 10 * pair[side] + (*p - '0') : INT32_MAX;
+    if (p == begin || (side ? p < token.end : p == token.end || *p++ != '-')) return 0;
+  }
+  return 1;
+}
+
+/* Word links of the last rule. Links of nonterminals, as in Moses' tables, follow from their numbers. */
+static int read_links(lscfg_grammar *g, slice field, int64_t line, lscfg_error *error) {
+  slice token;
+  const grammar_rule *rule = &g->rules.data[g->rules.size - 1];
+  const int32_t *src = g->symbols.data + rule->src, *tgt = g->symbols.data + rule->tgt;
+  int64_t begin = g->links.size;
+  int32_t pair[2];
+  while (next_token(&field, &token)) {
+    if (!read_pair(token, pair)) { /* another program's field */
+      g->links.size = begin;
+      return LSCFG_OK;
+    }
+    if (pair[0] >= rule->n_src || pair[1] >= rule->n_tgt)
+      return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' links a word outside the rule of %d and %d symbols",
+                        TOKEN(token), rule->n_src, rule->n_tgt);
+    if (src[pair[0]] < 0 || tgt[pair[1]] < 0) continue;
+    if (ARRAY_RESERVE(g->links, 2)) return out_of_memory(error);
+    memcpy(g->links.data + g->links.size, pair, sizeof pair);
+    g->links.size += 2;
+  }
+  if (g->links.size == begin) return LSCFG_OK;
+  if (ARRAY_RESERVE(g->link_rows, g->rules.size - g->link_rows.size)) return out_of_memory(error);
+  while (g->link_rows.size < g->rules.size) g->link_rows.data[g->link_rows.size++] = begin;
+  return LSCFG_OK;
+}
+
 static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tgt, int64_t line, lscfg_error *error) {
-  slice rest = trim(text), lhs, source, target, features;
+  slice rest = trim(text), lhs, source, target, features, links;
   int32_t index, category;
   if (rest.p == rest.end || *rest.p == '#') return LSCFG_OK;
   if (!next_field(&rest, &lhs) || !next_field(&rest, &source) || !next_field(&rest, &target))
@@ -316,7 +367,9 @@ static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tg
   if (code) return code;
   int32_t rule = add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
   if (rule < 0) return rule;
-  return next_field(&rest, &features) ? read_features(g, features, line, error) : LSCFG_OK;
+  if (!next_field(&rest, &features)) return LSCFG_OK;
+  code = read_features(g, features, line, error);
+  return !code && next_field(&rest, &links) ? read_links(g, links, line, error) : code;
 }
 
 int lscfg_grammar_read(lscfg_grammar *g, const char *text, size_t length, lscfg_error *error) {

@@ -32,6 +32,8 @@ struct lscfg_grammar {
   ARRAY(int32_t) feature_ids;
   ARRAY(double) feature_values;
   ARRAY(int32_t) feature_last; /* feature -> the last rule that names it, -1 for none */
+  ARRAY(int32_t) links;        /* pairs of places on the source and the target side */
+  ARRAY(int64_t) link_rows;    /* rule -> first of links; ends with the last rule that has some */
   /* made by lscfg_grammar_finish */
   int finished;
   int cyclic;         /* unary rules lead from a category back to itself: 1 + the category */

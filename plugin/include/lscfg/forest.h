@@ -32,7 +32,8 @@ enum { LSCFG_REST = -1 }; /* the category of a node that joins the rest of an ed
 /* The vocabulary must outlive the grammar. */
 lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
 void lscfg_grammar_free(lscfg_grammar *);
-/* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ..."; may be called again. */
+/* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ... ||| 0-0 1-2"; may be called again.
+ * A fifth field that does not consist of pairs is ignored. */
 int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
 /* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words
  * and categories must have their ids already. */
@@ -54,6 +55,9 @@ const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category,
 int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
 const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
+/* Word links of a rule, from the fifth field of its line ("0-0 1-2"): n pairs of places, counted from 0 with
+ * nonterminals, on the source and the target side. */
+const int32_t *lscfg_grammar_links(const lscfg_grammar *, int32_t rule, int32_t *n);
 int32_t lscfg_grammar_n_features(const lscfg_grammar *);
 const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
 /* The first rule of a finished grammar with these sides; -1 if there is none. */
