@@ -20,7 +20,7 @@ LINKED = """[X] ||| a b ||| x y ||| P=1
 [X] ||| a [X,1] b ||| y [1] x ||| P=1 ||| 0-2 2-0 1-1
 [X] ||| c d ||| x ||| P=1 ||| 1-0
 [X] ||| c ||| z ||| P=2 ||| 10 5 3
-[X] ||| d ||| ||| ||| 
+[X] ||| d ||| ||| |||
 [X] ||| e f ||| x z y |||
 [X] ||| e ||| z ||| EgivenF=1
 [X] ||| f ||| z ||| EgivenF=0.5 FgivenE=0.75
@@ -47,7 +47,7 @@ def test_the_fifth_field_links_words():
 @pytest.mark.parametrize("link", ["2-0", "0-1", "0-99999999999"])
 def test_a_link_outside_the_rule_is_refused_by_line(tmp_path, link):
     (tmp_path / "g").write_text(f"[X] ||| a ||| x |||\n[X] ||| a b ||| x ||| P=1 ||| 1-0 {link}\n")
-    with pytest.raises(InputError, match="g:2: .*outside the rule of 2 and 1 symbols"):
+    with pytest.raises(InputError, match=r"g:2: .*outside the rule of 2 and 1 symbols"):
         Grammar.from_files([tmp_path / "g"])
 
 
@@ -60,7 +60,7 @@ def test_links_of_rules():
     grammar = grammar_of(LINKED)
     costs = {6: 1.0, 7: 1.25, 8: 2.0}
     links = RuleLinks(grammar, lambda rule: costs.get(rule, 0.0))
-    assert links(0) == ((0, 0), (0, 1), (1, 0), (1, 1))  # a block: no word has a rule of its own
+    assert links(0) == ((0, 0), (0, 1), (1, 0), (1, 1))  # a block: no word has an own rule
     assert links(1) == ((0, 1), (1, 0))  # y [1] x: numbers of words, not places
     assert links(2) == ((1, 0),)
     assert links(4) == ()
