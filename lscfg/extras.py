@@ -12,6 +12,8 @@ EXTRAS = {
     "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer", "jinja2"),
     "graph": ("faiss",),
     "parquet": ("pyarrow",),
+    "xlsx": ("python_calamine",),
+    "quick": ("charset_normalizer", "py3langid"),
     "completion": ("shtab",),
     "serve": ("starlette", "uvicorn", "h11"),
     "cluster": ("distributed", "cryptography"),

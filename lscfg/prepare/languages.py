@@ -51,6 +51,23 @@ _RELATED = {
 }
 """Languages that are not their relative, but follow its rules where they have none."""
 
+_NAMES = """
+ar:arabic,arabisch,arabe,العربية bg:bulgarian,български ca:catalan,català zh:chinese,chinesisch,chinois,中文,汉语,漢語
+cs:czech,tschechisch,čeština da:danish,dänisch,dansk nl:dutch,niederländisch,nederlands
+en:english,englisch,anglais,inglés,inglese,inglês,engels,英語,英语 et:estonian,eesti eu:basque,euskara
+fi:finnish,finnisch,suomi fr:french,französisch,français,francés,francese,francês,frans
+de:german,deutsch,allemand,alemán,tedesco,alemão,duits el:greek,griechisch,ελληνικά gl:galician,galego
+gn:guarani,guaraní,avañe'ẽ he:hebrew,hebräisch,עברית hi:hindi,हिन्दी hr:croatian,hrvatski hu:hungarian,ungarisch,magyar
+id:indonesian is:icelandic,íslenska it:italian,italienisch,italien,italiano ja:japanese,japanisch,japonais,日本語
+ko:korean,koreanisch,한국어 lv:latvian,latviešu lt:lithuanian,lietuvių nah:nahuatl no:norwegian,norwegisch,norsk
+fa:persian,farsi,فارسی pl:polish,polnisch,polski pt:portuguese,portugiesisch,português,portugués
+qu:quechua ro:romanian,rumänisch,română ru:russian,russisch,russe,ruso,русский sr:serbian,srpski,српски
+sk:slovak,slovenčina sl:slovenian,slovenščina es:spanish,spanisch,espagnol,español,spagnolo sw:swahili,kiswahili
+sv:swedish,schwedisch,svenska ta:tamil th:thai,ไทย tr:turkish,türkisch,türkçe uk:ukrainian,українська ur:urdu,اردو
+vi:vietnamese,vietnamesisch
+"""
+"""Names of languages in their own and in other languages, as columns and files carry them."""
+
 _COUNTRIES = {
     "cn": "zh", "cz": "cs", "dk": "da", "gb": "en", "gr": "el", "ir": "fa", "jp": "ja", "kz": "kk", "kp": "ko",
     "np": "ne", "pk": "ur", "rs": "sr", "ua": "uk", "us": "en", "vn": "vi", "at": "de", "mx": "es",
@@ -98,6 +115,7 @@ _DOTTED_LATIN = frozenset(("kk", "tt", "ba"))
 _CODE = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8})*")
 _BASES = {code: row.partition(":")[0] for row in _ISO.split() for code in re.split("[:,]", row)}
 _BASES |= dict(row.split(":") for row in _MEMBERS.split())
+_NAMED = {name: row.partition(":")[0] for row in _NAMES.split() for name in row.partition(":")[2].split(",")}
 
 
 class Language(NamedTuple):
@@ -184,3 +202,22 @@ def has_dotted_i(code: str) -> bool:
     if language.base in _DOTTED:
         return language.script in ("", "latn")
     return language.base in _DOTTED_LATIN and language.script == "latn"
+
+
+_MOST_PARTS = 3
+"""Words of a heading, at most; more are a sentence."""
+
+
+def named_language(text: str) -> str:
+    """The code of the language that a heading names, such as ``English`` or ``text_en``; empty if it names none.
+
+    A code is taken only if ISO 639-1 or 639-2 lists it.
+    """
+    word = "_".join(text.casefold().split())
+    parts = word.split("_")
+    for part in (word, *reversed(parts)) if len(parts) <= _MOST_PARTS else ():
+        if part in _NAMED:
+            return _NAMED[part]
+        if len(part) < 12 and _CODE.fullmatch(part) and re.split("[-_]", part)[0] in _BASES:
+            return part
+    return ""

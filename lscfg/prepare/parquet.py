@@ -9,29 +9,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lscfg import log
 from lscfg.errors import InputError, cut, quote
+from lscfg.prepare.fields import LANGUAGES, STRUCT, TEXTS, FieldSettings
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_fit, list_languages, sides_of
-from lscfg.settings import Declared, setting
 
-STRUCT = "translation"
 BATCH = 10_000
-LANGUAGES, TEXTS = ("language", "lang", "locale", "languages"), ("text", "translation", "sentence", "value", "texts")
-"""Names of the fields of a list of translations."""
-
 Pairs = Callable[[Any], Iterator[tuple[str | None, str | None]]]
-
-
-@dataclass(frozen=True)
-class FieldSettings(Declared):
-    """Choice of columns."""
-
-    source_field: str = setting("", "column of the source sentence", shown=f"that of its language, first in `{STRUCT}`")
-    target_field: str = setting("", "column of its translation", shown=f"that of its language, first in `{STRUCT}`")
 
 
 class Parquet(TextReader[FieldSettings]):

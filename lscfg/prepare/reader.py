@@ -36,6 +36,11 @@ class RawPair(NamedTuple):
 class TextReader(Kind[SettingsT]):
     """Reads sentence pairs from raw text."""
 
+    FILES: int | None = None
+    """The number of files, of which each has one side; None: any number of files with both."""
+    ENDINGS: tuple[str, ...] = ()
+    """Further endings of names that mean this kind; the name of the kind is one always."""
+
     def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: SettingsT) -> Iterator[RawPair]:
         """Reads all pairs; a record that is no pair has a fault.
 
@@ -56,19 +61,25 @@ def file_ending(file: Path) -> str:
     return plain_name(file.name).rpartition(".")[2].lower()
 
 
+def kind_of_ending(file: Path) -> str | None:
+    """The kind of source that the ending of a file's name means; None if none does."""
+    ending = file_ending(file)
+    if ending in TEXT_READERS:
+        return ending
+    return next((name for name in TEXT_READERS if ending in TEXT_READERS[name].ENDINGS), None)
+
+
 def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     """The name of the reader of some files: the wanted one, else that of the ending of the first file's name.
 
     Raises:
         InputError: the reader takes another number of files.
     """
-    kind = file_ending(files[0])
-    found = wanted or (kind if kind in TEXT_READERS else TEXT)
-    if found == TEXT and len(files) != 2:
-        if wanted is None and kind in ("csv", "xls", "xlsx", "ods"):
-            raise InputError(f".{kind} is not supported; save the table as text separated by tabs (.tsv)", files[0])
-        others = ", ".join(f".{name}" for name in TEXT_READERS if name != TEXT)
-        raise InputError(f"plain text takes two files, a source and its translation; one file of both is {others}")
+    found = wanted or kind_of_ending(files[0]) or TEXT
+    if (count := TEXT_READERS[found].FILES) and len(files) != count:
+        others = ", ".join(f".{name}" for name in TEXT_READERS if TEXT_READERS[name].FILES is None)
+        kind = "plain text takes" if found == TEXT else f".{found} takes"
+        raise InputError(f"{kind} two files, a source and its translation; one file of both is {others}")
     return found
 
 

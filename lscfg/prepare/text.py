@@ -7,27 +7,30 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lscfg.errors import InputError
-from lscfg.io.read import stream_lines
+from lscfg.prepare.encoded import EncodedSettings, decoding_fault, encoded_lines
 from lscfg.prepare.reader import RawPair, TextReader
-from lscfg.settings import Declared
 
 
-class PlainText(TextReader[Declared]):
+class PlainText(TextReader[EncodedSettings]):
     """Two plain text files."""
 
     HELP = "two plain text files, line by line"
     VERSION = 1
-    Settings = Declared
+    Settings = EncodedSettings
+    FILES = 2
 
-    def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
+    def read_pairs(
+        self, files: Sequence[Path], languages: tuple[str, str], settings: EncodedSettings
+    ) -> Iterator[RawPair]:
         """Reads a source and a target file.
 
         Raises:
             InputError: a file cannot be read or is not UTF-8, or one is shorter than the other.
         """
         source, target = files
-        for number, (f, e) in enumerate(zip_longest(stream_lines(source), stream_lines(target)), 1):
+        lines = encoded_lines(source, settings.encoding), encoded_lines(target, settings.encoding)
+        for number, (f, e) in enumerate(zip_longest(*lines), 1):
             if f is None or e is None:
                 shorter, longer = (source, target) if f is None else (target, source)
                 raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
-            yield RawPair(str(source), number, f, e)
+            yield RawPair(str(source), number, f, e, decoding_fault(f, e) if settings.encoding else "")

@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn
-from xml.parsers import expat
 
 from lscfg import log
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError
 from lscfg.io.read import read_chunks
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, language_fit, list_languages, sides_of
+from lscfg.prepare.xml_stream import XmlStream
 from lscfg.settings import Declared
 
 CODES = {"bpt", "ept", "ph", "it", "ut"}
@@ -20,9 +19,6 @@ CODES = {"bpt", "ept", "ph", "it", "ut"}
 
 BETWEEN = {"ph", "it", "ut", "x"}
 """Elements that may mean white space; ``bpt`` and ``ept`` may be within a word."""
-
-DEPTH = 100
-"""Maximal depth of elements."""
 
 _PLACES = {"tu": None, "tuv": "tu", "seg": "tuv"}
 _SPACE = re.compile(
@@ -82,13 +78,13 @@ def parse_memory(
     yield from units.feed(b"", last=True)
 
 
-class _Units:
-    """Collects the translation units of a file from expat's calls, each when it is closed."""
+class _Units(XmlStream):
+    """Collects the translation units of a file, each when it is closed."""
 
     def __init__(self, path: Path, languages: tuple[str, str], found: Counter[str]):
-        self.path, self.languages, self.tags = path, languages, found
-        self.found: list[RawPair] = []
-        self.depth = self.codes = self.line = 0
+        super().__init__(path, "TMX", "tmx")
+        self.languages, self.tags = languages, found
+        self.codes = self.line = 0
         self.open: list[str] = []
         """The open ones of tu, tuv and seg."""
         self.language = ""
@@ -98,46 +94,8 @@ class _Units:
         self.code: list[str] = []
         """Content of an element of CODES."""
         self.blank = False
-        self.parser = expat.ParserCreate()
-        self.parser.buffer_text = True
-        self.parser.StartElementHandler = self._start
-        self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._characters
-        self.parser.EntityDeclHandler = self._entity
-        self.parser.SkippedEntityHandler = self._skipped
-
-    def feed(self, data: bytes, last: bool = False) -> list[RawPair]:
-        """The units that the data close."""
-        try:
-            self.parser.Parse(data, last)
-        except expat.ExpatError as error:
-            reason = expat.errors.messages[error.code]
-            raise InputError(f"not well-formed XML, or cut off: {reason}", self.path, error.lineno) from error
-        except InputError:
-            raise
-        except (LookupError, ValueError) as error:  # an encoding that Python does not have, or of several bytes
-            raise InputError(f"cannot read this encoding: {error}; convert the file to UTF-8", self.path, 1) from error
-        found, self.found = self.found, []
-        return found
-
-    def _fail(self, message: str) -> NoReturn:
-        raise InputError(message, self.path, self.parser.CurrentLineNumber)
-
-    def _entity(self, name: str, *_: object) -> None:
-        self._fail(
-            f"declares the entity {quote(name)}; entities could unfold to any size: write their text in their place"
-        )
-
-    def _skipped(self, name: str, is_parameter: bool) -> None:
-        if not is_parameter:
-            self._fail(f"the entity &{name}; is not defined; write the character itself")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
-        if not self.depth and name != "tmx":
-            self._fail(f"not TMX: the root is {quote(name)}, not 'tmx'")
-        self.depth += 1
-        if self.depth > DEPTH:
-            self._fail(f"elements are nested more than {DEPTH} deep, which no TMX needs")
         if name in _PLACES:
             self._open(name, attributes)
         elif self.open[-1:] == ["seg"]:
@@ -163,7 +121,6 @@ class _Units:
             (self.code if self.codes else self.text).append(text)
 
     def _end(self, name: str) -> None:
-        self.depth -= 1
         if name in _PLACES:
             self.open.pop()
             self._close(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from pathlib import Path
 import pyarrow
 from cases import run_case
 from pyarrow import parquet
+from workbooks import workbook
 
 from lscfg import demo
 
@@ -121,6 +123,11 @@ prepare corpus raw.de raw.en --dev-files new.de new.en --test 4 -o folder --jobs
 prepare corpus raw.tsv --source-language de --target-language en --tokeniser none -o folder --jobs 1
 prepare corpus raw.tmx --source-language de --target-language en -o folder --jobs 1
 prepare corpus raw.parquet --source-language de --target-language en -o folder --jobs 1
+prepare corpus raw.csv --source-language de --target-language en --set header=true -o folder --jobs 1
+prepare corpus raw.jsonl --source-language de --target-language en --set encoding=utf-8 -o folder --jobs 1
+prepare corpus raw.xliff --source-language de --target-language en -o folder --jobs 1
+prepare corpus raw.xlsx --source-language de --target-language en -o folder --jobs 1
+prepare corpus film.de.srt film.en.srt --source-language de --target-language en -o folder --jobs 1
 prepare corpus raw.de raw.en --tokeniser spm --set vocabulary=40 -o folder --jobs 1
 prepare apply prepared new.de
 prepare apply prepared new.en --side target
@@ -269,6 +276,22 @@ def _make_raw(folder: Path) -> None:
         f'<tu><tuv xml:lang="de"><seg>{one}</seg></tuv><tuv xml:lang="en"><seg>{other}</seg></tuv></tu>\n'
         for one, other in pairs
     )
+    rows = "".join(f'"{one}";"{other}"\r\n' for one, other in pairs)
+    (folder / "raw.csv").write_text(f"\ufeffDeutsch;Englisch\r\n{rows}", "utf-8")
+    objects = ({"translation": {"de": one, "en": other}} for one, other in pairs)
+    (folder / "raw.jsonl").write_text("".join(json.dumps(row) + "\n" for row in objects), "utf-8")
+    segments = "".join(
+        f"<trans-unit><source>{one}</source><target>{other}</target></trans-unit>\n" for one, other in pairs
+    )
+    head = '<xliff version="1.2"><file source-language="de" target-language="en"><body>\n'
+    (folder / "raw.xliff").write_text(f"{head}{segments}</body></file></xliff>\n", "utf-8")
+    (folder / "raw.xlsx").write_bytes(workbook(pairs))
+    for side, language in enumerate(("de", "en")):
+        cues = (
+            f"{k}\n00:{k // 60:02}:{k % 60:02},100 --> 00:{k // 60:02}:{k % 60:02},900\n{pair[side]}\n\n"
+            for k, pair in enumerate(pairs, 1)
+        )
+        (folder / f"film.{language}.srt").write_text("".join(cues), "utf-8")
     head = '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4"><header srclang="de"/><body>\n'
     (folder / "raw.tmx").write_text(f"{head}{units}</body></tmx>\n", "utf-8")
     table = pyarrow.table({language: [pair[side] for pair in pairs] for side, language in enumerate(("de", "en"))})

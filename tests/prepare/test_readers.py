@@ -11,7 +11,7 @@ from mutations import mutate_text, mutations
 from lscfg.errors import InputError
 from lscfg.prepare import tmx
 from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS, language_fit, reader_of, sides_of
-from lscfg.prepare.tsv import FEW_COLUMNS, MANY_COLUMNS
+from lscfg.prepare.table import FEW_COLUMNS, MANY_COLUMNS
 from lscfg.settings import SettingError
 
 TMX = """<?xml version="1.0" encoding="ENCODING"?>
@@ -55,8 +55,10 @@ def test_the_kind_is_that_of_the_names_ending():
     assert reader_of([two, Path("b.en.gz")]) == "text" and reader_of([two], "tsv") == "tsv"
     with pytest.raises(InputError, match=r"plain text takes two files.*\.parquet, \.tmx, \.tsv"):
         reader_of([two])
-    with pytest.raises(InputError, match=r"^x\.csv: \.csv is not supported; save the table as text separated by tabs"):
-        reader_of([Path("x.csv")])
+    assert reader_of([Path("x.XLF")]) == "xliff" and reader_of([Path("x.ods")]) == "xlsx"
+    assert reader_of([Path("a.json.gz")]) == "jsonl" and reader_of([Path("a.srt"), Path("b.srt")]) == "srt"
+    with pytest.raises(InputError, match=r"^\.srt takes two files, a source and its translation"):
+        reader_of([Path("a.vtt")])
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,10 @@ GIVEN = (("[prepare]", f"{FILES}[prepare]"), ("dev = 20\ntest = 25\n", ""))
         (("[prepare]", 'dev_source = "dev.es"\n[prepare]'), "the dev set needs both dev_source and dev_reference"),
         (("[prepare]", "[prepare]\nvocabulary = 5"), "raw.toml:8: unknown key 'vocabulary'"),
         (("[prepare]", "[prepare]\nreading = 5"), "raw.toml:8: unknown key 'reading'"),
-        (("[prepare]", '[prepare]\nformat = "docx"'), "raw.toml:8: format must be one of parquet, text, tmx, tsv"),
+        (
+            ("[prepare]", '[prepare]\nformat = "docx"'),
+            "raw.toml:8: format must be one of csv, jsonl, parquet, srt, text, tmx, tsv, xliff, xlsx",
+        ),
         (("[prepare]", "[prepare]\nmax_ratio = 0.5"), "raw.toml:8: max_ratio must be at least 1"),
         (("[prepare]", '[prepare]\nsource_language = "?"'), "raw.toml:8: source_language must be a language"),
         (('target = "raw.en"', 'target = "raw.es"'), "raw.toml:7: source and target have the same language, es"),

@@ -1,0 +1,123 @@
+"""Files of translation tools: XLIFF 1.2 and 2.x, read as a stream."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+from lscfg.errors import InputError
+from lscfg.io.read import read_chunks
+from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, list_languages, sides_of
+from lscfg.prepare.xml_stream import XmlStream
+from lscfg.settings import Declared
+
+CODES = frozenset(("bpt", "ept", "ph", "it", "sub", "cp"))
+"""Elements whose content is a program's markup, not text."""
+
+BREAKS = frozenset(("lb", "x-lb", "x-br", "x-tab", "xlf-lb"))
+"""Types (1.2: ``ctype``, 2.x: ``subType``) of elements that mean white space."""
+
+UNFINISHED = frozenset(("new", "needs-translation", "initial"))
+"""States of a target that no person or program has translated yet."""
+
+
+class Xliff(TextReader[Declared]):
+    """Files of translation tools."""
+
+    HELP = "files of translation tools (XLIFF 1.2 and 2.x)"
+    VERSION = 1
+    Settings = Declared
+    ENDINGS = ("xlf", "mxliff", "mqxliff")
+
+    def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: Declared) -> Iterator[RawPair]:
+        """Reads units (1.2) and segments (2.x); one without a target, or whose state is new, has a fault.
+
+        Proposals of ``alt-trans`` are left out, and so is markup within a segment, but the text that it encloses is
+        kept.
+
+        Raises:
+            InputError: a file cannot be read, is no well-formed XML or no XLIFF, is nested more than 100 deep, or
+                declares entities, by file and line; or no file has both languages.
+        """
+        found, good, units = Counter[str](), 0, 0
+        for path in files:
+            for pair in parse_xliff(read_chunks(path), path, languages, found):
+                units += 1
+                good += not pair.fault
+                yield pair
+        if units and not good:
+            raise InputError(
+                f"no unit has a translation between {' and '.join(languages)}; languages: {list_languages(found)}",
+                files[0],
+            )
+
+
+def parse_xliff(
+    chunks: Iterable[bytes], path: Path, languages: tuple[str, str], found: Counter[str] | None = None
+) -> Iterator[RawPair]:
+    """The segments of a file of these bytes; see ``Xliff.read_pairs``.
+
+    Args:
+        found: counts the languages of segments.
+    """
+    units = _Segments(path, languages, Counter() if found is None else found)
+    for chunk in chunks:
+        yield from units.feed(chunk)
+    yield from units.feed(b"", last=True)
+
+
+class _Segments(XmlStream):
+    """Collects segments, each when its unit (1.2) or segment (2.x) is closed."""
+
+    def __init__(self, path: Path, languages: tuple[str, str], tags: Counter[str]):
+        super().__init__(path, "XLIFF", "xliff")
+        self.languages, self.tags = languages, tags
+        self.own = ["", ""]
+        """Source and target language of the file."""
+        self.texts: dict[str, list[str]] = {}
+        """Parts of the source and the target of the unit."""
+        self.side, self.state = "", ""
+        self.line = self.skipped = self.codes = 0
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if name in ("xliff", "file"):
+            for number, keys in enumerate((("source-language", "srcLang"), ("target-language", "trgLang"))):
+                self.own[number] = next((attributes[key] for key in keys if key in attributes), self.own[number])
+        elif name in ("trans-unit", "segment"):
+            self.texts, self.state, self.line = {}, attributes.get("state", ""), self.parser.CurrentLineNumber
+        elif name in ("alt-trans", "seg-source", "matches", "ignorable"):
+            self.skipped += 1
+        elif self.side:
+            self.codes += name in CODES
+            kind = attributes.get("ctype") or attributes.get("subType", "").replace(":", "-")
+            if kind in BREAKS and not self.codes - (name in CODES):
+                self.texts[self.side].append(" ")
+        elif name in ("source", "target") and not self.skipped:
+            self.side, self.codes = name, 0
+            self.texts[name] = []
+            if name == "target":
+                self.state = attributes.get("state", self.state)
+
+    def _characters(self, text: str) -> None:
+        if self.side and not self.codes:
+            self.texts[self.side].append(text)
+
+    def _end(self, name: str) -> None:
+        if name in ("alt-trans", "seg-source", "matches", "ignorable"):
+            self.skipped -= 1
+        elif name == self.side:
+            self.side = ""
+        elif self.side:
+            self.codes -= name in CODES
+        elif name in ("trans-unit", "segment"):
+            self._close()
+
+    def _close(self) -> None:
+        self.tags.update(self.own)
+        texts = ["".join(self.texts.get(side, [])) for side in ("source", "target")]
+        sides = sides_of(tuple(self.own), self.languages)
+        missing = None in sides or not texts[1].strip() or self.state in UNFINISHED
+        source, target = ("" if side is None else texts[side] for side in sides)
+        self.found.append(RawPair(str(self.path), self.line, source, target, NO_TRANSLATION if missing else ""))
+        self.texts = {}

@@ -1,0 +1,241 @@
+"""Raw pairs of spreadsheets, JSON lines, XLIFF, workbooks and subtitles, and text in other encodings than UTF-8."""
+
+from pathlib import Path
+
+import pytest
+from workbooks import workbook
+
+from lscfg.errors import InputError
+from lscfg.prepare.csv_table import separator_of
+from lscfg.prepare.encoded import NOT_DECODED
+from lscfg.prepare.json_lines import NO_OBJECT
+from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS
+from lscfg.prepare.table import FEW_COLUMNS, MANY_COLUMNS
+
+
+def read(name, *files, languages=("de", "en"), **settings):
+    """Line, source, target and fault of every pair."""
+    reader = TEXT_READERS[name]
+    return [pair[1:] for pair in reader.read_pairs(files, languages, reader.Settings(**settings))]
+
+
+def written(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def refused(name, *files, **settings) -> str:
+    with pytest.raises(InputError) as caught:
+        read(name, *files, **settings)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+# ---- spreadsheets ----
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_separators_and_quotes(tmp_path, sign, end):
+    rows = ["Deutsch,Englisch,Notiz", '"Er sagte: ""ja""","He said ""yes"", twice",', '"zwei', 'Zeilen","two lines",x']
+    rows += ["eins,one", "drei,three,,", "vier,four,"]
+    text = "\ufeff" + end.join(rows).replace('", twice', '"; twice').replace(",", sign) + end
+    assert read("csv", written(tmp_path / "a.csv", text), header=True) == [
+        (2, 'Er sagte: "ja"', 'He said "yes"; twice', ""),
+        (3, "zwei\nZeilen", "two lines", ""),
+        (5, "", "", FEW_COLUMNS),
+        (6, "", "", MANY_COLUMNS),
+        (7, "vier", "four", ""),
+    ]
+
+
+def test_excel_names_its_separator(tmp_path):
+    table = written(tmp_path / "a.csv", "sep=|\na,b|c,d\n")
+    assert read("csv", table) == [(2, "a,b", "c,d", "")]
+
+
+@pytest.mark.parametrize(
+    ("lines", "sign", "columns"),
+    [
+        (["Ja, gut, so.;Yes, fine.", "Nein.;No.", "a, b;c"], ";", 2),
+        (["ein Haus\ta house", "a; b\tc"], "\t", 2),
+        (['"a, b",c', "d,e"], ",", 2),
+        (["kein Trenner", "nirgends"], ",", 1),
+        ([], ",", 1),
+    ],
+)
+def test_the_content_decides_the_separator(lines, sign, columns):
+    assert separator_of(lines)[:2] == (sign, columns)
+
+
+@pytest.mark.parametrize("rest", ["x,y\n" * 200, "x" * 200_000])
+def test_an_open_quote_is_an_error_and_swallows_nothing(tmp_path, rest):
+    table = written(tmp_path / "a.csv", 'a,b\n"c,d\n' + rest)
+    assert refused("csv", table).startswith(
+        f"{table}:2: a quote begins a field of more than 100 lines; close the quote"
+    )
+
+
+# ---- encodings ----
+
+
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [("cp1252", "„Größe“"), ("utf-16", "größe"), ("utf-16-le", "größe"), ("cp932", "大きさ"), ("koi8-r", "размер")],
+)
+@pytest.mark.parametrize("name", ["tsv", "csv", "text", "jsonl"])
+def test_encodings(tmp_path, name, encoding, word):
+    lines = {"jsonl": f'{{"de": "{word}", "en": "size"}}\n', "text": f"{word}\n"}.get(name, f"{word}\tsize\n")
+    files = [written(tmp_path / "a", lines.encode(encoding))]
+    if name == "text":
+        files.append(written(tmp_path / "b", "size\n".encode(encoding)))
+    assert read(name, *files, encoding=encoding) == [(1, word, "size", "")]
+
+
+def test_bytes_that_an_encoding_does_not_have(tmp_path):
+    table = written(tmp_path / "a.tsv", "größe\tsize\n".encode() + b"gr\xf6\xdfer\tlarger\n")
+    assert read("tsv", table, encoding="utf-8") == [(1, "größe", "size", ""), (2, "gr��er", "larger", NOT_DECODED)]
+    assert f"{table}:2: not valid UTF-8" in refused("tsv", table)
+
+
+# ---- JSON lines ----
+
+HOUSE = {
+    "struct": '{"id": "1", "translation": {"de": "Haus", "en": "house"}}',
+    "fields": '{"en": "house", "de": "Haus", "score": 1.5}',
+    "list": '{"translation": [{"language": "en", "text": "house"}, {"language": "de", "text": "Haus"}]}',
+    "lists": '{"translation": {"language": ["en", "de"], "translation": ["house", "Haus"]}}',
+}
+
+
+@pytest.mark.parametrize("row", HOUSE.values(), ids=HOUSE)
+def test_layouts_of_objects(tmp_path, row):
+    for text in (f"{row}\n\n{row}\n", f"[{row},\n{row}]"):
+        found = read("jsonl", written(tmp_path / "a.jsonl", text))
+        assert [pair[1:] for pair in found] == [("Haus", "house", "")] * 2
+
+
+def test_named_fields_and_faults(tmp_path):
+    rows = ['{"src": "a", "out": {"best": "b"}}', '{"src": "a"}', "{", "[1]", '{"src": 1, "out": {"best": "b"}}']
+    file = written(tmp_path / "a.jsonl", "\n".join(rows))
+    for target in ("best", "out.best"):
+        faults = [pair[3] for pair in read("jsonl", file, source_field="src", target_field=target)]
+        assert faults == ["", NO_TRANSLATION, NO_OBJECT, NO_OBJECT, NO_TRANSLATION]
+    assert (
+        refused("jsonl", file)
+        == f"{file}: no object has texts of both de and en; fields of text: src (2), out.best (2)"
+    )
+    assert "not JSON, or cut off" in refused("jsonl", written(tmp_path / "b", "[{}"))
+
+
+# ---- XLIFF ----
+
+XLIFF = {
+    "1.2": """<?xml version="1.0"?><xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">
+<file source-language="de-DE" target-language="en-US" original="a"><body>
+<trans-unit id="1"><source>ein <g id="1">gro<bpt>&lt;b&gt;</bpt>ßes</g><x ctype="lb"/>Haus</source>
+<seg-source><mrk>not this</mrk></seg-source><target>a large house</target>
+<alt-trans><source>old</source><target>nor this</target></alt-trans></trans-unit>
+<trans-unit id="2"><source>allein</source></trans-unit>
+<trans-unit id="3"><source>neu</source><target state="new">neu</target></trans-unit></body></file></xliff>""",
+    "2.0": """<xliff version="2.0" srcLang="de" trgLang="en"><file id="f"><unit id="1">
+<segment><source>ein <pc id="1">großes</pc><ph id="2" subType="xlf:lb"/>Haus</source>
+<target>a large house</target></segment>
+<ignorable><source> </source></ignorable>
+<segment state="initial"><source>allein</source><target>alone</target></segment>
+<segment><source>neu</source></segment></unit></file></xliff>""",
+}
+
+
+@pytest.mark.parametrize("version", XLIFF)
+def test_xliff(tmp_path, version):
+    file = written(tmp_path / "a.xlf", XLIFF[version])
+    found = read("xliff", file)
+    assert [pair[1:] for pair in found[:1]] == [("ein großes Haus", "a large house", "")]
+    assert [pair[3] for pair in found[1:]] == [NO_TRANSLATION] * 2
+    assert read("xliff", file, languages=("en", "de"))[0][1:3] == ("a large house", "ein großes Haus")
+    with pytest.raises(InputError, match=r"no unit has a translation between fr and en; languages: de"):
+        read("xliff", file, languages=("fr", "en"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("<tmx/>", "not XLIFF: the root is 'tmx', not 'xliff'"),
+        ("<xliff><file>", "not well-formed XML, or cut off"),
+        ("<xliff>" + "<g>" * 200, "elements are nested more than 100 deep, which no XLIFF needs"),
+        ('<!DOCTYPE xliff [<!ENTITY a "b">]><xliff/>', "declares the entity 'a'"),
+    ],
+)
+def test_bad_xliff(tmp_path, text, message):
+    assert message in refused("xliff", written(tmp_path / "a.xlf", text))
+
+
+# ---- workbooks ----
+
+
+def test_workbooks(tmp_path):
+    pytest.importorskip("python_calamine")
+    book = written(tmp_path / "a.xlsx", workbook([["Nr", "Deutsch", "Englisch"], ["1", "ein Haus", "a house"]]))
+    assert read("xlsx", book, source_column=2, target_column=3, header=True) == [(2, "ein Haus", "a house", "")]
+    assert refused("xlsx", written(tmp_path / "b.xlsx", b"PK\3\4 no archive")).startswith(
+        f"{tmp_path / 'b.xlsx'}: not a workbook, protected, or damaged"
+    )
+    assert "no sheet has two columns" in refused("xlsx", written(tmp_path / "c.xlsx", workbook([["a"]])))
+
+
+def test_workbooks_need_a_package(tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    assert r"pip install 'lscfg[xlsx]'" in refused("xlsx", tmp_path / "a.xlsx")
+
+
+# ---- subtitles ----
+
+GERMAN = """\ufeff1
+00:00:01,000 --> 00:00:03,000
+<i>Guten Tag,</i>
+Frau Weber.
+
+2
+00:00:04,000 --> 00:00:05,000
+Ja?
+
+3
+00:00:06,000 --> 00:00:08,000
+Das ist
+4
+00:00:08,100 --> 00:00:10,000
+mein Haus.
+
+5
+00:01:00,000 --> 00:01:01,000
+Allein.
+"""
+ENGLISH = """WEBVTT
+
+00:01.100 --> 00:02.900 align:start
+Good day, Mrs Weber.
+
+00:04.200 --> 00:05.100
+{\\an8}Yes?
+
+00:06.000 --> 00:10.000
+This is my house.
+"""
+
+
+def test_subtitles(tmp_path):
+    files = written(tmp_path / "a.de.srt", GERMAN), written(tmp_path / "a.en.vtt", ENGLISH)
+    assert read("srt", *files) == [
+        (2, "Guten Tag, Frau Weber.", "Good day, Mrs Weber.", ""),
+        (7, "Ja?", "Yes?", ""),
+        (11, "Das ist mein Haus.", "This is my house.", ""),
+        (18, "Allein.", "", NO_TRANSLATION),
+    ]
+    assert [pair[1:3] for pair in read("srt", *reversed(files))][:2] == [
+        ("Good day, Mrs Weber.", "Guten Tag, Frau Weber."),
+        ("Yes?", "Ja?"),
+    ]
+    assert "has no times such as" in refused("srt", files[0], written(tmp_path / "c", "text\n"))
