@@ -428,7 +428,7 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     run = run_lscfg(*line, *languages, "-o", tmp_path / "out")
     assert run.returncode == 0, run.stderr
     record = json.loads((tmp_path / "out" / RECORD).read_text())
-    assert record["settings"]["reading"] == {"source_column": 3, "target_column": 2, "header": True}
+    assert record["settings"]["reading"] == {"encoding": None, "source_column": 3, "target_column": 2, "header": True}
     assert len(read_lines(tmp_path / "out" / "train.de")) == 300
     run = run_lscfg(*line, "-o", tmp_path / "out")
     assert run.returncode == 1 and "--source-language must be given" in run.stderr
