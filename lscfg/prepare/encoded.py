@@ -50,7 +50,7 @@ def encoded_lines(path: Path, encoding: str | None) -> Iterator[str]:
         return
     with open_bytes(path) as file:
         try:
-            with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as text:  # type: ignore[type-var]
+            with io.TextIOWrapper(file, encoding, errors="replace", newline="\n") as text:
                 for number, line in enumerate(text):
                     line = line.removesuffix("\n").rstrip("\r")
                     yield line if number else line.removeprefix("\ufeff")

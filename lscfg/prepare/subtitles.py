@@ -59,7 +59,7 @@ class Subtitles(TextReader[EncodedSettings]):
             if not fault and settings.encoding:
                 fault = decoding_fault(*texts)
             path, line = (files[0], one[0].line) if one else (files[1], other[0].line)
-            yield RawPair(str(path), line, *texts, fault)
+            yield RawPair(str(path), line, texts[0], texts[1], fault)
 
 
 def _cues(path: Path, settings: EncodedSettings) -> list[Cue]:

@@ -245,7 +245,7 @@ def needed_sentences(sentences: int, gain: float, deviation: float) -> int:
         deviation: its standard deviation on the present test set.
     """
     wanted = sentences * (_FACTOR * deviation / gain) ** 2
-    unit = 10 ** max(0, math.floor(math.log10(max(wanted, 1))) - 1)
+    unit: int = 10 ** max(0, math.floor(math.log10(max(wanted, 1))) - 1)
     return math.ceil(wanted / unit) * unit
 
 
