@@ -13,8 +13,11 @@ if TYPE_CHECKING:
     from lscfg.api.model import load_model as load
     from lscfg.api.text import align_lines as align
     from lscfg.api.text import derive_lines as derive
+    from lscfg.api.text import write_minimal_grammar as write_grammar
     from lscfg.errors import InputError, LscfgError
     from lscfg.extract.derive import Derivations
+    from lscfg.tuning.facade import tune_decoder as tune
+    from lscfg.tuning.pipeline import Pipeline
 
 __all__ = [
     "EM",
@@ -25,12 +28,15 @@ __all__ = [
     "InputError",
     "LatentModel",
     "LscfgError",
+    "Pipeline",
     "Spectral",
     "__version__",
     "align",
     "derive",
     "lm",
     "load",
+    "tune",
+    "write_grammar",
 ]
 
 _PLACES = {
@@ -42,10 +48,13 @@ _PLACES = {
     "LatentModel": ("api.model", "LatentModel"),
     "LscfgError": ("errors", "LscfgError"),
     "MLE": ("api.estimators", "MLE"),
+    "Pipeline": ("tuning.pipeline", "Pipeline"),
     "Spectral": ("api.estimators", "Spectral"),
     "align": ("api.text", "align_lines"),
     "derive": ("api.text", "derive_lines"),
     "load": ("api.model", "load_model"),
+    "tune": ("tuning.facade", "tune_decoder"),
+    "write_grammar": ("api.text", "write_minimal_grammar"),
 }
 
 

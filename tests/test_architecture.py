@@ -31,7 +31,6 @@ LAYERS = (
     ("lscfg.context", "lscfg.decode", "lscfg.induce"),
     ("lscfg.study", "lscfg.bundle"),
     ("lscfg.api",),
-    ("lscfg",),
     ("lscfg.serve",),
     ("lscfg.command_table",),
     ("lscfg.parser",),
@@ -40,6 +39,7 @@ LAYERS = (
     ("lscfg.commands", "lscfg.__main__"),
     ("lscfg.cdec_bridge", "lscfg.moses_bridge"),
     ("lscfg.tuning",),
+    ("lscfg",),
 )
 """A package uses packages of lower layers only."""
 

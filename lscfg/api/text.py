@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
-from lscfg.api.arguments import check_lines, check_number, check_text
+from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text
 from lscfg.corpus.align import AlignmentSettings
 from lscfg.corpus.align import align as align_corpus
 from lscfg.corpus.aligner import ALIGNERS
@@ -19,6 +20,10 @@ from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.derive import derive as derive_corpus
+from lscfg.extract.extractor import EXTRACTORS
+from lscfg.extract.minimal import MinimalRules
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.write import write_grammar
 from lscfg.kernel import DeriveOptions
 from lscfg.settings import settings_from
 
@@ -76,3 +81,24 @@ def derive_lines(source: Iterable[str], target: Iterable[str], alignment: Iterab
     if not src:
         raise InputError("source must have one sentence or more; the list is empty")
     return derive_corpus(src, tgt, links, options=made)
+
+
+def write_minimal_grammar(derivations: Derivations, path: str | os.PathLike[str]) -> int:
+    """Writes the rules of derivation trees as a grammar in cdec's format, as ``lscfg grammar minimal`` does.
+
+    Args:
+        path: file to write; ``.gz`` compresses it.
+
+    Returns:
+        Number of rules, without the glue rule.
+
+    Raises:
+        InputError: the file cannot be written.
+        TypeError: an argument has another type.
+    """
+    if not isinstance(derivations, Derivations):
+        raise TypeError(f"derivations must be lscfg.Derivations, not {brief(derivations)}; make them with lscfg.derive")
+    path, rules = check_path(path, "path"), MinimalRules.of(derivations)
+    selection = select_rules(rules, EXTRACTORS["minimal"].Settings().max_targets)
+    write_grammar(path, rules, selection)
+    return len(selection.kept)

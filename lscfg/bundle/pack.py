@@ -44,7 +44,7 @@ def pack(
     place = Path(system)
     if (place / MANIFEST).exists():
         raise InputError("is a bundle already; copy the folder as it is", place)
-    _check_target(Path(output))
+    check_replaced_bundle(Path(output))
     found = open_system(ini_file(place), weights or _weights_of(place))
     preparation = Path(prepare) if prepare is not None else _preparation_of(place)
     replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
@@ -74,8 +74,12 @@ def _role(name: str) -> str:
     }.get(name.partition("-")[0], "model of the preparation")
 
 
-def _check_target(output: Path) -> None:
-    """Refuses to replace a bundle that holds further files."""
+def check_replaced_bundle(output: Path) -> None:
+    """Refuses to replace a bundle that holds further files.
+
+    Raises:
+        InputError: a file in the folder does not belong to its bundle.
+    """
     if (output / MANIFEST).is_file():
         own = {*Manifest.read(output).files, MANIFEST}
         for path in sorted(output.rglob("*")):

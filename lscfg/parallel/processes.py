@@ -203,6 +203,9 @@ def _no_interruption() -> Iterator[None]:
 
 _hiding = threading.Lock()
 
+STANDARD_METHODS = "fork", "forkserver", "spawn"
+"""Start methods that each process knows."""
+
 
 @contextlib.contextmanager
 def _no_main() -> Iterator[None]:
@@ -211,7 +214,7 @@ def _no_main() -> Iterator[None]:
     ``multiprocessing`` imports it, and a script without ``if __name__ == "__main__"`` would start workers in them.
     """
     hidden = {"__spec__": None, "__file__": None}
-    with _hiding:
+    with _hiding, _usual_start_method():
         main = sys.modules["__main__"].__dict__
         before = {name: main[name] for name in hidden if name in main}
         main.update(hidden)
@@ -221,6 +224,20 @@ def _no_main() -> Iterator[None]:
             for name in hidden:
                 del main[name]
             main.update(before)
+
+
+@contextlib.contextmanager
+def _usual_start_method() -> Iterator[None]:
+    """Replaces a start method of another library, such as joblib's ``loky``, which new processes would not know."""
+    method = multiprocessing.get_start_method(allow_none=True)
+    if method is None or method in STANDARD_METHODS:
+        yield
+        return
+    multiprocessing.set_start_method("spawn", force=True)
+    try:
+        yield
+    finally:
+        multiprocessing.set_start_method(method, force=True)
 
 
 # ---- in a worker ----

@@ -1,6 +1,7 @@
 """Engines: order, look-ahead, failures, and results that do not depend on who works."""
 
 import itertools
+import multiprocessing
 import os
 import pickle
 import select
@@ -425,3 +426,17 @@ def test_an_interruption_is_not_lost_in_a_fork(tmp_path):
     command = [sys.executable, str(tmp_path / "program.py"), *sys.path]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert (done.stdout, done.returncode) == ("interrupted 0\n", 0), done.stderr
+
+
+def test_workers_start_under_a_foreign_start_method(monkeypatch):
+    """Workers of joblib have one, which a new process does not know."""
+    foreign = type("Foreign", (multiprocessing.context.SpawnContext,), {"_name": "foreign"})()
+    monkeypatch.setitem(multiprocessing.context._concrete_contexts, "foreign", foreign)
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("foreign", force=True)
+    try:
+        with Processes(1, start="spawn") as engine:
+            assert [*engine.map(abs, [-1, -2])] == [1, 2]
+        assert multiprocessing.get_start_method() == "foreign"
+    finally:
+        multiprocessing.set_start_method(before, force=True)

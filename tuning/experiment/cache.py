@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import resource
 import shutil
 import signal
 import sys
@@ -25,6 +26,9 @@ from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
 from lscfg.parallel.worker import defer_interruption, end_with
 from lscfg.tuning.experiment.stage import Input, Output, Stage
+
+_RSS_UNITS = 1024 * 1024 if sys.platform == "darwin" else 1024
+"""Units of ``ru_maxrss`` in a MiB: bytes on macOS, KiB elsewhere."""
 
 _locks: set[IO[str]] = set()
 """Lock files that this process holds."""
@@ -76,10 +80,14 @@ class StageResult:
 
 
 class StageCache:
-    """Finished stages below one folder; a stage is made once for each key."""
+    """Finished stages below one folder; a stage is made once for each key.
 
-    def __init__(self, folder: Path):
-        self.folder = folder
+    Args:
+        apart: make each stage in a separate process. A library, whose caller may have threads, does not fork.
+    """
+
+    def __init__(self, folder: Path, apart: bool = True):
+        self.folder, self._apart = folder, apart
         self.made: dict[str, StageResult] = {}
         self._missing: set[str] = set()
 
@@ -137,7 +145,8 @@ class StageCache:
         resumed = any(unfinished.iterdir())
         try:
             own = stage.with_files(self.resolved)
-            costs = measured(partial(stage.work, unfinished, own.settings, own.inputs, jobs))
+            work = partial(stage.work, unfinished, own.settings, own.inputs, jobs)
+            costs = measured(work) if self._apart else _measured_here(work)
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if an earlier run left damaged files, remove the folder {unfinished} and run again"
@@ -300,9 +309,17 @@ def measured(work: Callable[[], None]) -> Costs:
         if message:
             raise LscfgError(message)
         raise LscfgError(f"a stage's process ended with status {os.waitstatus_to_exitcode(status)}")
-    peak = usage.ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)  # bytes on macOS, KiB elsewhere
+    peak = usage.ru_maxrss / _RSS_UNITS
     spent = usage.ru_utime + usage.ru_stime
     return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(spent, 3))
+
+
+def _measured_here(work: Callable[[], None]) -> Costs:
+    """Does the work in this process, whose peak memory may be older than the work."""
+    start, spent = time.monotonic(), time.process_time()
+    work()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _RSS_UNITS
+    return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(time.process_time() - spent, 3))
 
 
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:

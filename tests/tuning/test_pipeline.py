@@ -1,0 +1,164 @@
+"""A pipeline translates what it learned, travels in pickles, and obeys scikit-learn."""
+
+import copy
+import gc
+import logging
+import pickle
+from importlib.util import find_spec
+
+import pytest
+
+import lscfg
+from lscfg import demo
+from lscfg.bundle.system import open_system
+from lscfg.errors import InputError
+from lscfg.tuning.evaluate import corpus_score
+
+pytestmark = pytest.mark.skipif(find_spec("thot") is None, reason="no sil-thot")
+
+CORPUS = demo.generate(seed=1, train=150, dev=1, test=8)
+SOURCE, TARGET = ([pair[side] for pair in CORPUS.train] for side in (0, 1))
+NEW, REFERENCE = ([pair[side] for pair in CORPUS.test] for side in (0, 1))
+SMALL = {"languages": ("ja", "en"), "tokeniser": "none", "states": 2, "dev": 15, "iterations": 2}
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return lscfg.Pipeline(SOURCE, TARGET, **SMALL).fit()
+
+
+def test_a_pipeline_translates_and_scores(fitted):
+    assert fitted.pairs_["dev"] == 15 and fitted.pairs_["train"] + fitted.pairs_["dev"] <= 150
+    output = fitted.translate(NEW)
+    assert len(output) == len(NEW) and fitted.score(NEW, REFERENCE) == corpus_score("bleu", output, [REFERENCE]) > 0
+    assert 0 < fitted.dev_bleu_ <= 100 and any(name.startswith("Latent") for name in fitted.weights_)
+    known, unknown = fitted.translate([SOURCE[0], "xyzzy"], details=True)
+    assert known["translation"] and known["unknown"] == [] and unknown["unknown"] == ["xyzzy"]
+
+
+def test_equal_arguments_give_equal_files(fitted, tmp_path):
+    other = lscfg.Pipeline(languages=("ja", "en"), work=tmp_path / "w").set_params(**SMALL).fit(SOURCE, TARGET)
+    fitted.save(tmp_path / "a")
+    other.save(tmp_path / "b")
+    names = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()]
+    for name in names:
+        if name.name != "bundle.json":
+            assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes(), name
+    assert open_system(tmp_path / "a").name == "a"
+    with lscfg.Decoder(tmp_path / "a" / "cdec.ini") as decoder:
+        assert decoder.translate(NEW) == fitted.translate(NEW)
+    pickled = pickle.dumps(other)
+    assert len(pickled) < len(pickle.dumps(fitted)) and pickle.loads(pickled).translate(NEW) == fitted.translate(NEW)
+    (tmp_path / "w" / "bundle" / "bundle.json").write_text("{}")
+    with pytest.raises(InputError, match="has changed since the pipeline was pickled"):
+        pickle.loads(pickled)
+
+
+def test_a_fit_resumes_in_its_work_folder_and_is_quiet_unless_asked(tmp_path, monkeypatch, capfd):
+    settings = SMALL | {"states": 0, "iterations": 1, "work": tmp_path}
+    first = lscfg.Pipeline(SOURCE, TARGET, **settings).fit()
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr("lscfg.tuning.experiment.cache._measured_here", None)  # no stage is made again
+    again = lscfg.Pipeline(SOURCE, TARGET, **settings, verbose=True).fit()
+    assert again.weights_ == first.weights_
+    assert "[lscfg] stage tune" in capfd.readouterr().err and not logging.getLogger("lscfg").level
+
+
+def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
+    for again in (copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
+        made = again(fitted)
+        assert made.translate(NEW) == fitted.translate(NEW)
+        folder = made._bundle.folder
+        assert folder != fitted._bundle.folder and folder.is_dir()
+        del made
+        gc.collect()
+        assert not folder.parent.exists()
+    fitted.save(tmp_path / "b")
+    loaded = lscfg.Pipeline.load(tmp_path / "b")
+    assert loaded.translate(NEW) == fitted.translate(NEW) and loaded.languages == ("ja", "en")
+    assert (loaded.tokeniser, loaded.pairs_, loaded.dev_bleu_) == ("none", fitted.pairs_, None)
+
+
+def test_raw_text_is_prepared_and_restored():
+    source = [line.replace(" .", ".").capitalize() for line in TARGET]
+    made = lscfg.Pipeline(source, source, ("en", "fr"), states=0, dev=15, iterations=1).fit()
+    assert made.translate(source[:1])[0][-1] == "." and made.pairs_["train"] > 50 and made.score(source, source) > 50
+
+
+def test_scikit_learn_clones_and_searches(fitted):
+    from sklearn.base import clone
+    from sklearn.model_selection import GridSearchCV
+
+    made = clone(fitted)
+    assert made.get_params() == fitted.get_params() and made.languages == fitted.languages
+    with pytest.raises(InputError, match=r"call Pipeline\.fit or Pipeline\.load first"):
+        made.translate(NEW)
+    plain = lscfg.Pipeline(**SMALL | {"iterations": 1})
+    found = GridSearchCV(plain, {"states": [0]}, cv=2, error_score="raise", refit=False).fit(SOURCE, TARGET)
+    assert found.best_score_ > 0 and found.best_params_ == {"states": 0}
+
+
+def test_its_description_is_one_line():
+    assert repr(lscfg.Pipeline(SOURCE, languages=("ja", "en"), states=8)) == (
+        "Pipeline(source=<150 lines>, languages=('ja', 'en'), states=8)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"source": None}, "source is missing"),
+        ({"source": "a b"}, "source must be a list of lines, not one string"),
+        ({"source": SOURCE[1:]}, "target has 150 lines, but source has 149"),
+        ({"source": [], "target": []}, "source must contain one line"),
+        ({"source": ["a\nb", *SOURCE[1:]]}, r"source\[0\] contains several lines"),
+        ({"source": [""] * 150}, "source: 0 different pairs"),
+        ({"languages": None}, "languages is missing"),
+        ({"languages": "de-en"}, "languages must be two codes"),
+        ({"languages": ("de", "de")}, "languages must be two different codes"),
+        ({"languages": ("de", "german")}, "target_language must be a language code"),
+        ({"tokeniser": "mose"}, "tokeniser must be one of .*did you mean moses"),
+        ({"grammar": "hier"}, "unknown grammar 'hier'"),
+        ({"states": "8"}, "states must be a whole number"),
+        ({"iterations": 0}, "iterations must be 1 to"),
+        ({"dev": 0}, "dev must be 1 to"),
+        ({"verbose": 1}, "verbose must be True or False"),
+    ],
+)
+def test_wrong_arguments_are_named_by_fit(arguments, message):
+    made = lscfg.Pipeline(**{"source": SOURCE, "target": TARGET} | SMALL | arguments)
+    with pytest.raises((InputError, TypeError), match=message):
+        made.fit()
+
+
+def test_wrong_calls_are_refused(fitted, tmp_path):
+    with pytest.raises(InputError, match=r"lines\[1\] contains a NUL character"):
+        fitted.translate(["a", "a\0b"])
+    with pytest.raises(InputError, match="target has 1 lines, and source has 8"):
+        fitted.score(NEW, ["a"])
+    with pytest.raises(TypeError, match=r"no argument 'state'.*did you mean states"):
+        fitted.set_params(state=3)
+    with pytest.raises(InputError, match=r"call Pipeline\.fit first"):
+        lscfg.Pipeline().save(tmp_path / "x")
+
+
+def test_weights_are_tuned_for_a_configuration(fitted, tmp_path):
+    fitted.save(tmp_path / "b")
+    config = tmp_path / "b" / "cdec.ini"
+    made = lscfg.tune(config, NEW, REFERENCE, iterations=2)
+    assert made == lscfg.tune(config, NEW, [REFERENCE], iterations=2) and {*made} >= {"LanguageModel", "WordPenalty"}
+    kept = lscfg.tune(config, NEW, REFERENCE, fitted.weights_, iterations=1)
+    assert kept == pytest.approx(fitted.weights_, abs=1e-6) or {*kept} == {*fitted.weights_}
+    with pytest.raises(InputError, match="reference has 7 lines, but source has 8"):
+        lscfg.tune(config, NEW, REFERENCE[1:])
+    with pytest.raises(TypeError, match="no setting 'iteration'"):
+        lscfg.tune(config, NEW, REFERENCE, iteration=1)
+
+
+def test_a_grammar_is_written_from_trees(tmp_path):
+    trees = lscfg.derive(["das haus", "das buch"], ["the house", "the book"], ["0-0 1-1"] * 2)
+    rules = lscfg.write_grammar(trees, tmp_path / "grammar")
+    lines = (tmp_path / "grammar").read_text().splitlines()
+    assert rules == len(lines) - 1 and any(line.startswith("[X] ||| das ||| the") for line in lines)
+    with pytest.raises(TypeError, match=r"derivations must be lscfg\.Derivations"):
+        lscfg.write_grammar([], tmp_path / "grammar")
