@@ -175,20 +175,22 @@ class EmbeddedDecoder:
         unique: bool = False,
         derivations: bool = False,
         arriving: Arriving | None = None,
+        details: bool = False,
     ) -> Iterator[Translated]:
-        """The k-best list of each sentence and optionally its derivations; few sentences are in memory at a time.
+        """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
         Args:
             sentences, weights, k, unique: as of ``decode_arrays``.
+            details: compute the details of the words of the best translation.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
 
         Raises:
             InputError, KernelError: as ``decode_arrays``.
         """
-        request = self._request(weights, k, unique, derivations=derivations)
+        request = self._request(weights, k, unique, derivations=derivations, details=details)
         for text, answer in self._checked(request, sentences, arriving):
             found = answer.translations
-            yield Translated(text, list(self._hypotheses(found)), found.derivations, found.unparsed)
+            yield Translated(text, list(self._hypotheses(found)), found.derivations, found.unparsed, found.details)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -211,6 +213,7 @@ class EmbeddedDecoder:
         unique: bool,
         edges_per_word: int = 0,
         derivations: bool = False,
+        details: bool = False,
     ) -> Request:
         if not 1 <= k < 2**31:
             raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
@@ -218,7 +221,7 @@ class EmbeddedDecoder:
         for name, weight in zip(self.feature_names, vector, strict=True):
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-        return Request(vector, k, unique, edges_per_word, derivations)
+        return Request(vector, k, unique, edges_per_word, derivations, details)
 
     def _decode(self, sentences: Sequence[str], request: Request) -> list[tuple[Translations, SentenceGraph | None]]:
         answers = self._checked(request, sentences)

@@ -1,4 +1,4 @@
-"""Derivations of translations: applied rules with their spans and features, and their JSON."""
+"""Derivations and details of translations: applied rules with their spans and features, words, and their JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import PASS, Forest, Grammar
@@ -42,6 +42,29 @@ Derivation = tuple[AppliedRule, ...]
 """The rules of a derivation from the root down, each before its children, which are in source order."""
 
 
+class Alternative(NamedTuple):
+    """Another translation of some source words, by one rule of the forest."""
+
+    span: tuple[int, int]
+    """Source words [i, j)."""
+    text: str
+    posterior: float
+    """Share of the derivations that use such a rule, by the model's scores, from 0 to 1."""
+
+
+@dataclass(frozen=True)
+class WordDetails:
+    """A word of a translation."""
+
+    text: str
+    links: tuple[int, ...]
+    """Positions of the linked source words, ascending."""
+    posterior: float
+    """Share of the derivations that translate these source words by this word, by the model's scores, from 0 to 1."""
+    alternatives: tuple[Alternative, ...]
+    """Other translations, the most probable first."""
+
+
 @dataclass(frozen=True)
 class Translated:
     """A sentence with its k-best list and optionally the derivations, which a sentence without a parse lacks."""
@@ -51,6 +74,8 @@ class Translated:
     derivations: tuple[Derivation, ...] = ()
     unparsed: str = ""
     """Reason why the sentence has no parse and its words are passed through; else empty."""
+    details: tuple[WordDetails, ...] = ()
+    """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:

@@ -11,7 +11,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.derivations import Derivation, describe
+from lscfg.decode.derivations import Derivation, WordDetails, describe
+from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
@@ -57,6 +58,8 @@ class Translations:
     """The n derivations, if requested and the sentence has a parse."""
     unparsed: str = ""
     """Reason why the sentence has no parse and its words are passed through; else empty."""
+    details: tuple[WordDetails, ...] = ()
+    """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,7 @@ class Request(NamedTuple):
     unique: bool
     edges_per_word: int  # 0 for no hypergraph
     derivations: bool
+    details: bool
 
 
 class Answer(NamedTuple):
@@ -250,21 +254,46 @@ class SentenceDecoder:
         forest, weights = sentence.forest, request.weights
         if forest is None:
             nothing = np.zeros((1, len(weights)))
-            return Translations([sentence.text], np.zeros(1), nothing, unparsed=sentence.unparsed), None
+            passed = [WordDetails(word, (k,), 0.0, ()) for k, word in enumerate(sentence.text.split())]
+            shown = tuple(passed) if request.details else ()
+            return Translations([sentence.text], np.zeros(1), nothing, (), sentence.unparsed, shown), None
         scores = self.scores(sentence, rule_scores, weights)
         options = self.search_options(weights, request.k, request.unique)
-        kept = None
-        if request.edges_per_word:
-            most = request.edges_per_word * len(sentence.text.split())
+        kept: SentenceGraph | None = None
+        shown: tuple[WordDetails, ...] = ()
+        if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * request.details):
+            most = edges_per_word * len(sentence.text.split())
             found, graph = search_hypergraph(forest, self.grammar, self._model, scores, options, most)
-            kept = self._graph(sentence, forest, graph)
+            if request.edges_per_word:
+                kept = self._graph(sentence, forest, graph)
+            if request.details:
+                shown = self._details(sentence, forest, found, graph, scores, options)
         else:
             found = search(forest, self.grammar, self._model, scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
         features = self._features(sentence, forest, found)
-        return Translations(texts, np.array(found.score), features, derivations), kept
+        return Translations(texts, np.array(found.score), features, derivations, details=shown), kept
+
+    def _details(
+        self,
+        sentence: Sentence,
+        forest: Forest,
+        found: KBest,
+        graph: Hypergraph,
+        scores: np.ndarray,
+        options: SearchOptions,
+    ) -> tuple[WordDetails, ...]:
+        """The details of the best translation."""
+        inner = graph.app >= 0
+        edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
+        edge_scores[inner] += scores[graph.app[inner]]
+        apps = found.apps[: found.app_offsets[1]].tolist()
+        words = [word for word in sentence.text.split(" ") if word]
+        derivation = describe(forest, self.grammar, words, apps, [{}] * len(apps), self._links)
+        searched = Searched(forest, self.grammar, self._links, graph, scores, edge_scores)
+        return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
         words = [word for word in sentence.text.split(" ") if word]

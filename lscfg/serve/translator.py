@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
+from lscfg.decode.details import sentence_posterior
 from lscfg.errors import LscfgError
 from lscfg.kernel import words_fault
 from lscfg.log import held_back
@@ -37,6 +39,8 @@ class TranslationOptions:
     """Prepare the text before the translation, and restore the text of the translation."""
     max_words: int = 1
     """Maximal number of words."""
+    details: bool = False
+    """Return details of the words of the translation."""
 
 
 class Answered(NamedTuple):
@@ -80,7 +84,7 @@ class Translator:
         words = self._words(text, options)
         with held_back():  # warnings about the sentence go into the answer
             (found,) = self._decoder.translate(
-                [words], self._weights, options.kbest or 1, self._unique, options.derivations
+                [words], self._weights, options.kbest or 1, self._unique, options.derivations, details=options.details
             )
         best = found.hypotheses[0]
         answer: dict[str, Any] = {"translation": self._restored(best.text, options), "score": best.score}
@@ -96,6 +100,8 @@ class Translator:
             ]
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
+        if options.details:
+            answer |= _details(found, tokens, {*unknown})
         return Answered(answer, len(tokens), len(unknown))
 
     def _words(self, text: str, options: TranslationOptions) -> str:
@@ -118,6 +124,26 @@ class Translator:
 def _check_words(text: str, options: TranslationOptions) -> None:
     if (count := len(text.split())) > options.max_words:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
+
+
+def _details(found: Translated, source: list[str], unknown: Container[str]) -> dict[str, Any]:
+    """The details of a translation as JSON; without calibration its confidences are null."""
+    words = [
+        {
+            "text": word.text,
+            "links": [*word.links],
+            "unknown": any(source[position] in unknown for position in word.links),
+            "confidence": None,
+            "posterior": float(f"{word.posterior:.6g}"),
+            "alternatives": [
+                {"span": [*one.span], "text": one.text, "posterior": float(f"{one.posterior:.6g}")}
+                for one in word.alternatives
+            ],
+        }
+        for word in found.details
+    ]
+    posterior = float(f"{sentence_posterior(found.details):.6g}")
+    return {"source_words": source, "words": words, "confidence": None, "posterior": posterior}
 
 
 def _warnings(found: Translated) -> list[str]:
