@@ -47,7 +47,7 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
         words: of the translation, by their numbers in the grammar's vocabulary.
     """
     forest, graph = searched.forest, searched.graph
-    probabilities = edge_posteriors(graph, searched.edge_scores)
+    probabilities = graph_posteriors(graph, searched.edge_scores)
     apps: dict[int, float] = defaultdict(float)
     for app, probability in zip(graph.app.tolist(), probabilities.tolist(), strict=True):
         if app >= 0:
@@ -76,7 +76,7 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
     return tuple(found)
 
 
-def edge_posteriors(graph: Hypergraph, scores: np.ndarray) -> np.ndarray:
+def graph_posteriors(graph: Hypergraph, scores: np.ndarray) -> np.ndarray:
     """The probability that a derivation uses each edge, if the exponential of its score counts as its probability.
 
     Args:

@@ -11,7 +11,7 @@ from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
-from lscfg.decode.details import edge_posteriors, log_sum, sentence_posterior
+from lscfg.decode.details import graph_posteriors, log_sum, sentence_posterior
 from lscfg.decode.links import joined_links
 from lscfg.kernel.search import Hypergraph
 
@@ -87,6 +87,6 @@ def test_posteriors_of_large_scores() -> None:
         np.zeros(3),
         np.zeros(3, int),
     )
-    found = edge_posteriors(graph, np.array([2000.0, 2000 + math.log(3), -5000.0]))
+    found = graph_posteriors(graph, np.array([2000.0, 2000 + math.log(3), -5000.0]))
     assert found == pytest.approx([0.25, 0.75, 1.0])
     assert log_sum([]) == -math.inf == log_sum([-math.inf])
