@@ -14,7 +14,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib.metadata import EntryPoints, entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from lscfg.errors import InputError, did_you_mean, quote
@@ -40,9 +40,15 @@ K = TypeVar("K", bound=Kind[Any])
 
 
 @lru_cache(maxsize=1)
-def _rows(path: tuple[str, ...]) -> EntryPoints:
-    """Entry points of all packages on a search path. The search takes as long as reading an experiment file."""
-    return entry_points()  # type: ignore[return-value] # of Python 3.11, which selects in the same way
+def _groups(path: tuple[str, ...]) -> dict[str, list[EntryPoint]]:
+    """Entry points of all packages on a search path, by group. The search takes as long as reading an experiment file."""
+    found = entry_points()
+    return {group: [*found.select(group=group)] for group in found.groups}
+
+
+def group_rows(group: str) -> list[EntryPoint]:
+    """Entry points of a group, of all packages on the present search path."""
+    return _groups(tuple(sys.path)).get(group, [])
 
 
 class Registry(Generic[K]):
@@ -89,8 +95,8 @@ class Registry(Generic[K]):
         default = getattr(self.base, method)
         return tuple(name for name in self.names() if getattr(type(self[name]), method) is not default)
 
-    def _group(self) -> EntryPoints:
-        return _rows(tuple(sys.path)).select(group=self.group)
+    def _group(self) -> list[EntryPoint]:
+        return group_rows(self.group)
 
     def _instance(self, found: object, name: str, value: str) -> K:
         if not (isinstance(found, type) and issubclass(found, self.base)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +20,7 @@ from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_un
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
+from lscfg.kinds import group_rows
 from lscfg.options import (
     add_checkpoint,
     add_cluster,
@@ -67,7 +67,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=["cdec", *sorted({point.name for point in entry_points(group=FORMATS)})],
+        choices=["cdec", *sorted({point.name for point in group_rows(FORMATS)})],
         default="cdec",
         help="format of the grammar (default: %(default)s)",
     )
@@ -195,7 +195,7 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
 def _writer(name: str) -> Callable[..., None]:
     if name == "cdec":
         return write_grammar
-    write: Callable[..., None] = next(point for point in entry_points(group=FORMATS) if point.name == name).load()
+    write: Callable[..., None] = next(point for point in group_rows(FORMATS) if point.name == name).load()
     return write
 
 

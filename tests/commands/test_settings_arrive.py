@@ -150,27 +150,35 @@ ROWS = [row for row in ROWS if settings_of(row.cls)]
 ids = [f"{' '.join(row.line.split()[:2])} {row.cls.__module__}.{row.cls.__name__}" for row in ROWS]
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working directory, with the files that lines and settings name; what precedes the work is doubled."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module", autouse=True)
+def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with the files that lines and settings name; what precedes the work is doubled."""
+    folder = tmp_path_factory.mktemp("files")
     for name in ("f", "e", "a1", "weights", "m"):
-        (tmp_path / name).write_text("One 1\n")
-    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
-    (tmp_path / "folder").mkdir()
+        (folder / name).write_text("One 1\n")
+    (folder / "cdec.ini").write_text("formalism=scfg\n")
+    (folder / "folder").mkdir()
     for row in ROWS:
         for item in settings_of(row.cls):
             if item.kind is Path:
-                (tmp_path / f"{item.name}.file").touch()
-    double = partial(helpers.double, monkeypatch)
-    double("lscfg.extract.derive.Derivations.load", MagicMock())
-    double("lscfg.induce.propagated.phrases.PhraseFile.read", MagicMock())
-    double("lscfg.decode.host.decoder_identity", "identity")
-    double("lscfg.decode.embedded.Embedded.open", nullcontext("decoder"))
-    double("lscfg.bundle.system.open_system", "system")
-    double("lscfg.serve.server.listen", MagicMock())
-    double("lscfg.serve.pool.WorkerPool", MagicMock())
-    return tmp_path
+                (folder / f"{item.name}.file").touch()
+    with pytest.MonkeyPatch.context() as patch:
+        double = partial(helpers.double, patch)
+        double("lscfg.extract.derive.Derivations.load", MagicMock())
+        double("lscfg.induce.propagated.phrases.PhraseFile.read", MagicMock())
+        double("lscfg.decode.host.decoder_identity", "identity")
+        double("lscfg.decode.embedded.Embedded.open", nullcontext("decoder"))
+        double("lscfg.bundle.system.open_system", "system")
+        double("lscfg.serve.server.listen", MagicMock())
+        double("lscfg.serve.pool.WorkerPool", MagicMock())
+        yield folder
+
+
+@pytest.fixture(autouse=True)
+def folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same folder as the working directory."""
+    monkeypatch.chdir(files)
+    return files
 
 
 def parts(value: Any) -> Iterator[Any]:
