@@ -41,7 +41,7 @@ K = TypeVar("K", bound=Kind[Any])
 
 @lru_cache(maxsize=1)
 def _groups(path: tuple[str, ...]) -> dict[str, list[EntryPoint]]:
-    """Entry points of all packages on a search path, by group. The search takes as long as reading an experiment file."""
+    """Entry points of all packages on a search path, by group; their search takes as long as an experiment file."""
     found = entry_points()
     return {group: [*found.select(group=group)] for group in found.groups}
 

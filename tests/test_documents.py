@@ -2,6 +2,7 @@
 
 import argparse
 import ast
+import io
 import json
 import os
 import re
@@ -113,13 +114,15 @@ C_TOKENS = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/', re.S)
 
 
 def comments() -> Iterator[tuple[str, str]]:
-    """Place and text of every comment of Python, C and C++."""
+    """Place and text of comments of Python, C and C++; a Python file without an old word after a ``#`` yields none."""
     for folder in COMMENTED:
         for path in sorted((ROOT / folder).rglob("*")):
             place, found = path.relative_to(ROOT), []
             if path.suffix == ".py":
-                with path.open("rb") as file:
-                    tokens = [*tokenize.tokenize(file.readline)]
+                text = path.read_text(encoding="utf-8")
+                if not any(old_words(line.partition("#")[2]) for line in text.splitlines() if "#" in line):
+                    continue  # saves most of the time
+                tokens = tokenize.generate_tokens(io.StringIO(text).readline)
                 found = [(token.start[0], token.string) for token in tokens if token.type == tokenize.COMMENT]
             elif path.suffix in (".c", ".h", ".cc", ".cpp"):
                 text = path.read_text(encoding="utf-8")

@@ -36,7 +36,6 @@ UNITS = [
 
 def seconds(work: Callable[[str], object], text: str) -> float:
     """Processor seconds of the work."""
-    gc.collect()
     gc.disable()
     begin = time.process_time()
     try:

@@ -64,19 +64,27 @@ def needs(tokeniser: str) -> None:
 # ---- cleaning ----
 
 
+CHARACTERS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
+
+
+def lines_of(characters):
+    """Lines of 512 characters, each between two letters."""
+    for begin in range(0, len(characters), 512):
+        yield "".join(f"a{character}b" for character in characters[begin : begin + 512])
+
+
 @pytest.mark.parametrize("form", UNICODE_FORMS)
 def test_no_character_is_left_that_is_refused(form):
-    for code in range(sys.maxunicode + 1):
-        if not 0xD800 <= code < 0xE000:
-            line = clean(f"a{chr(code)}b", form)
-            assert words_fault(line) is None and line == " ".join(line.split()), hex(code)
+    for raw in lines_of(CHARACTERS):
+        line = clean(raw, form)
+        assert words_fault(line) is None and line == " ".join(line.split()), ascii(raw)
 
 
 def test_no_character_is_lost_that_words_may_have():
-    for code in range(0x21, sys.maxunicode + 1):
-        word = f"a{chr(code)}b"
-        if not 0xD800 <= code < 0xE000 and code != 0x2581:
-            assert (clean(word, "none") == word) is (words_fault(word) is None), hex(code)
+    for line in lines_of([character for character in CHARACTERS[0x21:] if character != "\u2581"]):
+        if not (clean(line, "none") == line and words_fault(line) is None):
+            for word in re.findall("a.b", line, re.DOTALL):
+                assert (clean(word, "none") == word) is (words_fault(word) is None), ascii(word)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +214,8 @@ def test_casing_keeps_the_normal_form_of_every_letter(language):
     letters = Letters(language)
     for code in range(0x20000):
         character = chr(code)
-        if character.isalpha() and unicodedata.is_normalized("NFC", character):
+        cased = code < 0x3000 or character.swapcase() != character
+        if cased and character.isalpha() and unicodedata.is_normalized("NFC", character):
             for after in ("", "\u0301", "\u0323", "\u0307"):
                 word = unicodedata.normalize("NFC", character + after)
                 low = letters.lower(word)

@@ -64,7 +64,7 @@ class PairTrees:
     def __init__(self, pair, max_cut):
         source, target, alignments = pair
         self.words, self.max_cut = (source.split(), target.split()), max_cut
-        self.spans, self.edges, self.roots = [], [], []
+        self.spans, self.edges, self.roots, self.read_before = [], [], [], {}
         for links in [alignments] if isinstance(alignments, str) else alignments:
             self.add(decompose(source, target, links))
         self.root = self.roots[0]
@@ -152,6 +152,12 @@ class PairTrees:
 
     def read(self, edge, cut):
         """The state in the sampler's arrays of this pair."""
+        arrays = edge.tobytes(), cut.tobytes()
+        if arrays not in self.read_before:
+            self.read_before[arrays] = self._state(edge, cut)
+        return self.read_before[arrays]
+
+    def _state(self, edge, cut):
         found, todo = [], [self.root]
         while todo:
             node = todo.pop()
