@@ -174,7 +174,8 @@ class Pipeline:
     def _open(self, bundle: _Bundle) -> None:
         system = bundle.system()
         assert system.preparation is not None
-        self._bundle, self._translator = bundle, None
+        self._bundle = bundle
+        self._translator: Translator | None = None
         self.pairs_ = dict(system.preparation.sizes)
         self.dropped_ = dict(system.preparation.counts["dropped"])
         self.weights_ = dict(system.weights)
@@ -232,7 +233,7 @@ class Pipeline:
         if not hasattr(self, "_bundle"):
             raise InputError(f"nothing to {method} with; call Pipeline.fit or Pipeline.load first")
         if self._translator is None:
-            self._translator: Translator | None = Translator(self._bundle.system())
+            self._translator = Translator(self._bundle.system())
         return self._translator
 
     # ---- files ----

@@ -20,8 +20,7 @@ from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.derive import derive as derive_corpus
-from lscfg.extract.extractor import EXTRACTORS
-from lscfg.extract.minimal import MinimalRules
+from lscfg.extract.minimal import MinimalRules, MinimalSettings
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.kernel import DeriveOptions
@@ -99,6 +98,6 @@ def write_minimal_grammar(derivations: Derivations, path: str | os.PathLike[str]
     if not isinstance(derivations, Derivations):
         raise TypeError(f"derivations must be lscfg.Derivations, not {brief(derivations)}; make them with lscfg.derive")
     path, rules = check_path(path, "path"), MinimalRules.of(derivations)
-    selection = select_rules(rules, EXTRACTORS["minimal"].Settings().max_targets)
+    selection = select_rules(rules, MinimalSettings().max_targets)
     write_grammar(path, rules, selection)
     return len(selection.kept)

@@ -10,7 +10,17 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
-from lscfg.bundle.system import INI, PREPARE, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
+from lscfg.bundle.system import (
+    INI,
+    PREPARE,
+    WEIGHTS,
+    ini_file,
+    latent_model,
+    open_bundle,
+    open_system,
+    preparation_of,
+    with_model,
+)
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
@@ -46,7 +56,9 @@ def pack(
         raise InputError("is a bundle already; copy the folder as it is", place)
     check_replaced_bundle(Path(output))
     found = open_system(ini_file(place), weights or _weights_of(place))
-    preparation = Path(prepare) if prepare is not None else _preparation_of(place)
+    preparation = Path(prepare) if prepare is not None else preparation_of(place)
+    if preparation is not None and prepare is None:
+        log.info(f"text is prepared as in {preparation}")
     replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
     with replaced_folder(output, MANIFEST) as folder:
         write_weights(folder / WEIGHTS, found.weights)
@@ -91,16 +103,6 @@ def check_replaced_bundle(output: Path) -> None:
 
 def _weights_of(place: Path) -> Path | None:
     return place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
-
-
-def _preparation_of(place: Path) -> Path | None:
-    """The preparation of the experiment in whose folder ``systems/NAME`` lies."""
-    system = (place if place.is_dir() else place.parent).resolve()
-    found = system.parent.parent / PREPARE
-    if system.parent.name != "systems" or not (found / RECORD).is_file():
-        return None
-    log.info(f"text is prepared as in {found}")
-    return found
 
 
 def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:

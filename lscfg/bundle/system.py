@@ -155,6 +155,22 @@ def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) ->
     return folder / name
 
 
+def preparation_of(place: Path) -> Path | None:
+    """The preparation of the experiment in whose folder ``systems/NAME`` lies, or of the bundle; None without one.
+
+    Args:
+        place: folder of the system, or its ini file.
+    """
+    system = (place if place.is_dir() else place.parent).resolve()
+    if (system / MANIFEST).is_file():
+        found = system / PREPARE
+    elif system.parent.name == "systems":
+        found = system.parent.parent / PREPARE
+    else:
+        return None
+    return found if (found / RECORD).is_file() else None
+
+
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:
     """The feature function ``LSCFG`` with another model, and without the library, which serves one machine only."""
     return LatentFeature({**latent.options, "model": str(model)}, None, latent.number)

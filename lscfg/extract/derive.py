@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from itertools import zip_longest
 from pathlib import Path
 from typing import overload
@@ -56,6 +57,10 @@ STATES = {"node.state": "int32 [nodes]"}
 
 BLOCK = 2000
 """Sentence pairs that are read, derived and written at a time."""
+
+
+SHOWN_TREES = 3
+"""Trees that a notebook shows."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,6 +133,14 @@ class Derivations:
 
     def __repr__(self) -> str:
         return f"<Derivations: {len(self):,} trees, {len(self.rule):,} nodes, {len(self.rules):,} rules>"
+
+    def _repr_html_(self) -> str:
+        """The sizes, and the first trees, which a click opens."""
+        trees = "".join(
+            f"<details{' open' if k == 0 else ''}><summary>tree {k + 1}</summary><pre>{escape(self[k])}</pre></details>"
+            for k in range(min(len(self), SHOWN_TREES))
+        )
+        return f"<p>{escape(repr(self)[1:-1])}</p>{trees}"
 
     def __getstate__(self) -> dict[str, object]:
         # each copy makes a new kernel's view of the trees

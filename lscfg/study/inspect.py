@@ -37,11 +37,17 @@ COLUMNS = 14
 HEAVIEST = 1000
 """Number of most frequent rules that describe directions; the direction of a rare rule is noise."""
 
+MORE_OF_MODEL = (
+    "more: --states (rules of each hidden state), --nearest 'SRC ||| TGT' (similar rules), --rule 'SRC ||| TGT'",
+    "  lscfg inspect sentence MODEL 'WORDS' explains a translation",
+)
+MORE_OF_DERIVATIONS = "more: --tree N (the tree of pair N)"
+
 _NOT_SETTINGS = ("singular values", "features by template", "condition", "method")
 
 
 def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
-    """Origin, sizes, signs and spectrum of a model, and its rules of greatest weight by arity."""
+    """Sizes, rules of greatest weight by arity, signs, spectrum and origin of a model, and options that show more."""
     parameters = Parameters.load(path)
     about = dict(parameters.about)
     made = [("method", str(about.get("method", "unknown")))]
@@ -57,22 +63,28 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
         ("words", str(len(parameters.rules.words))),
         ("parameters", f"{values:,} (the file has {os.path.getsize(path) / 2**20:.1f} MiB)"),
     ]
-    lines = ["made from", *_indent(_table(made)), "", "sizes", *_indent(_table(sizes))]
+    lines = ["sizes", *_indent(_table(sizes)), *_heaviest(parameters, n_rules)]
     if about.get("singular values"):
         lines += ["", "singular values", *_indent(spectrum_text(about["singular values"]))]
         if "condition" in about:
             lines.append(f"  condition {about['condition']:.4g}")
     lines += ["", "signs", *_indent(_signs(parameters))]
-    lines += ["", "C^S " + " ".join(f"{value:.4g}" for value in parameters.root)]
-    first = 0
+    lines += ["", "root vector C^S", "  " + " ".join(f"{value:.4g}" for value in parameters.root)]
+    lines += ["", "made from", *_indent(_table(made)), "", *MORE_OF_MODEL]
+    return "\n".join(lines)
+
+
+def _heaviest(parameters: Parameters, n_rules: int) -> list[str]:
+    """The rules with the largest entries of their tensors, by arity."""
+    lines, first = [], 0
     for k, tensor in enumerate(parameters.tensors):
         weight = np.abs(tensor).reshape(len(tensor), -1).max(axis=1) if len(tensor) else np.empty(0)
         if len(tensor) and n_rules > 0:
-            lines += ["", f"largest tensors of arity {k}:"]
+            lines += ["", f"rules of arity {k} with the largest parameters:"]
         for rule in np.argsort(-weight, kind="stable")[: max(n_rules, 0)].tolist():
             lines.append(f"  {weight[rule]:.3e}  {parameters.rules.text(first + rule)}")
         first += len(tensor)
-    return "\n".join(lines)
+    return lines
 
 
 def _plain(value: object) -> str:
@@ -275,6 +287,7 @@ def describe_derivations(path: str | os.PathLike[str], n_rules: int) -> str:
     lines += ["", "most frequent rules:"] if n_rules > 0 else []
     for rule in np.argsort(-counts, kind="stable")[: max(n_rules, 0)].tolist():
         lines.append(f"  {counts[rule]:8d}  {derivations.rules.text(rule)}")
+    lines += ["", MORE_OF_DERIVATIONS]
     return "\n".join(lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lscfg.decode.derivations import AppliedRule
 from lscfg.io.columns import WIDTH, fit
@@ -36,6 +36,26 @@ def _rounded(value: object) -> object:
     return [_rounded(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+LEGEND = {
+    "μ": "probability of the span, or of the rule at the span, given the sentence",
+    "P(e|f)": "share of the target side among those of the same source side at these spans",
+    "freq.": "relative frequency of the target side in the training text",
+    "gain": "ln(P(e|f) / freq.), the effect of the hidden states, in nats",
+    "context": "effect of the surrounding source words, in nats; – without a context model",
+    "states": "numbers of hidden states, their probability at the span, and typical words",
+}
+"""Meanings of the columns."""
+
+ORDER = "Rules are sorted by μ, after the context has moved probability among target sides."
+
+
+def _unknown_text(one: Explanation) -> str:
+    """A remark on the words without a rule; empty if there are none."""
+    if not one.unknown:
+        return ""
+    return f"{len(one.unknown)} of {len(one.words)} words unknown: {' '.join(one.unknown)}"
+
+
 # ---- text ----
 
 
@@ -45,6 +65,8 @@ def explanations_text(explanations: Sequence[Explanation]) -> str:
     letters = [""] if len(explanations) == 1 else [f"{chr(ord('A') + k)}  " for k in range(len(explanations))]
     for letter, one in zip(letters, explanations, strict=True):
         lines += [fit(f"{letter}model     {one.model}, m = {one.rank}")]
+        if remark := _unknown_text(one):
+            lines.append(fit(f"{letter}unknown   {remark}"))
         if one.translation is None:
             lines.append(f"{letter}no parse")
             continue
@@ -57,9 +79,11 @@ def explanations_text(explanations: Sequence[Explanation]) -> str:
             lines += [fit(f"  {'  ' * depth}{_place(rule.span)} {_rule(rule)}") for depth, rule in _tree(one.best)]
     spans = _spans(explanations)
     if spans:
-        lines += ["", "spans; * marks the rules of the best derivation, gain and context are in nats"]
+        lines += ["", "spans [i,j) of words i to j; * marks the rules of the best derivation"]
     for found in spans:
         lines += ["", *_span_lines(found, letters)]
+    if spans:
+        lines += ["", "legend", *(f"  {name:<7}  {text}" for name, text in LEGEND.items()), f"  {ORDER}"]
     return "\n".join(lines)
 
 
@@ -135,16 +159,29 @@ def _joined(found: Sequence[SpanChoices | None]) -> dict[_Key, list[Choice | Non
 # ---- HTML ----
 
 STYLE = """
-.lscfg-explanation { font: 14px/1.45 system-ui, sans-serif; max-width: 70rem; }
-.lscfg-explanation table { border-collapse: collapse; font-variant-numeric: tabular-nums; margin: .3rem 0; }
-.lscfg-explanation th, .lscfg-explanation td { padding: .15rem .6rem; text-align: right; }
-.lscfg-explanation th { font-weight: 600; } .lscfg-explanation .rule { text-align: left; }
-.lscfg-explanation tr.chosen { font-weight: 700; }
-.lscfg-explanation details { margin: .2rem 0; } .lscfg-explanation summary { cursor: pointer; }
-.lscfg-explanation .scroll { overflow-x: auto; }
+.lscfg-explanation { --ink: #1c2128; --muted: #59636e; --card: #f5f7f9; --line: #d5dbe1; --accent: #0b62a8;
+  --bad: #b3421d; color: var(--ink); font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; }
+@media (prefers-color-scheme: dark) { .lscfg-explanation { --ink: #e4e8ed; --muted: #9da7b3; --card: #1d232a;
+  --line: #353d47; --accent: #62aef0; --bad: #f0906a; } }
+.lscfg-explanation table { border-collapse: collapse; font-size: .92rem; font-variant-numeric: tabular-nums; }
+.lscfg-explanation th, .lscfg-explanation td { padding: .25rem .5rem; text-align: right; white-space: nowrap;
+  border-bottom: 1px solid var(--line); }
+.lscfg-explanation thead th { font-weight: 600; border-bottom: 2px solid var(--line); }
+.lscfg-explanation .rule { text-align: left; white-space: normal; min-width: 9rem; overflow-wrap: anywhere; }
+.lscfg-explanation tr.chosen { font-weight: 700; } .lscfg-explanation .chosen .rule { color: var(--accent); }
+.lscfg-explanation details { background: var(--card); border-radius: .5rem; margin: .3rem 0; padding: .3rem .7rem; }
+.lscfg-explanation summary { cursor: pointer; } .lscfg-explanation .scroll { overflow-x: auto; }
+.lscfg-explanation .tree { list-style: none; margin: .2rem 0; padding-left: 1rem; border-left: 2px solid var(--line); }
+.lscfg-explanation .note { color: var(--muted); font-size: .88rem; } .lscfg-explanation .unknown { color: var(--bad); }
+.lscfg-explanation dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: .3rem 0; }
+.lscfg-explanation dt { font-weight: 600; } .lscfg-explanation dd { margin: 0; }
 """.strip()
 
-PAGE_STYLE = ":root { color-scheme: light dark; } body { margin: 1.5rem; } h1 { font-size: 1.3rem; }"
+PAGE_STYLE = (
+    ":root { color-scheme: light dark; background: #fff; } body { margin: 0 auto; max-width: 70rem; padding: 1rem; "
+    "font-family: system-ui, sans-serif; } h1 { font-size: 1.4rem; line-height: 1.25; } "
+    "@media (prefers-color-scheme: dark) { :root { background: #14181d; color: #e4e8ed; } }"
+)
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -164,14 +201,42 @@ def explanations_page(explanations: Sequence[Explanation]) -> str:
 
 
 def explanations_html(explanations: Sequence[Explanation]) -> Markup:
-    """A part of a page, as a notebook shows it: the translations, then each span, which a click opens."""
+    """A part of a page, as a notebook shows it: translations, trees, a legend, then each span, which a click opens."""
     names = _names(explanations)
     parts = []
     for name, one in zip(names, explanations, strict=True):
         said = "no parse" if one.translation is None else element("b", one.translation)
         parts.append(element("p", f"{name}, ", element("i", "m"), f" = {one.rank}: ", said))
-    parts += [_span_html(found, names) for found in _spans(explanations)]
+        if remark := _unknown_text(one):
+            parts.append(element("p", remark, class_="unknown"))
+        if one.best:
+            tree = tree_html([(_rule(rule), rule.children) for rule in one.best])
+            parts.append(element("details", element("summary", "Best derivation"), tree))
+    spans = _spans(explanations)
+    if spans:
+        terms = joined(*(joined(element("dt", name), element("dd", text)) for name, text in _marked(LEGEND)))
+        parts.append(element("details", element("summary", "Legend"), element("dl", terms)))
+        parts.append(element("p", f"{ORDER} Bold rules belong to the best derivation.", class_="note"))
+    parts += [_span_html(found, names) for found in spans]
     return joined(element("style", Markup(STYLE)), element("div", *parts, class_="lscfg-explanation"))
+
+
+def _marked(legend: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(name.replace("freq.", "frequency"), text.replace("freq.", "frequency")) for name, text in legend.items()]
+
+
+def tree_html(nodes: Sequence[tuple[str, Sequence[int]]]) -> Markup:
+    """A tree as nested lists.
+
+    Args:
+        nodes: the text of each node and the numbers of its children; the root first, each node before its children.
+    """
+    made: list[Markup] = [Markup()] * len(nodes)
+    for number in range(len(nodes) - 1, -1, -1):
+        text, children = nodes[number]
+        below = element("ul", *(made[child] for child in children), class_="tree") if children else Markup()
+        made[number] = element("li", text, below)
+    return element("ul", made[0], class_="tree") if made else Markup()
 
 
 def _names(explanations: Sequence[Explanation]) -> list[str]:
@@ -194,7 +259,7 @@ def _span_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> Mar
         element(
             "div", _choices_html(found, names), class_="scroll", role="region", tabindex=0, aria_label=any_span.words
         ),
-        style=f"margin-left: {depth or 0}rem",
+        style=f"margin-left: {min(depth or 0, 6) / 2:g}rem",
         open="" if depth is not None and depth <= 1 else None,
     )
 
@@ -209,14 +274,14 @@ def _choices_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> 
     several = len(found) > 1
     titles = ["μ", "P(e|f)", *([] if several else ["frequency"]), "gain", "context"]
     head = [element("th", title, scope="col") for _ in names for title in titles]
-    lines = [element("tr", *head, element("th", "rule", scope="col", class_="rule"))]
+    lines = [element("tr", element("th", "rule", scope="col", class_="rule"), *head)]
     if several:
         owners = [element("th", name, scope="colgroup", colspan=len(titles)) for name in names]
-        lines.insert(0, element("tr", *owners, element("td", "")))
+        lines.insert(0, element("tr", element("td", ""), *owners))
     rows = []
     for (source, target, _), choices in _joined(found).items():
         cells = [element("td", cell) for choice in choices for cell in _cells(choice, several)]
         chosen = any(choice is not None and choice.chosen for choice in choices)
         rule = element("td", f"{source} → {target}", class_="rule")
-        rows.append(element("tr", *cells, rule, class_="chosen" if chosen else None))
+        rows.append(element("tr", rule, *cells, class_="chosen" if chosen else None))
     return element("table", element("thead", *lines), element("tbody", joined(*rows)))

@@ -78,7 +78,11 @@ def heat_map_parts(
         middle = left + CELL * (k + 0.5) + 3.5
         if rows_named:
             parts.append(element("text", word, x=edge, y=middle, text_anchor="end"))
-        parts.append(element("text", word, transform=f"translate({_place(middle)} {_place(edge)}) rotate(-90)"))
+        if _is_wide(word):  # letters of Chinese, Japanese and Korean stand upright, one below the other
+            centre = left + CELL * (k + 0.5) - 1
+            parts.append(element("text", word, x=centre, y=edge, writing_mode="vertical-rl", text_anchor="end"))
+        else:
+            parts.append(element("text", word, transform=f"translate({_place(middle)} {_place(edge)}) rotate(-90)"))
     for (i, j), value in sorted(values.items()):
         shade = min(1.0, math.sqrt(abs(value))) if abs(value) >= LEAST else 0.0
         shown = _signed(value) if change else f"{value:.3f}".replace("-", "−")
@@ -111,7 +115,12 @@ def _signed(value: float) -> str:
 
 
 def _width(word: str) -> float:
-    return LETTER * sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in word)
+    return LETTER * sum(2 if _is_wide(letter) else 1 for letter in word)
+
+
+def _is_wide(text: str) -> bool:
+    """True if all letters have double width."""
+    return all(unicodedata.east_asian_width(letter) in "WF" for letter in text)
 
 
 def _place(value: float) -> str:

@@ -17,7 +17,7 @@ from lscfg.io.columns import WIDTH, fit
 from lscfg.kernel import Binding, ParseOptions, X
 from lscfg.model.parameters import OneState
 from lscfg.study.explain import Explainer, Explanation
-from lscfg.study.show import explanations_html, explanations_json, explanations_page, explanations_text
+from lscfg.study.show import LEGEND, explanations_html, explanations_json, explanations_page, explanations_text
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_signed_models_are_explained_without_states(tmp_path):
     build(tmp_path, 3, 4, signed=True)
     explanation = Explainer(tmp_path / "m")("b a b")
     assert explanation.translation and not any(span.states for span in explanation.spans)
-    assert "states" not in explanations_text([explanation])
+    assert not re.search(r"^  states [0-9]", explanations_text([explanation]), re.M)
 
 
 def test_text_is_narrow_and_says_all(model):
@@ -110,6 +110,11 @@ def test_text_is_narrow_and_says_all(model):
     assert len(rows) == len(found.best)
     two = explanations_text([found, explainer("b a c a b", least=2.0)])
     assert max(map(columns, two.splitlines())) <= WIDTH and re.search(r"^ \*\* ", two, re.M)
+    page = explanations_html([found])
+    for name, meaning in LEGEND.items():
+        assert f"  {name:<7}  {meaning}" in text and meaning.replace("freq.", "frequency") in page
+    assert "unknown   1 of 2 words unknown: x" in explanations_text([explainer("a x")])
+    assert "1 of 2 words unknown: x" in explanations_html([explainer("a x")])
     assert "A P(e|f)" in two and "best derivation of B" in two
     assert "no parse" in explanations_text([explainer("")])
 
@@ -143,6 +148,7 @@ def test_html_is_whole_and_escapes(tmp_path):
     for tag in ("details", "table", "tr", "div", "p", "main", "html"):
         assert len(re.findall(f"<{tag}[ >]", page)) == page.count(f"</{tag}>"), tag
     assert "<html" not in explanations_html([found])
+    assert re.search(r'<tr[^>]*><t[dh][^>]*class="rule"', page) and page.count('class="tree"') >= 2
 
 
 def test_a_given_derivation_stands_in_place_of_the_best(model):

@@ -71,6 +71,12 @@ def test_same_bytes_and_models_side_by_side():
     assert len({x for x, y in places if y == places[0][1]}) >= 2  # side by side, not on top of each other
 
 
+def test_letters_of_full_width_stand_upright():
+    labels = [*ElementTree.fromstring(draw(["彼女", "b"], {})).iter(f"{SVG}text")]
+    assert [one.text for one in labels if one.get("writing-mode")] == ["彼女"]
+    assert [one.text for one in labels if "rotate" in (one.get("transform") or "")] == ["b"]
+
+
 def test_a_matrix_is_the_mapping():
     matrix = np.full((7, 8), np.nan)
     for (i, j), value in chart().items():

@@ -11,6 +11,7 @@ import pytest
 import lscfg
 from lscfg import demo
 from lscfg.bundle.system import open_system
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.tuning.evaluate import corpus_score
 
@@ -79,10 +80,19 @@ def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
     assert (loaded.tokeniser, loaded.pairs_, loaded.dev_bleu_) == ("none", fitted.pairs_, None)
 
 
-def test_raw_text_is_prepared_and_restored():
-    source = [line.replace(" .", ".").capitalize() for line in TARGET]
-    made = lscfg.Pipeline(source, source, ("en", "fr"), states=0, dev=15, iterations=1).fit()
-    assert made.translate(source[:1])[0][-1] == "." and made.pairs_["train"] > 50 and made.score(source, source) > 50
+def test_raw_text_is_prepared_and_restored(tmp_path, capfd):
+    """In translations and in explanations; words that the preparation made are left as they are."""
+    source, target = ([line.replace(" .", ".").capitalize() for line in side] for side in (TARGET, SOURCE))
+    made = lscfg.Pipeline(source, target, ("en", "es"), states=2, dev=15, iterations=1).fit()
+    assert made.translate(source[:1])[0][-1] == "." and made.pairs_["train"] > 50 and made.score(source, target) > 30
+    made.save(tmp_path / "b")
+    explain = ["inspect", "sentence", str(tmp_path / "b" / "cdec.ini")]
+    words = made.translate(source[:1], details=True)[0]["source_words"]
+    assert main([*explain, *source[0].split()]) == 0
+    found = capfd.readouterr()
+    assert f"sentence  {words}\n" in found.out and f"prepared as in {tmp_path / 'b' / 'prepare'}: {words}" in found.err
+    assert main([*explain, words]) == 0
+    assert capfd.readouterr() == (found.out, "")
 
 
 def test_scikit_learn_clones_and_searches(fitted):

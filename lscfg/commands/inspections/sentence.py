@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
-from lscfg.corpus.parallel import check_plain, check_sentences
+from lscfg import log
+from lscfg.bundle.system import preparation_of
+from lscfg.corpus.parallel import check_plain, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile
@@ -13,9 +16,10 @@ from lscfg.io.write import put_lines
 from lscfg.kernel import Inference
 from lscfg.options import add_output
 from lscfg.parser import CommandParser
+from lscfg.prepare.record import Record
 from lscfg.study.explain import Explainer
 from lscfg.study.heatmap import draw_charts
-from lscfg.study.show import explanations_json, explanations_page, explanations_text
+from lscfg.study.show import LEGEND, ORDER, explanations_json, explanations_page, explanations_text
 
 HELP = "explain a sentence: best derivation, targets, gains, states; or draw its span marginals"
 
@@ -29,13 +33,20 @@ def model_or_ini(text: str) -> InputFile:
 
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
+    columns = "; ".join(f"{name}: {text}" for name, text in LEGEND.items())
+    parser.epilog = f"columns: {columns}. {ORDER}"
     parser.add_argument(
         "model",
         type=model_or_ini,
         metavar="MODEL",
         help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
     )
-    parser.add_argument("sentence", metavar="SENTENCE", help="tokenized source sentence, quoted as one argument")
+    parser.add_argument(
+        "sentence",
+        metavar="SENTENCE",
+        nargs="+",
+        help="source sentence; tokenized, unless cdec.ini is of a system of raw text, whose preparation is applied",
+    )
     parser.add_argument(
         "--compare",
         type=model_or_ini,
@@ -70,14 +81,29 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read, the sentence is empty or contains a forbidden word, or a number is out of
             range.
     """
-    check_plain([args.sentence], "SENTENCE")
-    check_sentences([args.sentence], "SENTENCE")
     models = [args.model, *args.compare]
+    sentence = _prepared(models, " ".join(args.sentence))
+    check_plain([sentence], "SENTENCE")
+    check_sentences([sentence], "SENTENCE")
     if args.format == "svg":
-        text = _heat_map(models, args.sentence)
+        text = _heat_map(models, sentence)
     else:
-        text = EXPLANATIONS[args.format]([Explainer(path)(args.sentence, args.choices, args.least) for path in models])
+        text = EXPLANATIONS[args.format]([Explainer(path)(sentence, args.choices, args.least) for path in models])
     put_lines(args.output, text.rstrip("\n").split("\n"))
+
+
+def _prepared(models: Sequence[str], sentence: str) -> str:
+    """The sentence as the first system of raw text prepares it; words that its preparation made stay as they are."""
+    inis = (Path(path) for path in models if path.endswith(".ini"))
+    folder = next(filter(None, map(preparation_of, inis)), None)
+    if folder is None or plain_fault(sentence) or "\0" in sentence:
+        return sentence
+    side = Record.read(folder).sides[0].side()
+    if side.encode(side.decode(sentence)) == sentence:
+        return sentence
+    words = side.encode(sentence)
+    log.info(f"prepared as in {folder}: {words}")
+    return words
 
 
 def _heat_map(models: list[str], sentence: str) -> str:
