@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -132,6 +132,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         log.warning(f"{both:,} pairs of {sets[0].name} are in {sets[1].name}, too: {sets[1].places[0][0]}; remove them")
     read = len(train.places) + len(remarks)
     for side in range(2):
+        if damage := TOKENISERS[settings.tokeniser].damage(languages[side], train.texts[side]):
+            log.warning(f"{SIDES[side]} text: {damage}")
         train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0])
     made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
@@ -379,7 +381,7 @@ def _recipe(language: str, settings: PrepareSettings, marked: bool) -> SideRecip
     recipe = SideRecipe(
         language, settings.unicode, settings.casing, settings.tokeniser, settings.tokenisation, marked=marked
     )
-    if not recipe.subwords:
+    if not TOKENISERS[settings.tokeniser].LEARNS:
         recipe.side()
     if remark := TOKENISERS[settings.tokeniser].remark(language):
         log.warning(remark)
@@ -388,32 +390,46 @@ def _recipe(language: str, settings: PrepareSettings, marked: bool) -> SideRecip
 
 def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path, engine: Engine) -> SideRecipe:
     """Puts the words of a side into all sets, of which the first is the training text; the side with its models."""
-    texts = {
-        (k, number): part.words[number] if number in part.words else _split(part.texts[number], recipe, engine)
-        for k, part in enumerate(sets)
-        for number in part.of_side(side)
-    }
-    training, tokenised = texts[0, side], not recipe.subwords
+    tokeniser, tokenised = TOKENISERS[recipe.tokeniser], not recipe.subwords
+    if tokeniser.LEARNS and tokenised:
+        recipe = _with_model(recipe, side, sets[0].texts[side], folder)
+        texts = {
+            (k, number): _mapped(engine, recipe, "split", part.texts[number])
+            for k, part in enumerate(sets)
+            for number in part.of_side(side)
+        }
+    else:
+        texts = {
+            (k, number): part.words[number] if number in part.words else _split(part.texts[number], recipe, engine)
+            for k, part in enumerate(sets)
+            for number in part.of_side(side)
+        }
+    training = texts[0, side]
     forms = None
     if recipe.casing == "true":
         forms, path = count_forms(training, tokenised, recipe.language), folder / f"truecase.{recipe.language}"
         write_forms(path, forms)
         recipe = replace(recipe, case_model=ModelFile.of(path))
-    caser = open_caser(recipe.casing, forms, tokenised, recipe.language)
-    cased = (caser.encode(line) for line in training)
-    model = TOKENISERS[recipe.tokeniser].train_model(cased, SIDES[side], recipe.settings)
-    if model is not None:
-        path = folder / f"{recipe.tokeniser}.{recipe.language}.model"
-        path.write_bytes(model)
-        recipe = replace(recipe, word_model=ModelFile.of(path))
+    if tokeniser.LEARNS and not tokenised:
+        caser = open_caser(recipe.casing, forms, tokenised, recipe.language)
+        recipe = _with_model(recipe, side, (caser.encode(line) for line in training), folder)
     for (k, number), lines in texts.items():
         sets[k].words[number] = _mapped(engine, recipe, "finish", lines)
     return recipe
 
 
+def _with_model(recipe: SideRecipe, side: int, lines: Iterable[str], folder: Path) -> SideRecipe:
+    """The side with the tokeniser's model of lines of the training text, which is written into the folder."""
+    model = TOKENISERS[recipe.tokeniser].train_model(lines, SIDES[side], recipe.settings)
+    assert model is not None  # the tokeniser learns
+    path = folder / f"{recipe.tokeniser}.{recipe.language}.model"
+    path.write_bytes(model)
+    return replace(recipe, word_model=ModelFile.of(path))
+
+
 def _split(lines: list[str], recipe: SideRecipe, engine: Engine) -> list[str]:
-    """Separates the words of the lines by blanks; a subword tokeniser does so later, with its model."""
-    return lines if recipe.subwords else _mapped(engine, recipe, "split", lines)
+    """Separates the words of the lines by blanks; a tokeniser that learns does so later, with its model."""
+    return lines if TOKENISERS[recipe.tokeniser].LEARNS else _mapped(engine, recipe, "split", lines)
 
 
 def _mapped(engine: Engine, recipe: SideRecipe, step: str, lines: Sequence[str]) -> list[str]:

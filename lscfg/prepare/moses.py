@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 from lscfg.errors import InputError
 from lscfg.prepare.characters import JOINERS, chosen, marks, ranges
 from lscfg.prepare.languages import ELISIONS, base_language, is_unspaced, rule_languages
-from lscfg.prepare.spacing import Spacing, is_wide
+from lscfg.prepare.spacing import Spacing, is_wide, without_marks
 from lscfg.prepare.tokeniser import Tokeniser
+from lscfg.prepare.words import LearntWords, learn
 from lscfg.settings import Declared
 
 # Words are not escaped as in Moses, because only whole words ||| and [X] have a meaning in lscfg's grammars, and
@@ -132,6 +134,12 @@ class MosesRules:
         return self._spacing.decode(words)
 
 
+_SAMPLE = 2000
+"""Lines that are looked at for words that would split."""
+_SPLIT = 0.01
+"""Share of words beyond which the split words are warned of."""
+
+
 class MosesTokeniser(Tokeniser[Declared]):
     """Moses' rules, as sacremoses has them."""
 
@@ -147,6 +155,26 @@ class MosesTokeniser(Tokeniser[Declared]):
             return ""
         taken = f"those of the related language {rules}" if rules else "English ones and general rules for punctuation"
         return f"Moses knows no abbreviations of the language {language}; {taken} are used"
+
+    def damage(self, language: str, lines: Sequence[str]) -> str:
+        """See ``Tokeniser.damage``: words that split at a sign which the text shows to be a part of words."""
+        if _abbreviations(language) == base_language(language):
+            return ""
+        lines = lines[:: max(1, len(lines) // _SAMPLE)]
+        learnt, rules = LearntWords(learn(lines)), MosesRules(language)
+        count, split = 0, []
+        for line in lines:
+            words = without_marks(" ".join(learnt.encode(line))).split()
+            count += len(words)
+            if with_sign := [word for word in words if len(word) > 1 and not word.isalnum() and word[0].isalpha()]:
+                kept = set(without_marks(" ".join(rules.encode(line))).split())
+                split += [word for word in with_sign if word not in kept]
+        if len(split) < _SPLIT * count or not split:
+            return ""
+        return (
+            f"moses splits {len(split) / count:.1%} of the words at signs, such as {split[0]};"
+            ' tokeniser = "words" (--tokeniser words) keeps such words whole'
+        )
 
     def open(self, language: str, settings: Declared, model: Path | None) -> MosesRules:
         """The tokeniser.

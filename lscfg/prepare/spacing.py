@@ -78,9 +78,9 @@ class Spacing:
             if number:
                 blank = line[at] == " "
                 at += blank
-                if blank != guess:
+                if guess is not None and blank != guess:
                     mark = SPACER if blank else JOINER
-                    if _is_sign(words[number - 1]) and not _is_sign(words[number]):
+                    if is_sign(words[number - 1]) and not is_sign(words[number]):
                         marked[number - 1] += mark
                     else:
                         marked[number] = mark + marked[number]
@@ -106,10 +106,14 @@ class Spacing:
 
     # ---- guesses ----
 
-    def guess(self, words: Sequence[str]) -> list[bool]:
-        """For each word: True if a blank precedes the word, as Moses' detokeniser guesses and for more scripts."""
+    def guess(self, words: Sequence[str]) -> list[bool | None]:
+        """For each word: True if a blank precedes the word, as Moses' detokeniser guesses and for more scripts.
+
+        Subclasses may return None, which means that no mark shows the blank, and that ``decode`` writes none.
+        """
         quotes = _Quotes(self._base, Counter(word for word in words if word in _APOSTROPHES or word in _DOUBLE))
-        blanks, held = [], False  # held: the word before takes no blank after it
+        blanks: list[bool | None] = []
+        held = False  # the word before takes no blank after it
         for number, word in enumerate(words):
             before = words[number - 1] if number else ""
             after = words[number + 1] if number + 1 < len(words) else ""
@@ -125,7 +129,7 @@ class Spacing:
         if word in _APOSTROPHES or (word[0] in _QUOTES and _QUOTES.issuperset(word)):
             return quotes.joins(word, before, after)
         first = word[0]
-        if _is_sign(word):
+        if is_sign(word):
             if first in _BOTH:
                 return bool(before), bool(after)
             if first in ":–−" and before[-1:].isdigit() and after[:1].isdigit():
@@ -209,6 +213,6 @@ class _Quotes:
         return word == '"' and self._base in ("he", "yi") and self._counts['"'] % 2 == 1
 
 
-def _is_sign(word: str) -> bool:
+def is_sign(word: str) -> bool:
     """True if a word holds neither a letter nor a digit."""
     return not any(character.isalnum() or _category(character)[0] == "M" or character in JOINERS for character in word)

@@ -53,6 +53,7 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
     HELP = "sub-words of SentencePiece models, given or trained on the text"
     VERSION = 1
     SUBWORDS = True
+    LEARNS = True
     Settings = SubwordSettings
 
     def train_model(self, lines: Iterable[str], side: str, settings: SubwordSettings) -> bytes:

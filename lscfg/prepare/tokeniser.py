@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -26,6 +26,9 @@ class Tokeniser(Kind[SettingsT]):
     SUBWORDS: bool = False
     """Words are pieces of words, so casing comes before, not after tokenisation."""
 
+    LEARNS: bool = False
+    """``train_model`` makes a model of the training text; unless the words are pieces, of its lines before casing."""
+
     MARKED: bool = False
     """Words may carry marks of the blanks next to them (``lscfg.prepare.spacing``)."""
 
@@ -38,7 +41,15 @@ class Tokeniser(Kind[SettingsT]):
         return None
 
     def remark(self, language: str) -> str:
-        """The rules that the tokeniser takes for a language for want of the language's own; empty if it has them."""
+        """The rules that the tokeniser takes for a language for want of the language's own; empty if it has them.
+
+        Raises:
+            InputError: the language is not supported.
+        """
+        return ""
+
+    def damage(self, language: str, lines: Sequence[str]) -> str:
+        """A fault that the tokeniser would make in the clean lines of a language, with a cure; empty if none."""
         return ""
 
     def open(self, language: str, settings: SettingsT, model: Path | None) -> Splitter:

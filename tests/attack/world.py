@@ -121,6 +121,7 @@ grammar biparsed t.ja t.en t.al --set lexicon=lexicon -o out --jobs 1
 grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
 prepare corpus raw.de raw.en --dev-files new.de new.en --test 4 -o folder --jobs 1
 prepare corpus raw.tsv --source-language de --target-language en --tokeniser none -o folder --jobs 1
+prepare corpus raw.de raw.en --tokeniser words -o folder --jobs 1
 prepare corpus raw.tmx --source-language de --target-language en -o folder --jobs 1
 prepare corpus raw.parquet --source-language de --target-language en -o folder --jobs 1
 prepare corpus raw.csv --source-language de --target-language en --set header=true -o folder --jobs 1

@@ -158,9 +158,9 @@ def test_long_lines_of_a_given_set_are_warned_of(tmp_path, raw, caplog):
     assert "split or remove" in warned
 
 
-@pytest.mark.parametrize("tokeniser", ["none", "moses", "spm"])
+@pytest.mark.parametrize("tokeniser", ["none", "moses", "spm", "words"])
 def test_the_bytes_are_the_same_for_any_number_of_processes(tmp_path, raw, tokeniser, monkeypatch):
-    if tokeniser != "none":
+    if tokeniser not in ("none", "words"):
         pytest.importorskip({"moses": "sacremoses", "spm": "sentencepiece"}[tokeniser])
     monkeypatch.setattr(corpus, "BLOCK", 17)
     own = {"vocabulary": 150} if tokeniser == "spm" else {}

@@ -57,7 +57,7 @@ def recipe(tmp_path, tokeniser, casing="none", lines=TEXT, **settings) -> SideRe
 
 def needs(tokeniser: str) -> None:
     """Skips without the tokeniser's package."""
-    if tokeniser != "none":
+    if tokeniser not in ("none", "words"):
         pytest.importorskip({"moses": "sacremoses", "spm": "sentencepiece"}[tokeniser])
 
 
@@ -374,7 +374,9 @@ def test_marks_in_a_row_are_broken_up():
 # ---- there and back ----
 
 
-@pytest.fixture(scope="module", params=[(t, c) for t in ("none", "moses", "spm") for c in ("none", "lower", "true")])
+@pytest.fixture(
+    scope="module", params=[(t, c) for t in ("none", "moses", "spm", "words") for c in ("none", "lower", "true")]
+)
 def side(request, tmp_path_factory):
     """Every tokeniser with every casing."""
     tokeniser, casing = request.param
@@ -496,4 +498,4 @@ def test_without_its_package_the_extra_is_named(tmp_path, monkeypatch, name, pac
 
 
 def test_every_tokeniser_has_settings():
-    assert set(TOKENISERS.settings()) >= {"moses", "spm", "none"}
+    assert set(TOKENISERS.settings()) >= {"moses", "spm", "words", "none"}
