@@ -13,7 +13,7 @@ from lscfg.prepare.characters import JOINERS, chosen, marks, ranges
 from lscfg.prepare.languages import ELISIONS, base_language, is_unspaced, rule_languages
 from lscfg.prepare.spacing import Spacing, is_wide, without_marks
 from lscfg.prepare.tokeniser import Tokeniser
-from lscfg.prepare.words import LearntWords, learn
+from lscfg.prepare.words import LearntWords, learn_words
 from lscfg.settings import Declared
 
 # Words are not escaped as in Moses, because only whole words ||| and [X] have a meaning in lscfg's grammars, and
@@ -161,7 +161,7 @@ class MosesTokeniser(Tokeniser[Declared]):
         if _abbreviations(language) == base_language(language):
             return ""
         lines = lines[:: max(1, len(lines) // _SAMPLE)]
-        learnt, rules = LearntWords(learn(lines)), MosesRules(language)
+        learnt, rules = LearntWords(learn_words(lines)), MosesRules(language)
         count, split = 0, []
         for line in lines:
             words = without_marks(" ".join(learnt.encode(line))).split()

@@ -64,8 +64,8 @@ class WordTokeniser(Tokeniser[Declared]):
     Settings = Declared
 
     def train_model(self, lines: Iterable[str], side: str, settings: Declared) -> bytes:
-        """See ``learn``."""
-        return json.dumps(learn(list(lines)), ensure_ascii=False, indent=0).encode() + b"\n"
+        """See ``learn_words``."""
+        return json.dumps(learn_words(list(lines)), ensure_ascii=False, indent=0).encode() + b"\n"
 
     def remark(self, language: str) -> str:
         """Nothing.
@@ -149,7 +149,7 @@ class LearntSpacing(Spacing):
         return found
 
 
-def learn(lines: Sequence[str]) -> WordModel:
+def learn_words(lines: Sequence[str]) -> WordModel:
     """Counts the signs of clean lines and the blanks next to them."""
     signs = {sign: sorted(places) for sign, places in _signs_of_words(lines).items()}
     pattern = _pattern(*_places(signs))

@@ -15,7 +15,7 @@ from lscfg.prepare.corpus import RawFiles, prepare_corpus
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.prepare.words import LearntWords, learn
+from lscfg.prepare.words import LearntWords, learn_words
 
 GLOTTAL = [
     "Ye' tso' e' ñe'.",
@@ -36,7 +36,7 @@ TORN = [
 
 
 def words_of(lines: list[str], line: str) -> str:
-    return " ".join(LearntWords(learn(lines)).encode(line))
+    return " ".join(LearntWords(learn_words(lines)).encode(line))
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def clean_word(word: str) -> str:
     [(GLOTTAL, "e ' a"), (SPANISH, "a 'b' c"), (VOWEL, "+ +"), (TOKENISED, "a, b ."), (TORN, "'a b'")],
 )
 def test_lines_come_back(lines, line):
-    learnt = LearntWords(learn(lines))
+    learnt = LearntWords(learn_words(lines))
     assert learnt.decode(learnt.encode(line)) == line
 
 
 def test_blanks_left_by_tokenisation_do_not_come_back():
-    learnt = LearntWords(learn(TOKENISED))
+    learnt = LearntWords(learn_words(TOKENISED))
     assert learnt.decode(learnt.encode("¿ tlen , ce ?")) == "¿tlen, ce?"
-    learnt = LearntWords(learn(TORN))
+    learnt = LearntWords(learn_words(TORN))
     assert learnt.decode(learnt.encode("yanapt 'iri")) == "yanapt'iri"
 
 
@@ -86,7 +86,7 @@ ANY = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from("'’-+
 @settings(max_examples=40)
 @given(st.lists(ANY, max_size=4), ANY)
 def test_any_line_comes_back_with_a_model_of_any_text(lines, line):
-    model = learn(list(map(clean, lines)))
+    model = learn_words(list(map(clean, lines)))
     learnt, line = LearntWords(model), clean(line)
     back = learnt.decode(learnt.encode(line))
     if 2 not in model["blanks"].values() and not any("torn" in places for places in model["signs"].values()):
@@ -100,7 +100,7 @@ def test_random_unicode_comes_back_exactly():
         code for code in (*range(0x20, 0x3000), *range(0x1F300, 0x1F700)) if clean(f"a{chr(code)}b", "nfc") != "ab"
     ]
     lines = [clean("".join(chr(draw.choice(codes)) for _ in range(40)) + "'a b' c-d ") for _ in range(100)]
-    learnt = LearntWords(learn(lines[:50]))
+    learnt = LearntWords(learn_words(lines[:50]))
     assert sum(learnt.decode(learnt.encode(line)) == line for line in lines) >= 0.995 * len(lines)
 
 
