@@ -39,6 +39,13 @@ TUNING, STUDY = "tuning and evaluation", "study"
 
 COMMANDS = (
     Command(
+        "quick",
+        JOBS,
+        "lscfg.tuning.commands.quick",
+        "make a translator from a file of sentence pairs",
+        "lscfg quick words.tsv",
+    ),
+    Command(
         "run",
         JOBS,
         "lscfg.tuning.commands.run",

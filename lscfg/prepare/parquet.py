@@ -193,3 +193,21 @@ def _values(batch: Any, way: tuple[str, ...]) -> list[str | None]:
     rows = batch.column(way[0]).to_pylist()
     found: list[str | None] = [row and row[way[1]] for row in rows] if len(way) > 1 else rows
     return found
+
+
+def first_rows(path: Path, count: int) -> list[dict[str, Any]]:
+    """The first rows of a table, for a guess of its columns.
+
+    Raises:
+        InputError: pyarrow is missing, or the file is no Parquet table.
+    """
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise InputError("Parquet needs pyarrow: pip install 'lscfg[parquet]'", path) from error
+    try:
+        with pyarrow.parquet.ParquetFile(path) as table:
+            found: list[dict[str, Any]] = next((batch.to_pylist() for batch in table.iter_batches(count)), [])
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError("not a Parquet file, or cut off or damaged; download it again", path) from error
+    return found

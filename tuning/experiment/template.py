@@ -17,6 +17,7 @@ from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, TreeOptions, feature_names
 from lscfg.model.parameters import Parameters
+from lscfg.prepare.reader import TEXT, TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import schema
@@ -47,21 +48,29 @@ def held_out_size(pairs: int) -> int:
     return max(1, min(MOST_HELD_OUT, max(100, pairs // 20), pairs * 15 // 100))
 
 
-def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, object] | None = None) -> str:
+def experiment_text(
+    corpus: Mapping[str, str],
+    prepare: Mapping[str, object] | None = None,
+    systems: Mapping[str, Mapping[str, Any]] = DEFAULT_SYSTEMS,
+    tuning: Mapping[str, object] | None = None,
+) -> str:
     """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
     Args:
         corpus: files by the key of [corpus]; missing files appear as placeholders.
-        prepare: settings of [prepare] if the files are raw text; None if their words are separated by blanks.
+        prepare: settings of [prepare] and of the reader of its format if the files are raw text; None if their words
+            are separated by blanks.
+        tuning: settings of [tuning] that are not the defaults.
     """
+    against = ["HIERO"] if "HIERO" in systems else []
     parts: list[tuple[str, type[Declared], dict[str, object]]] = [
         ("alignment", schema.Alignment, {}),
         ("derive", TreeOptions, {}),
         *((name, EXTRACTORS[name].Settings, {}) for name in ("minimal", "hiero")),
         ("language_model", schema.LanguageModelSettings, {}),
         ("decoder", schema.DecoderSettings, {}),
-        ("tuning", schema.Tuning, {}),
-        ("evaluation", schema.EvaluationSettings, {"against": ["HIERO"]}),
+        ("tuning", schema.Tuning, dict(tuning or {})),
+        ("evaluation", schema.EvaluationSettings, {"against": against}),
         ("report", schema.Report, {}),
     ]
     lines = ["# An experiment for lscfg run. Paths are relative to its folder.", "", "[corpus]"]
@@ -73,8 +82,12 @@ def experiment_text(corpus: Mapping[str, str], prepare: Mapping[str, object] | N
         parts.insert(0, ("prepare", PrepareSettings, dict(prepare)))
     lines += _aligned((f"{key} = {_toml(name)}", text) for key, name, text in files)
     for table, cls, given in parts:
-        lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in settings_of(cls))]
-    for name, system in DEFAULT_SYSTEMS.items():
+        items = list(settings_of(cls))
+        if table == "prepare":
+            reader = TEXT_READERS[str(given.get("format") or TEXT)].Settings
+            items += [item for item in settings_of(reader) if item.name in given]
+        lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in items)]
+    for name, system in systems.items():
         lines += ["", f"[systems.{_toml(name) if '+' in name else name}]", *_system(system)]
     return "\n".join(lines) + "\n"
 

@@ -1,0 +1,192 @@
+"""What a file of raw text contains: its format and its encoding, by its first bytes."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from lscfg.errors import InputError, quote
+from lscfg.io.compression import compression_of
+from lscfg.io.encoding import MARK
+from lscfg.io.read import open_bytes
+from lscfg.prepare.csv_table import SEPARATORS, separator_of
+from lscfg.prepare.reader import TEXT, file_ending, kind_of_ending
+from lscfg.prepare.subtitles import CUE_TIMES
+from lscfg.prepare.tongues import encoding_of_text
+
+LOOK = 1 << 24
+"""Bytes of a file that are looked at."""
+
+BAD = 0.02
+"""Share of lines that are not UTF-8 up to which a text is UTF-8 with damaged lines."""
+
+REGULAR = 0.6
+"""Share of the rows of a table that have the same number of columns."""
+
+_ROOT = re.compile(r"<(?!\?|!)\s*(?:\w+:)?([\w.-]+)")
+_MARKS = (b"\xff\xfe", b"\xfe\xff")
+OWN_ENCODING = frozenset(("xlsx", "parquet", "tmx", "xliff"))
+"""Formats that name their encoding themselves."""
+
+
+class Guess(NamedTuple):
+    """A value with its evidence; ``value`` is None for the default."""
+
+    value: str | None
+    evidence: str
+
+
+class Look(NamedTuple):
+    """The beginning of a file, decompressed.
+
+    Attributes:
+        compression: name of the compression, if any.
+    """
+
+    path: Path
+    data: bytes
+    compression: str | None
+
+    @classmethod
+    def of(cls, path: Path) -> Look:
+        """Reads a file.
+
+        Raises:
+            InputError: the file cannot be read, is empty, or its compressed data are damaged.
+        """
+        with open_bytes(path) as file:
+            data = file.read(LOOK)
+        if not data.strip():
+            raise InputError("is empty", path)
+        with open(path, "rb") as file:
+            compression = compression_of(file.read(10))
+        return cls(path, data, compression)
+
+
+def guess_encoding(look: Look) -> Guess:
+    """The encoding of a text: by its byte order mark, as valid UTF-8, else by its bytes.
+
+    Raises:
+        InputError: no known encoding fits.
+    """
+    if look.data.startswith(_MARKS):
+        return Guess("utf-16", "byte order mark")
+    if b"\0" not in look.data[:4096]:
+        end = look.data.rfind(b"\n") + 1 if len(look.data) >= LOOK else len(look.data)
+        lines = look.data[:end].split(b"\n")
+        bad = sum(not _is_utf8(line) for line in lines)
+        if not bad:
+            return Guess(None, "byte order mark" if look.data.startswith(MARK) else "valid")
+        good = sum(not line.isascii() and _is_utf8(line) for line in lines)
+        if bad <= BAD * len(lines) and good > bad:
+            return Guess("utf-8", f"{good:,} lines are valid, {bad:,} damaged ones are left out")
+    codec, means = encoding_of_text(look.data)
+    if codec is None:
+        raise InputError("neither UTF-8 nor a known encoding; name the encoding with --encoding", look.path)
+    return Guess(codec, means)
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def decoded(look: Look, encoding: str | None) -> str:
+    """The beginning of a text."""
+    return look.data.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
+
+
+def guess_format(looks: Sequence[Look], encoding: str | None) -> Guess:
+    """The kind of source of files, by their content.
+
+    Args:
+        encoding: of the first file.
+
+    Raises:
+        InputError: the content is nothing that a reader reads, or one file has one side only.
+    """
+    first = looks[0]
+    if binary := _binary(first):
+        return binary
+    text = decoded(first, encoding)
+    start = text[: 1 << 16].lstrip()
+    if start.startswith("<") and (root := _ROOT.search(start)) and (kind := _xml(root[1], first.path)):
+        return Guess(kind, f"root <{root[1]}>")
+    lines = [line.rstrip("\r") for line in text.split("\n")[:1000]]
+    if start.startswith(("{", "[")) and (evidence := _json(start, lines)):
+        return Guess("jsonl", evidence)
+    if any(map(CUE_TIMES.match, lines[:50])):
+        if len(looks) != 2:
+            raise InputError("subtitles take two files: those of the other language are missing", first.path)
+        return Guess("srt", "times of subtitles")
+    found = separator_of([line for line in lines if line.strip()])
+    pair = len(looks) == 2 and kind_of_ending(first.path) in (None, TEXT)
+    if found.columns > 1 and found.share >= REGULAR and (not pair or (found.sign == "\t" and found.share > 0.9)):
+        evidence = f"{found.columns} columns between {SEPARATORS[found.sign]} in {found.share:.0%} of the rows"
+        return Guess("csv" if found.sign != "\t" or _is_quoted(lines) else "tsv", evidence)
+    if len(looks) == 2:
+        return Guess(TEXT, "two files of lines")
+    raise InputError(
+        "no table, translation memory or list of objects; plain text takes two files: name its translation, too",
+        first.path,
+    )
+
+
+def _binary(look: Look) -> Guess | None:
+    """The format of a file that is no text.
+
+    Raises:
+        InputError: an archive or a document that is no spreadsheet.
+    """
+    if look.data.startswith(b"PAR1"):
+        return Guess("parquet", "first bytes")
+    if look.data.startswith(b"\xd0\xcf\x11\xe0"):
+        return Guess("xlsx", "first bytes of an old office document")
+    if not look.data.startswith(b"PK\x03\x04"):
+        return None
+    try:
+        names = set(zipfile.ZipFile(io.BytesIO(look.data)).namelist())
+    except zipfile.BadZipFile:
+        names = set()
+    if any(name.startswith("xl/workbook") for name in names) or file_ending(look.path) == "ods":
+        return Guess("xlsx", "a workbook in a ZIP archive")
+    cure = "save its table as a spreadsheet, or its text as two files" if names else "it is damaged or too large"
+    raise InputError(f"a ZIP archive without a workbook; unpack it, or {cure}", look.path)
+
+
+def _xml(root: str, path: Path) -> str | None:
+    if root in ("tmx", "xliff"):
+        return root
+    if root.lower() in ("html", "body", "p", "b", "i"):
+        return None  # text with markup
+    raise InputError(f"XML with the root {quote(root)}; known are tmx and xliff", path)
+
+
+def _json(start: str, lines: Sequence[str]) -> str:
+    """The evidence for JSON; empty if a text only begins with a bracket."""
+    if start.startswith("["):
+        return "a list of objects" if re.match(r"\[\s*\{", start) else ""
+    good = 0
+    for line in lines[:20]:
+        try:
+            good += isinstance(json.loads(line), dict)
+        except (ValueError, RecursionError):
+            continue
+    return "an object on each line" if good * 2 > sum(bool(line.strip()) for line in lines[:20]) else ""
+
+
+def _is_quoted(lines: Sequence[str]) -> bool:
+    """True if fields between tabs are in the quotes of a spreadsheet; a quotation alone is no evidence."""
+    fields = [field.strip() for line in lines for field in line.split("\t")]
+    begun = [field for field in fields if field.startswith('"')]
+    whole = [field for field in begun if re.fullmatch(r'"(?:[^"]|"")*"', field)]
+    doubled = any('""' in field[1:-1] for field in whole)
+    return bool(whole) and len(whole) >= 0.9 * len(begun) and (doubled or len(whole) >= 0.9 * len(lines))

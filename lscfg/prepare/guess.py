@@ -1,0 +1,413 @@
+"""Guesses what files of sentence pairs contain: format, encoding, header, columns, languages.
+
+Each guess carries its evidence and the option that overrules it. The settings of ``[prepare]`` hold the guesses, so a
+later run does not guess again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lscfg.errors import InputError, quote
+from lscfg.io.read import read_chunks
+from lscfg.log import progress
+from lscfg.prepare.content import OWN_ENCODING, Look, guess_encoding, guess_format
+from lscfg.prepare.csv_table import table_rows
+from lscfg.prepare.encoded import encoded_lines
+from lscfg.prepare.json_lines import json_rows, texts_of
+from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, same_language
+from lscfg.prepare.parquet import first_rows
+from lscfg.prepare.reader import TEXT, TEXT_READERS
+from lscfg.prepare.subtitles import parse_cues
+from lscfg.prepare.table import columns_of, names_column
+from lscfg.prepare.tmx import parse_memory
+from lscfg.prepare.tongues import language_of_text
+from lscfg.prepare.workbook import sheet_rows
+from lscfg.prepare.xliff import parse_xliff
+
+ROWS = 3000
+"""Rows that guesses look at."""
+
+UNKNOWN = "qaa", "qab"
+"""Codes for private use, of a source and a target language that nothing tells."""
+
+TABLES, OBJECTS, MEMORIES = ("csv", "tsv", "xlsx"), ("jsonl", "parquet"), ("tmx", "xliff")
+
+_SOURCES = frozenset(("source", "src", "original", "input", "question", "sentence1", "source_text"))
+_TARGETS = frozenset(("target", "tgt", "trg", "translation", "output", "answer", "sentence2", "target_text"))
+_CLOSE = 0.1
+"""Difference of correlations up to which the first of two pairs of columns is chosen."""
+
+
+class Finding(NamedTuple):
+    """A guess for a person.
+
+    Attributes:
+        what: format, encoding or the like; option: the option that overrules the guess, if any.
+    """
+
+    what: str
+    value: str
+    evidence: str
+    option: str
+
+    def __str__(self) -> str:
+        cure = f"; {self.option} overrules" if self.option else ""
+        return f"{self.what + ':':<10} {self.value} ({self.evidence}{cure})"
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the user states instead of a guess.
+
+    Attributes:
+        columns: numbers from 1, or names of fields.
+    """
+
+    format: str | None = None
+    encoding: str | None = None
+    languages: tuple[str, str] | None = None
+    columns: tuple[str, str] | None = None
+    header: bool | None = None
+
+
+@dataclass
+class Guesses:
+    """Settings of [prepare] that read the files, and how they were found."""
+
+    settings: dict[str, object] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    pairs: int = 0
+    faults: Counter[str] = field(default_factory=Counter)
+    """Records that are no pairs, by reason."""
+
+    def found(self, what: str, value: str, evidence: str, option: str) -> None:
+        """Adds a finding."""
+        self.findings.append(Finding(what, value, evidence, option))
+
+
+def guess(files: Sequence[Path], given: Given) -> Guesses:
+    """Guesses how to read one file of pairs, or a source and its translation.
+
+    Raises:
+        InputError: a file cannot be read, holds nothing that is known, or has no pair.
+    """
+    made = Guesses()
+    looks = [Look.of(path) for path in files]
+    if names := [look.compression for look in looks if look.compression]:
+        made.found("compressed", ", ".join(dict.fromkeys(names)), "first bytes", "")
+    encoding = _encoding(looks, given)
+    kind, evidence = given.format, "given"
+    if kind is None:
+        kind, evidence = guess_format(looks, encoding)
+    assert kind is not None
+    if (count := TEXT_READERS[kind].FILES) and len(files) != count:
+        raise InputError(f"{kind} takes two files, a source and its translation", files[0])
+    made.settings["format"] = kind
+    made.found("format", kind, evidence, "--format")
+    if kind not in OWN_ENCODING:
+        shown = encoding or "utf-8"
+        evidence = "given" if given.encoding else ", ".join(dict.fromkeys(guess_encoding(look)[1] for look in looks))
+        made.found("encoding", shown, evidence, "--encoding")
+        if encoding:
+            made.settings["encoding"] = encoding
+    texts, named = _sides(kind, files, encoding, given, made)
+    languages = _languages(files, texts, named, given, made)
+    made.settings |= {"source_language": languages[0], "target_language": languages[1]}
+    unspaced = [language for language in languages if is_unspaced(language)]
+    if unspaced:
+        made.settings["tokeniser"] = "spm"
+        made.found("tokeniser", "spm", f"{', '.join(unspaced)} writes no blanks between words", "")
+    _count(kind, files, languages, made)
+    return made
+
+
+def _encoding(looks: Sequence[Look], given: Given) -> str | None:
+    """The encoding of text files; None for UTF-8 and for files of bytes.
+
+    Raises:
+        InputError: the encoding is unknown, or the files differ in it.
+    """
+    first = looks[0].data
+    if given.encoding:
+        return None if given.encoding == "utf-8" else given.encoding
+    if given.format in OWN_ENCODING or first.startswith((b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        return None
+    if first.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
+        return None
+    found = [guess_encoding(look) for look in looks]
+    ascii_only = [look.data.isascii() for look in looks]
+    values = {one.value for one, plain in zip(found, ascii_only, strict=True) if not plain}
+    if len(values) > 1 and not values <= {None, "utf-8"}:
+        shown = " and ".join(one.value or "utf-8" for one in found)
+        raise InputError(f"the files are in different encodings, {shown}; convert one: iconv -t UTF-8", looks[0].path)
+    return next((one for one in values if one), None)
+
+
+# ---- sides ----
+
+
+def _sides(
+    kind: str, files: Sequence[Path], encoding: str | None, given: Given, made: Guesses
+) -> tuple[tuple[list[str], list[str]], tuple[str, str]]:
+    """Sample texts of both sides, and the languages that the format names; chooses columns and header."""
+    if kind in TABLES:
+        return _table_sides(kind, files[0], encoding, given, made)
+    if kind in OBJECTS:
+        return _object_sides(kind, files[0], encoding, given, made)
+    if kind in MEMORIES:
+        return _memory_sides(kind, files, given, made)
+    if kind == TEXT:
+        found = [list(islice(encoded_lines(path, encoding), ROWS)) for path in files]
+    else:
+        found = [[cue.text for cue in islice(parse_cues(encoded_lines(path, encoding)), ROWS)] for path in files]
+    return (found[0], found[1]), ("", "")
+
+
+def _table_sides(
+    kind: str, path: Path, encoding: str | None, given: Given, made: Guesses
+) -> tuple[tuple[list[str], list[str]], tuple[str, str]]:
+    rows = list(islice(_rows(kind, path, encoding), ROWS))
+    width = columns_of(rows, 2)
+    rows = [row for row in rows if len(row) == width]
+    if not rows:
+        raise InputError("no row has two columns; name its translation as a second file, or another --format", path)
+    head, rest = rows[0], rows[1:] or rows
+    chosen, evidence = _chosen_columns(head, list(zip(*rest, strict=True)), given, path)
+    header, reason = _header(head, rest, chosen)
+    if given.header is not None:
+        header, reason = given.header, "given"
+    named = tuple(named_language(head[number]) if header else "" for number in chosen)
+    texts = tuple([row[number] for row in (rest if header else rows)] for number in chosen)
+    if given.languages and not given.columns and _reversed(given.languages, named, texts):
+        chosen, named, texts = (tuple(reversed(part)) for part in (chosen, named, texts))
+        evidence += ", in the order of --languages"
+    made.settings |= {"source_column": chosen[0] + 1, "target_column": chosen[1] + 1, "header": header}
+    shown = " and ".join(quote(head[number]) for number in chosen) if header else "none"
+    made.found("header", shown, reason, "--no-header" if header else "--header")
+    made.found("columns", f"{chosen[0] + 1}, {chosen[1] + 1} of {width}", evidence, "--columns")
+    return (texts[0], texts[1]), (named[0], named[1])
+
+
+def _rows(kind: str, path: Path, encoding: str | None) -> Iterator[list[str]]:
+    if kind == "tsv":
+        return (line.split("\t") for line in encoded_lines(path, encoding))
+    rows = sheet_rows(path) if kind == "xlsx" else table_rows(encoded_lines(path, encoding), path)
+    return (cells for _, cells in rows)
+
+
+def _object_sides(
+    kind: str, path: Path, encoding: str | None, given: Given, made: Guesses
+) -> tuple[tuple[list[str], list[str]], tuple[str, str]]:
+    rows: Iterator[Any] = (row for _, row in json_rows(encoded_lines(path, encoding), path))
+    found = [texts_of(row) for row in (first_rows(path, ROWS) if kind == "parquet" else islice(rows, ROWS)) if row]
+    names = list({name: None for row in found for name in row})
+    columns = [[row.get(name, "") for row in found] for name in names]
+    if len(names) < 2:
+        raise InputError(f"no two fields of text; fields: {', '.join(names) or 'none'}", path)
+    chosen, evidence = _chosen_columns(names, columns, given, path)
+    named = tuple(named_language(names[number].rpartition(".")[2]) for number in chosen)
+    texts = tuple(columns[number] for number in chosen)
+    if given.languages and not given.columns and _reversed(given.languages, named, texts):
+        chosen, named, texts = (tuple(reversed(part)) for part in (chosen, named, texts))
+    fields = names[chosen[0]], names[chosen[1]]
+    if not all(named) or given.columns or given.languages:
+        made.settings |= {"source_field": fields[0], "target_field": fields[1]}
+    made.found("fields", ", ".join(fields), evidence, "--columns")
+    return (texts[0], texts[1]), (named[0], named[1])
+
+
+def _memory_sides(
+    kind: str, files: Sequence[Path], given: Given, made: Guesses
+) -> tuple[tuple[list[str], list[str]], tuple[str, str]]:
+    parse = parse_memory if kind == "tmx" else parse_xliff
+    counts: Counter[str] = Counter()
+    for path in files:
+        for _ in islice(parse(read_chunks(path), path, UNKNOWN, counts), ROWS):
+            pass
+    tags = [tag for tag in counts if tag]
+    tags = [tag for k, tag in enumerate(tags) if not any(same_language(tag, other) for other in tags[:k])]
+    if len(tags) < 2:
+        raise InputError(f"has no two languages; languages: {', '.join(tags) or 'none'}", files[0])
+    most = sorted(tags, key=lambda tag: -sum(counts[other] for other in counts if same_language(tag, other)))[:2]
+    first = [tag for tag in tags if tag in most]
+    languages = given.languages or (first[0], first[1])
+    found = (
+        pair for path in files for pair in islice(parse(read_chunks(path), path, languages), ROWS) if not pair.fault
+    )
+    pairs = [(pair.source, pair.target) for pair in found]
+    if len(tags) > 2:
+        made.warnings.append(f"{files[0]}: languages are {', '.join(tags)}; --languages chooses two of them")
+    return ([one for one, _ in pairs], [other for _, other in pairs]), (first[0], first[1])
+
+
+def _chosen_columns(
+    head: Sequence[str], columns: Sequence[Sequence[str]], given: Given, path: Path
+) -> tuple[tuple[int, ...], str]:
+    """The columns of source and target, from 0, and the evidence.
+
+    Raises:
+        InputError: a given column is missing, or fewer than two columns are text.
+    """
+    if given.columns:
+        return tuple(_column(name, head, path) for name in given.columns), "given"
+    texts = [number for number, column in enumerate(columns) if _is_text(column)]
+    names = {number: head[number].rpartition(".")[2] for number in texts}
+    named = [number for number in texts if named_language(names[number])]
+    roles = [
+        next((number for number in texts if names[number].casefold().strip() in words), None)
+        for words in (_SOURCES, _TARGETS)
+    ]
+    if len(named) == 2:
+        return tuple(named), "named by languages"
+    if roles[0] is not None and roles[1] is not None:
+        return (roles[0], roles[1]), "named so"
+    if len(texts) < 2:
+        raise InputError("fewer than two columns are text; name two with --columns", path)
+    pairs = [(_correlation(columns[one], columns[other]), one, other) for one, other in combinations(texts, 2)]
+    best = max(pairs)[0]
+    found = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
+    evidence = "text" if len(pairs) == 1 else f"text, correlation of lengths {found[0]:.2f}"
+    return found[1:], evidence
+
+
+def _column(name: str, head: Sequence[str], path: Path) -> int:
+    if name.isdecimal():
+        if 0 < int(name) <= len(head):
+            return int(name) - 1
+    elif name in head:
+        return list(head).index(name)
+    raise InputError(f"no column {quote(name)}; there are {', '.join(map(quote, head))}", path)
+
+
+def _is_text(column: Sequence[str]) -> bool:
+    """True for a column of running text, unlike numbers, dates, links and words that repeat."""
+    filled = [cell.strip() for cell in column if cell.strip()]
+    if len(filled) * 2 < len(column) or not filled:
+        return False
+    letters = sum(sum(map(str.isalpha, cell)) * 2 > len(cell.replace(" ", "")) and "://" not in cell for cell in filled)
+    return letters >= 0.8 * len(filled) and len(set(filled)) >= min(0.2 * len(filled), 50)
+
+
+def _correlation(one: Sequence[str], other: Sequence[str]) -> float:
+    """Pearson's correlation of the logarithms of lengths; 0 if the lengths of a column are equal."""
+    lengths = np.array([[math.log(1 + len(cell)) for cell in column] for column in (one, other)])
+    if lengths.shape[1] < 2 or not lengths.std(axis=1).all():
+        return 0.0
+    return float(np.corrcoef(lengths)[0, 1])
+
+
+def _header(head: Sequence[str], rest: Sequence[Sequence[str]], chosen: Sequence[int]) -> tuple[bool, str]:
+    """True if the first row names the columns, and the reason."""
+    if all(names_column(head[number]) or len(named_language(head[number])) > 1 for number in chosen):
+        return True, "names of languages or roles"
+    for number in range(len(head)):
+        cells = [row[number] for row in rest]
+        if number not in chosen and any(map(str.isalpha, head[number])):
+            digits = sum(cell.strip().isdigit() for cell in cells)
+            if len(cells) > 4 and digits >= 0.95 * len(cells):
+                return True, f"{quote(head[number])} is above numbers"
+    words = [np.array([len(row[number]) for row in rest]) for number in chosen]
+    if len(rest) > 4 and all(
+        0 < len(head[number].strip()) < np.median(lengths) / 2 and re.fullmatch(r"[\w\s()/-]{1,30}", head[number])
+        for number, lengths in zip(chosen, words, strict=True)
+    ):
+        return True, "a short first row without punctuation"
+    return False, "the first row is like the others"
+
+
+# ---- languages ----
+
+
+def _reversed(given: tuple[str, str], named: Sequence[str], texts: Sequence[Sequence[str]]) -> bool:
+    """True if the sides are in the other order than the languages that the user gives."""
+    found = [name or language_of_text(lines[:300]).code for name, lines in zip(named, texts, strict=True)]
+    fits = [same_language(found[k], given[1 - k]) for k in range(2)]
+    return any(fits) and not any(same_language(found[k], given[k]) for k in range(2))
+
+
+def _languages(
+    files: Sequence[Path], texts: Sequence[Sequence[str]], named: tuple[str, str], given: Given, made: Guesses
+) -> tuple[str, str]:
+    """The languages of both sides: given, or named by format or file, or those of the text."""
+    heard = [language_of_text(lines) for lines in texts]
+    if given.languages:
+        languages, evidence = list(given.languages), "given"
+    else:
+        languages, evidence = list(named), "named in the file"
+        if not all(languages) and all(found := _of_names(files)):
+            languages, evidence = list(found), "named by the files" if len(files) == 2 else "named by the file"
+        crossed = all(same_language(languages[k], heard[1 - k].code) for k in range(2))
+        if crossed and made.settings["format"] not in (*MEMORIES, *OBJECTS):
+            languages.reverse()
+            evidence = "the text; the names are the wrong way round"
+        if not all(languages):
+            parts = [
+                "unknown" if not one.code else f"{one.code} by {one.means}, {one.share:.0%} of the samples"
+                for one, language in zip(heard, languages, strict=True)
+                if not language
+            ]
+            languages = [language or one.code for language, one in zip(languages, heard, strict=True)]
+            evidence = "; ".join(dict.fromkeys(parts))
+    for side, (language, one) in enumerate(zip(list(languages), heard, strict=True)):
+        if not language or (side and equal_codes(language, languages[0])):
+            reason = one.means if not language else f"both sides seem to be {language}"
+            languages[side] = UNKNOWN[side]
+            made.warnings.append(
+                f"the {('source', 'target')[side]} language is unknown ({reason}): general rules split its words;"
+                " --languages names both"
+            )
+        elif one.code and one.share > 0.9 and not same_language(one.code, language) and not code_fault(one.code):
+            made.warnings.append(
+                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; --languages names both"
+            )
+    made.found("languages", f"{languages[0]} to {languages[1]}", evidence, "--languages")
+    return languages[0], languages[1]
+
+
+def _of_names(files: Sequence[Path]) -> tuple[str, str]:
+    """The languages in names of files: one in each of two names, or two next to each other in one name."""
+    parts = [re.split(r"[^\w]+|_", path.name) for path in files]
+    codes = [[_code(part) for part in words] for words in parts]
+    if len(files) == 1:
+        pairs = zip(codes[0], codes[0][1:], strict=False)
+        return next(((one, other) for one, other in pairs if one and other and one != other), ("", ""))
+    own = [[code for code in mine if code and code not in others] for mine, others in (codes, tuple(reversed(codes)))]
+    return (own[0][-1], own[1][-1]) if all(own) else ("", "")
+
+
+def _code(word: str) -> str:
+    """The language that a part of a file's name means: a code of two or three small letters, or a name."""
+    found = named_language(word) if len(word) > 1 else ""
+    return found if not word.isupper() and (len(found) < 4 or word != found) else ""
+
+
+def _count(kind: str, files: Sequence[Path], languages: tuple[str, str], made: Guesses) -> None:
+    """Reads all pairs once.
+
+    Raises:
+        InputError: as of the reader, or no pair has two sides.
+    """
+    reader = TEXT_READERS[kind]
+    names = ("source_column", "target_column", "header", "encoding", "source_field", "target_field")
+    settings: Mapping[str, Any] = {name: made.settings[name] for name in names if name in made.settings}
+    for pair in progress(reader.read_pairs(files, languages, reader.Settings(**settings)), "counting pairs"):
+        fault = pair.fault or ("" if pair.source.strip() and pair.target.strip() else "empty side")
+        if fault:
+            made.faults[fault] += 1
+        else:
+            made.pairs += 1
+    rest = ", ".join(f"{count:,} with {reason}" for reason, count in sorted(made.faults.items()))
+    if not made.pairs:
+        raise InputError(f"no pair of sentences{': ' + rest if rest else ''}", files[0])
+    made.found("pairs", f"{made.pairs:,}", f"left out: {rest}" if rest else "all records", "")

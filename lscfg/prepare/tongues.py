@@ -1,0 +1,126 @@
+"""Guesses of the language and the encoding of a text, by py3langid and charset-normalizer where they are installed."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from lscfg.io.encoding import guess_encoding
+from lscfg.prepare.encoded import ENCODINGS
+from lscfg.prepare.languages import base_language
+from lscfg.prepare.suspects import scripts_of
+
+CHUNKS, LINES = 30, 8
+"""Number of votes on the language of a text, and lines of each."""
+
+SURE = 0.6
+"""Share of the votes from which on a language counts as known."""
+
+_SCRIPTS = {
+    "GREEK": "el", "HEBREW": "he", "HANGUL": "ko", "THAI": "th", "ARMENIAN": "hy", "GEORGIAN": "ka", "TAMIL": "ta",
+    "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "GUJARATI": "gu", "GURMUKHI": "pa", "SINHALA": "si",
+    "KHMER": "km", "LAO": "lo", "MYANMAR": "my",
+}  # fmt: skip
+"""Scripts that one language uses mostly."""
+
+_KANA = re.compile("[\u3040-\u30ff]")
+_HIGH = re.compile(rb"[^\s\x00-\x7f]*[\x80-\xff][^\s]*")
+
+_LATIN = {
+    "cp1250": frozenset(("pl", "cs", "sk", "hu", "sl", "hr", "ro", "bs")),
+    "cp1254": frozenset(("tr", "az")),
+    "cp1257": frozenset(("lt", "lv", "et")),
+}
+"""Languages that need a code page for Latin letters other than cp1252."""
+
+_OWN = {
+    "Windows-1252": "cp1252", "Latin-1": "cp1252", "Shift_JIS": "cp932", "EUC-JP": "euc-jp", "UTF-16LE": "utf-16-le",
+    "UTF-16BE": "utf-16-be", "UTF-16": "utf-16", "UTF-32": "utf-32",
+}  # fmt: skip
+"""Names of ``guess_encoding`` as codecs."""
+
+
+class Language(NamedTuple):
+    """A guess of the language of a text.
+
+    Attributes:
+        code: empty if the language is unknown; share: share of the votes for it; means: what voted.
+    """
+
+    code: str
+    share: float
+    means: str
+
+
+@cache
+def _identifier() -> Any:
+    """The identifier of py3langid; None if the package is missing."""
+    try:
+        from py3langid.langid import MODEL_FILE, LanguageIdentifier
+    except ImportError:
+        return None
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+
+
+def language_of_text(lines: Sequence[str]) -> Language:
+    """Guesses the language of lines of text: by the script where it suffices, else by py3langid."""
+    lines = [line for line in lines if any(map(str.isalpha, line))]
+    if not lines:
+        return Language("", 0.0, "no letters")
+    scripts = Counter(script for line in lines[:500] for script in scripts_of(line))
+    script, count = scripts.most_common(1)[0] if scripts else ("", 0)
+    if script in _SCRIPTS:
+        return Language(_SCRIPTS[script], count / len(lines[:500]), f"{script.capitalize()} letters")
+    if script == "CJK":
+        kana = sum(bool(_KANA.search(line)) for line in lines[:500]) / len(lines[:500])
+        return Language("ja" if kana > 0.3 else "zh", max(kana, 1 - kana), "Chinese characters and kana")
+    identifier = _identifier()
+    if identifier is None:
+        return Language("", 0.0, "py3langid is missing: pip install 'lscfg[quick]'")
+    step = max(1, len(lines) // CHUNKS)
+    chunks = [" ".join(lines[begin : begin + min(step, LINES)]) for begin in range(0, len(lines), step)][:CHUNKS]
+    votes = Counter(base_language(identifier.classify(chunk)[0]) for chunk in chunks)
+    code, count = votes.most_common(1)[0]
+    return Language(code if count >= SURE * len(chunks) else "", count / len(chunks), "py3langid")
+
+
+def encoding_of_text(data: bytes) -> tuple[str | None, str]:
+    """Guesses the encoding of bytes that are not UTF-8.
+
+    Returns:
+        The codec, one of ``ENCODINGS``, or None if nothing fits, and what found it.
+    """
+    name = guess_encoding(data[: 1 << 16])[0]
+    if name.startswith("UTF"):
+        return _OWN[name], "zero bytes"
+    sample = data[: data.rfind(b"\n", 0, 1 << 16) + 1] or data[: 1 << 16]
+    codec, means = _OWN.get(name), "the frequent bytes"
+    try:
+        import charset_normalizer
+
+        best = charset_normalizer.from_bytes(sample, cp_isolation=[n for n in ENCODINGS if n[:3] != "utf"]).best()
+        found = best.encoding if best else None
+        known = {codecs.lookup(name).name: name for name in ENCODINGS}
+        if found and codecs.lookup(found).name in known:
+            codec, means = known[codecs.lookup(found).name], "charset-normalizer"
+    except ImportError:
+        pass
+    if codec and (
+        codec in ("cp1252", *_LATIN, "mac-roman") or codec.startswith(("iso-8859-1", "iso-8859-2", "cp4", "cp8"))
+    ):
+        codec = _latin(sample) if codec != "cp874" else codec
+    return codec, means
+
+
+def _latin(data: bytes) -> str:
+    """The code page of text with Latin letters, by the language of its words with other bytes than ASCII."""
+    identifier = _identifier()
+    words = b" ".join(_HIGH.findall(data)[:300])
+    for codec, languages in _LATIN.items():
+        if identifier and identifier.classify(words.decode(codec, "replace"))[0] in languages:
+            return codec
+    return "cp1252"

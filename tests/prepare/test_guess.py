@@ -1,0 +1,116 @@
+"""Guesses on messy files: format, encoding, header, columns, languages, number of pairs."""
+
+import gzip
+import sys
+
+import messy
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.prepare import tongues
+from lscfg.prepare.guess import UNKNOWN, Given, guess
+
+OPTIONS = {"--format", "--encoding", "--header", "--no-header", "--columns", "--languages", ""}
+
+
+@pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
+def test_messy_files(tmp_path, make):
+    files, settings, pairs = make(tmp_path)
+    found = guess(files, Given())
+    assert (found.settings, found.pairs) == (settings, pairs), [str(one) for one in found.findings]
+    assert {one.option for one in found.findings} <= OPTIONS and all(one.evidence for one in found.findings)
+    assert not found.warnings
+
+
+def test_compressed_files(tmp_path):
+    files, settings, pairs = messy.spreadsheet(tmp_path)
+    (tmp_path / "a.gz").write_bytes(gzip.compress(files[0].read_bytes()))
+    found = guess([tmp_path / "a.gz"], Given())
+    assert (found.settings, found.pairs) == (settings, pairs)
+    assert str(found.findings[0]) == "compressed: gzip (first bytes)"
+
+
+@pytest.mark.parametrize("make", [messy.tatoeba, messy.objects, messy.memory, messy.right_to_left])
+def test_languages_that_are_given_choose_the_direction(tmp_path, make):
+    files, settings, pairs = make(tmp_path)
+    languages = settings["target_language"], settings["source_language"]
+    found = guess(files, Given(languages=languages))
+    assert (found.settings["source_language"], found.settings["target_language"]) == languages
+    assert found.pairs == pairs
+    if "source_column" in settings:
+        assert found.settings["source_column"] == settings["target_column"]
+
+
+def test_what_is_given_is_not_guessed(tmp_path):
+    files = messy.tatoeba(tmp_path).files
+    found = guess(files, Given("csv", "cp1252", ("fr", "nl"), ("4", "2"), True))
+    wanted = {"format": "csv", "encoding": "cp1252", "source_column": 4, "target_column": 2, "header": True}
+    assert wanted.items() <= found.settings.items() and found.settings["source_language"] == "fr"
+    with pytest.raises(InputError, match="no column '9'; there are"):
+        guess(files, Given(columns=("9", "2")))
+
+
+def test_an_unknown_language_is_no_dead_end(tmp_path, monkeypatch):
+    monkeypatch.setattr(tongues, "_identifier", lambda: None)
+    files, _, pairs = messy.tatoeba(tmp_path)
+    found = guess(files, Given())
+    assert (found.settings["source_language"], found.settings["target_language"]) == UNKNOWN and found.pairs == pairs
+    assert len(found.warnings) == 2 and "pip install 'lscfg[quick]'" in found.warnings[0]
+
+
+@pytest.mark.parametrize("make", [messy.subtitles, messy.legacy, messy.unspaced])
+def test_encodings_without_packages(tmp_path, monkeypatch, make):
+    monkeypatch.setitem(sys.modules, "charset_normalizer", None)
+    files, settings, pairs = make(tmp_path)
+    found = guess(files, Given())
+    assert (found.settings["encoding"], found.pairs) == (settings["encoding"], pairs)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1250", "Dwóch młodych mężczyzn stoi w pobliżu krzewów i czyta książkę."),
+        ("cp1251", "Двое молодых людей стоят на улице возле кустов."),
+        ("koi8-r", "Двое молодых людей стоят на улице возле кустов."),
+        ("cp1254", "İki genç adam dışarıda birçok çalının yanında duruyor."),
+        ("cp1253", "Δύο νεαροί άνδρες είναι έξω κοντά σε πολλούς θάμνους."),
+        ("cp1252", "Une femme âgée prépare le dîner à l’école, « déjà » là-bas."),
+        ("gb18030", "两个年轻的男子在许多灌木丛附近的户外。"),
+        ("big5", "兩個年輕的男子在許多灌木叢附近的戶外。"),
+        ("utf-16-le", "Zwei Männer."),
+    ],
+)
+def test_legacy_encodings(encoding, text):
+    data = f"{text}\tTwo young men stand outside.\n".encode(encoding) * 50
+    codec, _ = tongues.encoding_of_text(data)
+    assert data.decode(codec) == data.decode(encoding)
+
+
+def test_damaged_lines_are_left_out(tmp_path):
+    files, settings, pairs = messy.tatoeba(tmp_path)
+    lines = files[0].read_bytes().split(b"\n")
+    lines[7] = lines[7].replace(b"\t", b"\xff\t", 2)
+    files[0].write_bytes(b"\n".join(lines))
+    found = guess(files, Given())
+    assert found.settings == settings | {"encoding": "utf-8"} and found.pairs == pairs - 1
+    assert found.faults == {"not decoded": 1}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "is empty"),
+        (b"only one side\nof text\n", "plain text takes two files: name its translation, too"),
+        (b"<?xml version='1.0'?><book/>", "XML with the root 'book'; known are tmx and xliff"),
+        (b"PK\3\4 docx", "a ZIP archive without a workbook"),
+        (b"1\t2\n3\t4\n", "fewer than two columns are text; name two with --columns"),
+        (b"1\n00:00:01,000 --> 00:00:02,000\nJa\n", "subtitles take two files"),
+        (b'{"a": "b"}\n', "no two fields of text; fields: a"),
+        (b"<tmx version='1.4'><body/></tmx>", "has no two languages; languages: none"),
+    ],
+)
+def test_files_without_pairs(tmp_path, content, message):
+    (tmp_path / "a").write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        guess([tmp_path / "a"], Given())
+    assert message in str(caught.value) and str(tmp_path / "a") in str(caught.value)
