@@ -61,7 +61,7 @@ class Finding(NamedTuple):
     option: str
 
     def __str__(self) -> str:
-        cure = f"; {self.option} overrules" if self.option else ""
+        cure = f"; change with {self.option}" if self.option else ""
         return f"{self.what + ':':<10} {self.value} ({self.evidence}{cure})"
 
 

@@ -17,6 +17,7 @@ MARKS = {
     "runs": (
         "tuning/experiment/test_experiment.py::*",
         "tuning/experiment/test_raw_text.py::test_a_run*",
+        "tuning/experiment/test_quick_run.py::*",
         "tuning/experiment/test_damaged_cache.py::*",
         "tuning/experiment/test_latent_starts.py::*",
         "corpus/test_saved_aligners.py::*",

@@ -1,0 +1,59 @@
+"""``lscfg quick`` from a messy file to a service, also after an interruption."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import messy
+
+
+def started(folder, file):
+    """Starts the command; its messages go to a file."""
+    words = [sys.executable, "-m", "lscfg", "quick", str(file), "--port", "0", "--jobs", "2"]
+    with open(folder / "log", "ab") as log:
+        return subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+
+
+def wait_for(folder, pattern, process, seconds=400):
+    """Waits for a line of the messages."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        text = (folder / "log").read_text("utf-8")
+        if found := re.search(pattern, text):
+            return found
+        assert process.poll() is None, text
+        time.sleep(0.1)
+    raise AssertionError((folder / "log").read_text("utf-8"))
+
+
+def test_from_a_spreadsheet_to_a_service(tmp_path):
+    [file], _, _ = messy.spreadsheet(tmp_path)
+    process = started(tmp_path, file)
+    try:
+        wait_for(tmp_path, r"stage \d+/\d+ derive: ", process)
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(60) == 130
+        (tmp_path / "log").rename(tmp_path / "first")
+        process = started(tmp_path, file)
+        address = wait_for(tmp_path, r"http://127\.0\.0\.1:\d+", process)[0]
+        again = (tmp_path / "log").read_text("utf-8")
+        assert re.search(r"[1-9]\d* of \d+ stages are there already", again)
+        assert "derive: " not in again.replace("derive: taken", "")
+        request = urllib.request.Request(
+            f"{address}/translate",
+            json.dumps({"text": ["Der Hund schläft im Garten."]}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            translated = json.loads(answer.read())
+        assert "dog" in json.dumps(translated)
+        assert (tmp_path / "quick" / "report.html").exists() and "LATENT" in again
+    finally:
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGTERM)
+            process.wait(60)
