@@ -1,4 +1,4 @@
-"""What a file of raw text contains: its format and its encoding, by its first bytes."""
+"""Format and encoding of a file of raw text, by its content."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ ROWS = 3000
 """Rows that guesses look at."""
 
 UNKNOWN = "qaa", "qab"
-"""Codes for private use, of a source and a target language that nothing tells."""
+"""Codes for private use, of a source and a target language that are unknown."""
 
 TABLES, OBJECTS, MEMORIES = ("csv", "tsv", "xlsx"), ("jsonl", "parquet"), ("tmx", "xliff")
 
@@ -61,15 +61,24 @@ class Finding(NamedTuple):
     option: str
 
     def __str__(self) -> str:
-        cure = f"; change with {self.option}" if self.option else ""
+        return self.text(f"with {self.option}")
+
+    def text(self, option: str) -> str:
+        """The finding as a line.
+
+        Args:
+            option: where to change it; nothing is shown for a finding that no option changes.
+        """
+        cure = f"; change {option}" if self.option else ""
         return f"{self.what + ':':<10} {self.value} ({self.evidence}{cure})"
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the user states instead of a guess.
+    """Statements of the user, instead of guesses.
 
     Attributes:
+        languages: an empty text leaves a side to be guessed.
         columns: numbers from 1, or names of fields.
     """
 
@@ -189,8 +198,8 @@ def _table_sides(
         header, reason = given.header, "given"
     named = tuple(named_language(head[number]) if header else "" for number in chosen)
     texts = tuple([row[number] for row in (rest if header else rows)] for number in chosen)
-    if given.languages and not given.columns and _reversed(given.languages, named, texts):
-        chosen, named, texts = (tuple(reversed(part)) for part in (chosen, named, texts))
+    if given.languages and all(given.languages) and not given.columns and _reversed(given.languages, named, texts):
+        chosen, named, texts = chosen[::-1], named[::-1], texts[::-1]
         evidence += ", in the order of --languages"
     made.settings |= {"source_column": chosen[0] + 1, "target_column": chosen[1] + 1, "header": header}
     shown = " and ".join(quote(head[number]) for number in chosen) if header else "none"
@@ -218,8 +227,8 @@ def _object_sides(
     chosen, evidence = _chosen_columns(names, columns, given, path)
     named = tuple(named_language(names[number].rpartition(".")[2]) for number in chosen)
     texts = tuple(columns[number] for number in chosen)
-    if given.languages and not given.columns and _reversed(given.languages, named, texts):
-        chosen, named, texts = (tuple(reversed(part)) for part in (chosen, named, texts))
+    if given.languages and all(given.languages) and not given.columns and _reversed(given.languages, named, texts):
+        chosen, named, texts = chosen[::-1], named[::-1], texts[::-1]
     fields = names[chosen[0]], names[chosen[1]]
     if not all(named) or given.columns or given.languages:
         made.settings |= {"source_field": fields[0], "target_field": fields[1]}
@@ -241,7 +250,8 @@ def _memory_sides(
         raise InputError(f"has no two languages; languages: {', '.join(tags) or 'none'}", files[0])
     most = sorted(tags, key=lambda tag: -sum(counts[other] for other in counts if same_language(tag, other)))[:2]
     first = [tag for tag in tags if tag in most]
-    languages = given.languages or (first[0], first[1])
+    wanted = given.languages or first
+    languages = wanted[0] or first[0], wanted[1] or first[1]
     found = (
         pair for path in files for pair in islice(parse(read_chunks(path), path, languages), ROWS) if not pair.fault
     )
@@ -262,6 +272,8 @@ def _chosen_columns(
     if given.columns:
         return tuple(_column(name, head, path) for name in given.columns), "given"
     texts = [number for number, column in enumerate(columns) if _is_text(column)]
+    if len(texts) < 2:  # a phrase book may repeat itself
+        texts = [number for number, column in enumerate(columns) if _is_text(column, varied=False)]
     names = {number: head[number].rpartition(".")[2] for number in texts}
     named = [number for number in texts if named_language(names[number])]
     roles = [
@@ -290,13 +302,14 @@ def _column(name: str, head: Sequence[str], path: Path) -> int:
     raise InputError(f"no column {quote(name)}; there are {', '.join(map(quote, head))}", path)
 
 
-def _is_text(column: Sequence[str]) -> bool:
-    """True for a column of running text, unlike numbers, dates, links and words that repeat."""
+def _is_text(column: Sequence[str], varied: bool = True) -> bool:
+    """True for a column of running text, unlike numbers, dates, links and, if ``varied``, cells that repeat."""
     filled = [cell.strip() for cell in column if cell.strip()]
     if len(filled) * 2 < len(column) or not filled:
         return False
     letters = sum(sum(map(str.isalpha, cell)) * 2 > len(cell.replace(" ", "")) and "://" not in cell for cell in filled)
-    return letters >= 0.8 * len(filled) and len(set(filled)) >= min(0.2 * len(filled), 50)
+    different = not varied or len(set(filled)) >= min(0.2 * len(filled), 50)
+    return letters >= 0.8 * len(filled) and different
 
 
 def _correlation(one: Sequence[str], other: Sequence[str]) -> float:
@@ -341,7 +354,7 @@ def _languages(
 ) -> tuple[str, str]:
     """The languages of both sides: given, or named by format or file, or those of the text."""
     heard = [language_of_text(lines) for lines in texts]
-    if given.languages:
+    if given.languages and all(given.languages):
         languages, evidence = list(given.languages), "given"
     else:
         languages, evidence = list(named), "named in the file"
@@ -359,6 +372,8 @@ def _languages(
             ]
             languages = [language or one.code for language, one in zip(languages, heard, strict=True)]
             evidence = "; ".join(dict.fromkeys(parts))
+        if given.languages:
+            languages = [stated or one for stated, one in zip(given.languages, languages, strict=True)]
     for side, (language, one) in enumerate(zip(list(languages), heard, strict=True)):
         if not language or (side and equal_codes(language, languages[0])):
             reason = one.means if not language else f"both sides seem to be {language}"

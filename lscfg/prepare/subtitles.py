@@ -54,7 +54,7 @@ class Subtitles(TextReader[EncodedSettings]):
         """
         source, target = (_cues(path, settings) for path in files)
         for one, other in _groups(source, target):
-            texts = [" ".join(cue.text for cue in cues) for cues in (one, other)]
+            texts = " ".join(cue.text for cue in one), " ".join(cue.text for cue in other)
             fault = "" if 0 < len(one) <= MOST and 0 < len(other) <= MOST else NO_TRANSLATION
             if not fault and settings.encoding:
                 fault = decoding_fault(*texts)

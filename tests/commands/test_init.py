@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import messy
 import pytest
 
 from lscfg.cli import main
@@ -103,7 +104,7 @@ def test_the_experiment_is_the_recommended_one_and_can_be_planned(tmp_path, made
 )
 def test_an_experiment_on_raw_text(tmp_path, made, capsys, words, pairs, held_out):
     for name in ("raw.es", "raw.en"):
-        (made / name).write_text("Una casa.\n" * pairs)
+        (made / name).write_text(("Una casa.\n" if name == "raw.es" else "A house.\n") * pairs)
     (made / "raw.tsv").write_text("Una casa.\tA house.\n" * pairs)
     assert main(["init", str(tmp_path / "new"), "--raw", *words]) == 0
     said = capsys.readouterr().err
@@ -112,17 +113,27 @@ def test_an_experiment_on_raw_text(tmp_path, made, capsys, words, pairs, held_ou
     path = tmp_path / "new" / "experiment.toml"
     experiment = read_experiment(path)
     assert {name: getattr(experiment.prepare, name) for name in held_out} == held_out
-    assert experiment.prepare.target_language == ("cy" if "cy" in words else "en" if "raw.tsv" in words else "")
+    assert experiment.prepare.target_language == ("cy" if "cy" in words else "en")
     assert main(["run", str(path), "-o", str(tmp_path / "out"), "--plan"]) == 0
     assert re.search(r"prepare .*to do", capsys.readouterr().out)
 
 
-def test_raw_text_without_languages_is_refused_before_anything_is_written(tmp_path, made, capsys):
+def test_raw_text_is_read_as_its_content_says(tmp_path, capsys):
+    files, settings, _ = messy.spreadsheet(tmp_path)
+    assert main(["init", str(tmp_path / "new"), "-s", str(files[0])]) == 1
+    assert "a file of pairs (.csv) is raw text; add --raw" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
+    assert main(["init", str(tmp_path / "new"), "--raw", "-s", str(files[0])]) == 0
+    assert "columns:   2, 3 of 4 (named by languages; change in [prepare])" in capsys.readouterr().err
+    prepare = read_experiment(tmp_path / "new" / "experiment.toml").prepare
+    assert (prepare.format, prepare.source_language, prepare.target_language) == ("csv", "de", "en")
+    assert (prepare.reading.source_column, prepare.reading.header) == (settings["source_column"], True)
+
+
+def test_a_bad_language_is_refused(tmp_path, made, capsys):
     (made / "raw.tsv").write_text("Una casa.\tA house.\n")
-    assert main(["init", str(tmp_path / "new"), "--raw", "-s", "raw.tsv"]) == 1
-    assert "raw.tsv: --source-language must be given" in capsys.readouterr().err
-    assert main(["init", str(tmp_path / "new"), "-s", "raw.tsv"]) == 1
-    assert "raw.tsv: a file of pairs (.tsv) is raw text; add --raw" in capsys.readouterr().err
+    assert main(["init", str(tmp_path / "new"), "--raw", "-s", "raw.tsv", "--source-language", "jp"]) == 1
+    assert "raw.tsv: --source-language must be a language code" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
 
 

@@ -12,9 +12,9 @@ from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
-from lscfg.log import progress
 from lscfg.options import add_source
-from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, reader_of
+from lscfg.prepare.guess import Given, guess
+from lscfg.prepare.reader import TEXT, file_ending, kind_of_ending
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import SettingError
 from lscfg.tuning.experiment.template import (
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{side}-language",
             metavar="CODE",
             default="",
-            help=f"{side} language of raw text, such as en or pt-BR (default: ending of the file name)",
+            help=f"{side} language of raw text, such as en or pt-BR (default: that of the files)",
         )
     for text, use in (("dev", "tune"), ("test", "test")):
         corpus.add_argument(
@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("--library is for latent features, which need --model, too")
     if (args.lm or args.model) and not args.grammar:
         raise InputError("--lm and --model are for cdec.ini, which needs --grammar, too")
-    if args.source and not args.raw and (kind := file_ending(Path(args.source))) in TEXT_READERS and kind != TEXT:
-        raise InputError(f"a file of pairs (.{kind}) is raw text; add --raw", args.source)
+    if args.source and not args.raw and kind_of_ending(Path(args.source)) not in (None, TEXT):
+        raise InputError(f"a file of pairs (.{file_ending(Path(args.source))}) is raw text; add --raw", args.source)
     if args.grammar and not args.lm:
         raise InputError("cdec.ini needs a language model; name one with --lm")
     wanted = bool(given or args.raw or not args.grammar)
@@ -124,10 +124,10 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _prepare(args: argparse.Namespace) -> dict[str, object]:
-    """Chooses the languages of raw text, and numbers of pairs for dev and test that fit its size.
+    """Guesses how to read raw text, and chooses numbers of pairs for dev and test that fit its size.
 
     Raises:
-        InputError: the languages are unknown, or the text has too few pairs or cannot be read.
+        InputError: a language is no code, or the files cannot be read or hold no pairs.
     """
     files = [Path(name) for name in (args.source, args.target) if name]
     languages = {f"{side}_language": getattr(args, f"{side}_language") for side in ("source", "target")}
@@ -135,14 +135,16 @@ def _prepare(args: argparse.Namespace) -> dict[str, object]:
     if not files:
         return languages | dict.fromkeys(drawn, MOST_HELD_OUT)
     try:
-        settings = PrepareSettings(**languages)
-        pair = settings.languages(files)
+        PrepareSettings(**languages)
     except SettingError as error:
         option = "--" + error.name.replace("_", "-")
         raise InputError(f"{option} {error.requirement}", files[0]) from None
-    reader = TEXT_READERS[reader_of(files)]
-    found = reader.read_pairs(files, pair, reader.Settings())
-    pairs = sum(not pair.fault for pair in progress(found, "counting pairs"))
-    size = held_out_size(pairs)
-    log.info(f"{pairs:,} pairs: " + ", ".join(f"{name} = {size}" for name in drawn) if drawn else f"{pairs:,} pairs")
-    return languages | dict.fromkeys(drawn, size)
+    found = guess(files, Given(languages=(languages["source_language"], languages["target_language"])))
+    for finding in found.findings:
+        log.info(finding.text("in [prepare]"))
+    for warning in found.warnings:
+        log.warning(warning)
+    size = held_out_size(found.pairs)
+    sizes = ", ".join(f"{name} = {size}" for name in drawn)
+    log.info(f"{found.pairs:,} pairs{': ' if sizes else ''}{sizes}")
+    return found.settings | dict.fromkeys(drawn, size)

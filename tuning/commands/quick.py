@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _given(args: argparse.Namespace) -> Given:
-    """What the user states.
+    """Reads the options that replace guesses.
 
     Raises:
         InputError: not two languages or columns, or a language has no code.
@@ -152,9 +152,11 @@ def _experiment(args: argparse.Namespace, found: Guesses, folder: Path) -> str:
     found.found("sizes", f"{sizes['dev']:,} to tune, {sizes['test']:,} to test", "by the pairs", "--dev, --test")
     corpus = {side: relative(str(path), folder) for side, path in zip(("source", "target"), args.files, strict=False)}
     systems = DEFAULT_SYSTEMS if args.more else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
-    tuning = {"iterations": ITERATIONS} if found.pairs <= SMALL else {}
+    tables: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}  # small texts need it
+    if found.pairs <= SMALL:
+        tables["tuning"] = {"iterations": ITERATIONS}
     found.found("systems", ", ".join(systems), "all" if args.more else "the fast ones", "" if args.more else "--more")
-    text = experiment_text(corpus, found.settings | sizes, systems, tuning)
+    text = experiment_text(corpus, found.settings | sizes, systems, tables)
     return f"{STAMP}{_hash(text)}\n{text}"
 
 

@@ -52,7 +52,7 @@ def experiment_text(
     corpus: Mapping[str, str],
     prepare: Mapping[str, object] | None = None,
     systems: Mapping[str, Mapping[str, Any]] = DEFAULT_SYSTEMS,
-    tuning: Mapping[str, object] | None = None,
+    tables: Mapping[str, Mapping[str, object]] | None = None,
 ) -> str:
     """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
@@ -60,7 +60,7 @@ def experiment_text(
         corpus: files by the key of [corpus]; missing files appear as placeholders.
         prepare: settings of [prepare] and of the reader of its format if the files are raw text; None if their words
             are separated by blanks.
-        tuning: settings of [tuning] that are not the defaults.
+        tables: settings of other tables, by their names, that are not the defaults.
     """
     against = ["HIERO"] if "HIERO" in systems else []
     parts: list[tuple[str, type[Declared], dict[str, object]]] = [
@@ -69,7 +69,7 @@ def experiment_text(
         *((name, EXTRACTORS[name].Settings, {}) for name in ("minimal", "hiero")),
         ("language_model", schema.LanguageModelSettings, {}),
         ("decoder", schema.DecoderSettings, {}),
-        ("tuning", schema.Tuning, dict(tuning or {})),
+        ("tuning", schema.Tuning, {}),
         ("evaluation", schema.EvaluationSettings, {"against": against}),
         ("report", schema.Report, {}),
     ]
@@ -81,7 +81,8 @@ def experiment_text(
         files = [(key, name, text) for key, name, text in files if key in wanted]
         parts.insert(0, ("prepare", PrepareSettings, dict(prepare)))
     lines += _aligned((f"{key} = {_toml(name)}", text) for key, name, text in files)
-    for table, cls, given in parts:
+    for table, cls, own in parts:
+        given = {**own, **(tables or {}).get(table, {})}
         items = list(settings_of(cls))
         if table == "prepare":
             reader = TEXT_READERS[str(given.get("format") or TEXT)].Settings
