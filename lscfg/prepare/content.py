@@ -41,7 +41,7 @@ class Guess(NamedTuple):
     evidence: str
 
 
-class Look(NamedTuple):
+class FileBeginning(NamedTuple):
     """The beginning of a file, decompressed.
 
     Attributes:
@@ -53,7 +53,7 @@ class Look(NamedTuple):
     compression: str | None
 
     @classmethod
-    def of(cls, path: Path) -> Look:
+    def of(cls, path: Path) -> FileBeginning:
         """Reads a file.
 
         Raises:
@@ -68,7 +68,7 @@ class Look(NamedTuple):
         return cls(path, data, compression)
 
 
-def guess_encoding(look: Look) -> Guess:
+def find_encoding(look: FileBeginning) -> Guess:
     """The encoding of a text: by its byte order mark, as valid UTF-8, else by its bytes.
 
     Raises:
@@ -99,12 +99,12 @@ def _is_utf8(line: bytes) -> bool:
     return True
 
 
-def decoded(look: Look, encoding: str | None) -> str:
+def decoded(look: FileBeginning, encoding: str | None) -> str:
     """The beginning of a text."""
     return look.data.decode(encoding or "utf-8", "replace").removeprefix("\ufeff")
 
 
-def guess_format(looks: Sequence[Look], encoding: str | None) -> Guess:
+def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
     """The kind of source of files, by their content.
 
     Args:
@@ -140,7 +140,7 @@ def guess_format(looks: Sequence[Look], encoding: str | None) -> Guess:
     )
 
 
-def _binary(look: Look) -> Guess | None:
+def _binary(look: FileBeginning) -> Guess | None:
     """The format of a file that is no text.
 
     Raises:

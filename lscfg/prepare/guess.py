@@ -20,7 +20,7 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_chunks
 from lscfg.log import progress
-from lscfg.prepare.content import OWN_ENCODING, Look, guess_encoding, guess_format
+from lscfg.prepare.content import OWN_ENCODING, FileBeginning, find_encoding, find_format
 from lscfg.prepare.csv_table import table_rows
 from lscfg.prepare.encoded import encoded_lines
 from lscfg.prepare.json_lines import json_rows, texts_of
@@ -112,13 +112,13 @@ def guess(files: Sequence[Path], given: Given) -> Guesses:
         InputError: a file cannot be read, holds nothing that is known, or has no pair.
     """
     made = Guesses()
-    looks = [Look.of(path) for path in files]
+    looks = [FileBeginning.of(path) for path in files]
     if names := [look.compression for look in looks if look.compression]:
         made.found("compressed", ", ".join(dict.fromkeys(names)), "first bytes", "")
     encoding = _encoding(looks, given)
     kind, evidence = given.format, "given"
     if kind is None:
-        kind, evidence = guess_format(looks, encoding)
+        kind, evidence = find_format(looks, encoding)
     assert kind is not None
     if (count := TEXT_READERS[kind].FILES) and len(files) != count:
         raise InputError(f"{kind} takes two files, a source and its translation", files[0])
@@ -126,7 +126,7 @@ def guess(files: Sequence[Path], given: Given) -> Guesses:
     made.found("format", kind, evidence, "--format")
     if kind not in OWN_ENCODING:
         shown = encoding or "utf-8"
-        evidence = "given" if given.encoding else ", ".join(dict.fromkeys(guess_encoding(look)[1] for look in looks))
+        evidence = "given" if given.encoding else ", ".join(dict.fromkeys(find_encoding(look)[1] for look in looks))
         made.found("encoding", shown, evidence, "--encoding")
         if encoding:
             made.settings["encoding"] = encoding
@@ -141,7 +141,7 @@ def guess(files: Sequence[Path], given: Given) -> Guesses:
     return made
 
 
-def _encoding(looks: Sequence[Look], given: Given) -> str | None:
+def _encoding(looks: Sequence[FileBeginning], given: Given) -> str | None:
     """The encoding of text files; None for UTF-8 and for files of bytes.
 
     Raises:
@@ -154,7 +154,7 @@ def _encoding(looks: Sequence[Look], given: Given) -> str | None:
         return None
     if first.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
         return None
-    found = [guess_encoding(look) for look in looks]
+    found = [find_encoding(look) for look in looks]
     ascii_only = [look.data.isascii() for look in looks]
     values = {one.value for one, plain in zip(found, ascii_only, strict=True) if not plain}
     if len(values) > 1 and not values <= {None, "utf-8"}:

@@ -44,7 +44,7 @@ _OWN = {
 """Names of ``guess_encoding`` as codecs."""
 
 
-class Language(NamedTuple):
+class HeardLanguage(NamedTuple):
     """A guess of the language of a text.
 
     Attributes:
@@ -66,26 +66,26 @@ def _identifier() -> Any:
     return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
-def language_of_text(lines: Sequence[str]) -> Language:
+def language_of_text(lines: Sequence[str]) -> HeardLanguage:
     """Guesses the language of lines of text: by the script where it suffices, else by py3langid."""
     lines = [line for line in lines if any(map(str.isalpha, line))]
     if not lines:
-        return Language("", 0.0, "no letters")
+        return HeardLanguage("", 0.0, "no letters")
     scripts = Counter(script for line in lines[:500] for script in scripts_of(line))
     script, count = scripts.most_common(1)[0] if scripts else ("", 0)
     if script in _SCRIPTS:
-        return Language(_SCRIPTS[script], count / len(lines[:500]), f"{script.capitalize()} letters")
+        return HeardLanguage(_SCRIPTS[script], count / len(lines[:500]), f"{script.capitalize()} letters")
     if script == "CJK":
         kana = sum(bool(_KANA.search(line)) for line in lines[:500]) / len(lines[:500])
-        return Language("ja" if kana > 0.3 else "zh", max(kana, 1 - kana), "Chinese characters and kana")
+        return HeardLanguage("ja" if kana > 0.3 else "zh", max(kana, 1 - kana), "Chinese characters and kana")
     identifier = _identifier()
     if identifier is None:
-        return Language("", 0.0, "py3langid is missing: pip install 'lscfg[quick]'")
+        return HeardLanguage("", 0.0, "py3langid is missing: pip install 'lscfg[quick]'")
     step = max(1, len(lines) // CHUNKS)
     chunks = [" ".join(lines[begin : begin + min(step, LINES)]) for begin in range(0, len(lines), step)][:CHUNKS]
     votes = Counter(base_language(identifier.classify(chunk)[0]) for chunk in chunks)
     code, count = votes.most_common(1)[0]
-    return Language(code if count >= SURE * len(chunks) else "", count / len(chunks), "py3langid")
+    return HeardLanguage(code if count >= SURE * len(chunks) else "", count / len(chunks), "py3langid")
 
 
 def encoding_of_text(data: bytes) -> tuple[str | None, str]:

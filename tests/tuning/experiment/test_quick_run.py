@@ -46,7 +46,7 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         assert "derive: " not in again.replace("derive: taken", "")
         request = urllib.request.Request(
             f"{address}/translate",
-            json.dumps({"text": ["Der Hund schläft im Garten."]}).encode(),
+            json.dumps({"source": ["Der Hund schläft im Garten."]}).encode(),
             {"Content-Type": "application/json"},
         )
         with urllib.request.urlopen(request, timeout=60) as answer:
