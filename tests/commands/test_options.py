@@ -445,6 +445,8 @@ OTHER_LINES = [
     "--library e2",
     "init out -s f -t e --raw --source-language es --target-language en",
     "demo -o folder --seed 4 --jobs 97",
+    "quick f -o folder --format csv --encoding cp1252 --languages de,en --columns 1,2 --header --dev 3 --test 4 "
+    "--all-systems --plan --no-serve --port 7 --jobs 97",
     "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --least 0.5 --format json -o out",
     "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g",

@@ -42,8 +42,8 @@ def test_the_plan_shows_guesses_and_stages_and_trains_nothing(here, capsys):
 
 def test_options_replace_guesses(here, capsys):
     [file], _, _ = messy.tatoeba(here)
-    words = "--format csv --encoding cp1252 --languages en,de --columns 4,2 --header --dev 20 --test 30 --more --plan"
-    assert main(["quick", str(file), *words.split(), "-o", "a"]) == 0
+    words = "--format csv --encoding cp1252 --languages en,de --columns 4,2 --header --dev 20 --test 30 --all-systems"
+    assert main(["quick", str(file), *words.split(), "--plan", "-o", "a"]) == 0
     experiment = read_experiment("a/experiment.toml")
     prepare = experiment.prepare
     assert (prepare.format, prepare.source_language, prepare.dev, prepare.test) == ("csv", "en", 20, 30)

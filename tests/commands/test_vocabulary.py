@@ -32,7 +32,7 @@ LETTERS = {
 PARALLEL = {
     *("align", "compress", "decode", "demo", "derive", "grammar", "run", "serve", "estimate", "context"),
     *("tune weights", "tune margin", "evaluate oracle", "inspect marginals", "cdec decode", "cdec forest"),
-    *("prepare corpus", "propagate phrases", "propagate graph", "propagate rules"),
+    *("prepare corpus", "quick", "propagate phrases", "propagate graph", "propagate rules"),
 }
 
 

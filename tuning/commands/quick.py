@@ -30,7 +30,7 @@ from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS
 from lscfg.tuning.experiment.template import experiment_text, held_out_size, relative
 
 FIRST, BETTER = "MIN", ("MIN", "LATENT")
-"""The system that is made first, and those that are made without ``--more``."""
+"""The system that is made first, and those that are made without ``--all-systems``."""
 
 LEAST = 200
 """Pairs below which no system is worth its training."""
@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for name, use in (("dev", "tune on"), ("test", "test on")):
         guesses.add_argument(f"--{name}", type=int, metavar="N", help=f"pairs to {use} (default: by amount of text)")
-    parser.add_argument("--more", action="store_true", help="train the other systems of lscfg init, too")
+    parser.add_argument("--all-systems", action="store_true", help="train the other systems of lscfg init, too")
     parser.add_argument("--plan", action="store_true", help="show the guesses and the stages; train nothing")
     parser.add_argument("--no-serve", action="store_true", help="end after training instead of serving the translator")
     parser.add_argument(
@@ -151,11 +151,16 @@ def _experiment(args: argparse.Namespace, found: Guesses, folder: Path) -> str:
             raise InputError(f"--{name} {size}: dev and test take 1 pair to half of the {found.pairs:,} pairs together")
     found.found("sizes", f"{sizes['dev']:,} to tune, {sizes['test']:,} to test", "by the pairs", "--dev, --test")
     corpus = {side: relative(str(path), folder) for side, path in zip(("source", "target"), args.files, strict=False)}
-    systems = DEFAULT_SYSTEMS if args.more else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
+    systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
     tables: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}  # small texts need it
     if found.pairs <= SMALL:
         tables["tuning"] = {"iterations": ITERATIONS}
-    found.found("systems", ", ".join(systems), "all" if args.more else "the fast ones", "" if args.more else "--more")
+    found.found(
+        "systems",
+        ", ".join(systems),
+        "all" if args.all_systems else "the fast ones",
+        "" if args.all_systems else "--all-systems",
+    )
     text = experiment_text(corpus, found.settings | sizes, systems, tables)
     return f"{STAMP}{_hash(text)}\n{text}"
 
