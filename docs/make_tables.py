@@ -6,16 +6,28 @@ A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``, 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from made import find_table, probability, shown, table
 
+from lscfg.study.markup import Markup, element
+from lscfg.study.svg import tick_label, ticks
+
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = tuple(
-    ROOT / name for name in ("README.md", "docs/results.md", "docs/guides/cluster.md", "docs/reference/features.md")
+    ROOT / name
+    for name in (
+        "README.md",
+        "docs/results.md",
+        "docs/guides/cluster.md",
+        "docs/guides/how-much-text.md",
+        "docs/reference/features.md",
+    )
 )
 PAIRS = ("ja-en", "de-en")
 
@@ -135,9 +147,80 @@ def training_size() -> str:
             of = {row["system"]: row for row in rows if row["corpus"] == pair and row["pairs"] == pairs}
             lines.append([pair, f"{pairs:,}", *(bleu(of[name]) for name in systems)])
         of = rows_of(f"{pair}-best/systems")
-        everything = {"ja-en": "49,500", "de-en": "29,000"}[pair]
+        everything = f"{EVERYTHING[pair]:,}"
         lines.append([pair, everything, *(bleu(of[name]) for name in systems)])
     return table(["corpus", "pairs", *systems], lines, right(1, 6))
+
+
+EVERYTHING = {"ja-en": 49500, "de-en": 29000}
+"""Pairs of the whole corpora."""
+
+
+def size_points(pair: str) -> dict[str, list[tuple[int, float]]]:
+    """Numbers of pairs with the test BLEU, by system."""
+    systems = ("MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16")
+    of = {pairs: of_size(pair, pairs) for pairs in (5000, 10000, 20000)}
+    of[EVERYTHING[pair]] = rows_of(f"{pair}-best/systems")
+    return {name: [(pairs, rows[name]["test BLEU"]) for pairs, rows in of.items()] for name in systems}
+
+
+def doubling() -> str:
+    """BLEU that LATENT-16 gains for each doubling of the text, between the sizes."""
+    lines = []
+    for pair in PAIRS:
+        points = size_points(pair)["LATENT-16"]
+        cells = []
+        for (few, low), (many, high) in pairwise(points):
+            cells.append(f"{(high - low) / math.log2(many / few):.1f}")
+        lines.append([pair, *cells])
+    return table(["corpus", "5,000 to 10,000", "10,000 to 20,000", "20,000 to all"], lines, right(1, 4))
+
+
+CURVE_STYLE = (
+    "text { font: 12px sans-serif; fill: #59636e; } .name { font-weight: 600; fill: #1c2128; } "
+    ".axis { stroke: #d5dbe1; fill: none; } .paper { fill: #ffffff; } .line { fill: none; stroke-width: 2.2; } "
+    ".c0 { stroke: #5c6670; } .c1 { stroke: #b3421d; } .c2 { stroke: #0b62a8; } .c3 { stroke: #1a7f4b; }"
+)
+
+
+def learning_curves() -> str:
+    """Test BLEU by the number of pairs as SVG, one plot for each corpus; pairs on a logarithmic scale."""
+    wide, high, left, top, gap = 250.0, 210.0, 40.0, 40.0, 60.0
+    parts = [element("rect", class_="paper", width="100%", height="100%")]
+    for number, pair in enumerate(PAIRS):
+        curves, x0 = size_points(pair), left + number * (wide + gap)
+        values = [bleu for points in curves.values() for _, bleu in points]
+        low, most = min(values) - 1, max(values) + 1
+        first, last = math.log(4500), math.log(55000)
+
+        def at(pairs: int, bleu: float, x0: float = x0, scale: tuple[float, ...] = (low, most, first, last)) -> Any:
+            low, most, first, last = scale
+            return x0 + wide * (math.log(pairs) - first) / (last - first), top + high * (most - bleu) / (most - low)
+
+        parts.append(element("text", f"{pair}, test BLEU", class_="name", x=x0, y=top - 16))
+        for tick in ticks(low, most):
+            y = at(5000, tick)[1]
+            parts.append(element("path", class_="axis", d=f"M{x0:.0f} {y:.1f}h{wide:.0f}"))
+            parts.append(element("text", tick_label(tick), x=x0 - 6, y=y + 4, text_anchor="end"))
+        for pairs in (5000, 10000, 20000, EVERYTHING[pair]):
+            x = at(pairs, low)[0]
+            parts.append(element("text", f"{pairs / 1000:g}k", x=x, y=top + high + 18, text_anchor="middle"))
+        for k, (name, points) in enumerate(curves.items()):
+            tip = element("title", f"{name}: " + ", ".join(f"{pairs:,} pairs {bleu:.2f}" for pairs, bleu in points))
+            places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
+            parts.append(element("g", tip, element("polyline", class_=f"line c{k}", points=places)))
+    for k, name in enumerate(size_points(PAIRS[0])):
+        x, y = left + 150 * k, top + high + 48
+        parts.append(element("path", class_=f"line c{k}", d=f"M{x:.0f} {y - 4:.0f}h22"))
+        parts.append(element("text", name, x=x + 28, y=y))
+    about = "Test BLEU by number of training pairs"
+    size = {
+        "viewBox": f"0 0 {left + 2 * wide + gap + 20:.0f} {top + high + 64:.0f}",
+        "role": "img",
+        "aria_label": about,
+    }
+    style = element("style", Markup(CURVE_STYLE))
+    return element("svg", element("title", about), style, *parts, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
 
 
 def chosen(name: str, systems: list[str], heads: dict[str, str]) -> str:
@@ -308,6 +391,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "cdec": in_cdec,
     "table-3": table_3,
     "training-size": training_size,
+    "doubling": doubling,
     "sampled ja-en": lambda: chosen("ja-en-sampled/table-2", [], SAMPLED),
     "sampled de-en": lambda: chosen("de-en-sampled/table-2", [], SAMPLED),
     "context ja-en": lambda: context("ja-en"),
@@ -321,6 +405,10 @@ TABLES: dict[str, Callable[[], str]] = {
     "corpora": whole("ja-en-best/corpora-and-systems-1"),
     "sizes": whole("ja-en/times-and-sizes-2"),
 }
+
+
+PICTURES: dict[Path, Callable[[], str]] = {ROOT / "docs" / "learning-curves.svg": learning_curves}
+"""Pictures by file."""
 
 
 def updated(text: str) -> str:
@@ -343,3 +431,5 @@ def updated(text: str) -> str:
 if __name__ == "__main__":
     for document in DOCUMENTS:
         document.write_text(updated(document.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, made in PICTURES.items():
+        path.write_text(made(), encoding="utf-8")

@@ -186,6 +186,8 @@ def test_tables_of_results_are_those_of_the_experiments():
     for document in make_tables.DOCUMENTS:
         text = document.read_text(encoding="utf-8")
         assert make_tables.updated(text) == text, "run docs/make_tables.py"
+    for path, draw in make_tables.PICTURES.items():
+        assert path.read_text(encoding="utf-8") == draw(), "run docs/make_tables.py"
 
 
 def test_every_table_of_results_is_used_once():

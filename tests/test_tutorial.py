@@ -35,4 +35,5 @@ def test_the_cells_run(tmp_path):
         float(re.search(rf"^{name} +(\d+\.\d+)", run.stdout, re.M)[1]) for name in ("MIN", "LATENT")
     )
     assert latent_bleu > min_bleu > 50
+    assert float(re.search(r"^\[.*\] BLEU (\d+\.\d+)$", run.stdout, re.M)[1]) > min_bleu
     assert "Traceback" not in run.stderr
