@@ -17,6 +17,9 @@ from lscfg.prepare.suspects import scripts_of
 CHUNKS, LINES = 30, 8
 """Number of votes on the language of a text, and lines of each."""
 
+BLOCKS, BLOCK = 12, 20
+"""Number of votes on the encoding of a text, and lines of each."""
+
 SURE = 0.6
 """Share of the votes from which on a language counts as known."""
 
@@ -36,6 +39,9 @@ _LATIN = {
     "cp1257": frozenset(("lt", "lv", "et")),
 }
 """Languages that need a code page for Latin letters other than cp1252."""
+
+_WESTERN = frozenset(("cp1252", *_LATIN, "mac-roman", "cp437", "cp850", "iso-8859-1", "iso-8859-15", "iso-8859-2"))
+"""Codecs for Latin letters, which differ in few bytes."""
 
 _OWN = {
     "Windows-1252": "cp1252", "Latin-1": "cp1252", "Shift_JIS": "cp932", "EUC-JP": "euc-jp", "UTF-16LE": "utf-16-le",
@@ -97,23 +103,30 @@ def encoding_of_text(data: bytes) -> tuple[str | None, str]:
     name = guess_encoding(data[: 1 << 16])[0]
     if name.startswith("UTF"):
         return _OWN[name], "zero bytes"
-    sample = data[: data.rfind(b"\n", 0, 1 << 16) + 1] or data[: 1 << 16]
-    codec, means = _OWN.get(name), "the frequent bytes"
+    lines = [line for line in data[: 1 << 18].split(b"\n") if not line.isascii()]
+    found = Counter[tuple[str, str]]()
+    for begin in range(0, min(len(lines), BLOCKS * BLOCK), BLOCK):  # a damaged line spoils one vote only
+        if (guess := _codec(b"\n".join(lines[begin : begin + BLOCK]))) is not None:
+            found[guess] += 1
+    if not found:
+        return None, "the frequent bytes"
+    codec, means = found.most_common(1)[0][0]
+    if codec in _WESTERN:
+        codec = _latin(b"\n".join(lines[: BLOCKS * BLOCK]))
+    return codec, means
+
+
+def _codec(data: bytes) -> tuple[str, str] | None:
+    """The codec of some lines, and what found it; None if nothing fits."""
+    own = _OWN.get(guess_encoding(data)[0])
     try:
         import charset_normalizer
-
-        best = charset_normalizer.from_bytes(sample, cp_isolation=[n for n in ENCODINGS if n[:3] != "utf"]).best()
-        found = best.encoding if best else None
-        known = {codecs.lookup(name).name: name for name in ENCODINGS}
-        if found and codecs.lookup(found).name in known:
-            codec, means = known[codecs.lookup(found).name], "charset-normalizer"
     except ImportError:
-        pass
-    if codec and (
-        codec in ("cp1252", *_LATIN, "mac-roman") or codec.startswith(("iso-8859-1", "iso-8859-2", "cp4", "cp8"))
-    ):
-        codec = _latin(sample) if codec != "cp874" else codec
-    return codec, means
+        return None if own is None else (own, "the frequent bytes")
+    best = charset_normalizer.from_bytes(data, cp_isolation=[name for name in ENCODINGS if name[:3] != "utf"]).best()
+    known = {codecs.lookup(name).name: name for name in ENCODINGS}
+    found = known.get(codecs.lookup(best.encoding).name) if best else None
+    return (found, "charset-normalizer") if found else None if own is None else (own, "the frequent bytes")
 
 
 def _latin(data: bytes) -> str:

@@ -1,10 +1,12 @@
 """Guesses on messy files: format, encoding, header, columns, languages, number of pairs."""
 
 import gzip
+import random
 import sys
 
 import messy
 import pytest
+from mutations import mutate_text
 
 from lscfg.errors import InputError
 from lscfg.prepare import tongues
@@ -114,3 +116,17 @@ def test_files_without_pairs(tmp_path, content, message):
     with pytest.raises(InputError) as caught:
         guess([tmp_path / "a"], Given())
     assert message in str(caught.value) and str(tmp_path / "a") in str(caught.value)
+
+
+@pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
+def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, make):
+    files = make(tmp_path).files
+    good = [file.read_bytes() for file in files]
+    for seed in range(6):
+        rng = random.Random(seed)
+        for file, data in zip(files, good, strict=True):
+            file.write_bytes(mutate_text(data[: rng.choice((len(data), 4000, 300))], rng))
+        try:
+            assert guess(files, Given()).pairs > 0
+        except InputError as error:
+            assert "\n" not in str(error)  # noqa: PT017
