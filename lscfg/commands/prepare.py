@@ -12,12 +12,12 @@ from lscfg.cli import add_action
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, output_folder
-from lscfg.io.folders import replaced_folder
+from lscfg.io.folders import make_folder, replaced_folder
 from lscfg.io.read import stream_lines
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
-from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import RECORD, Record
@@ -39,7 +39,10 @@ def add_arguments(parser: CommandParser) -> None:
         type=Path,
         help="a source text and its translation, or files with both: .tsv, .tmx, .parquet",
     )
-    add_output(corpus, "folder to write", type=output_folder("*"), metavar="DIR", required=True)
+    add_output(corpus, "folder to write; needed without --check", type=output_folder("*"), metavar="DIR")
+    corpus.add_argument(
+        "--check", action="store_true", help="print the faults of the text and what becomes of them; make no corpus"
+    )
     for name in ("dev", "test"):
         corpus.add_argument(
             f"--{name}-files",
@@ -77,6 +80,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _corpus(args: argparse.Namespace) -> None:
+    if args.output is None and not args.check:
+        raise InputError("-o: give the folder to write, or --check to examine the text only")
     given, readers, kinds = GivenSettings(args, TABLE), TEXT_READERS.settings(), TOKENISERS.settings()
     source = reader_of(args.files, given.choose(TABLE, PrepareSettings, "format"))
     tokeniser = given.choose(TABLE, PrepareSettings, "tokeniser")
@@ -85,6 +90,9 @@ def _corpus(args: argparse.Namespace) -> None:
     settings = dataclasses.replace(settings, reading=reading, tokenisation=tokenisation)
     files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))
     try:
+        if args.check:
+            _check(files, settings, args.output)
+            return
         with in_processes(args.jobs) as engine, replaced_folder(args.output, RECORD) as folder:
             record = prepare_corpus(files, settings, folder, engine)
     except SettingError as error:  # a language that no file's name ends in
@@ -92,6 +100,13 @@ def _corpus(args: argparse.Namespace) -> None:
     for line in record.summary():
         log.info(line)
     log.info(f"wrote {args.output}; each pair that was dropped is in {Path(args.output) / DROPPED}")
+
+
+def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> None:
+    health, pairs = check_health(files, settings)
+    print(health.table(pairs))
+    if folder is not None:
+        health.write(make_folder(folder), pairs)
 
 
 def _convert(args: argparse.Namespace) -> None:

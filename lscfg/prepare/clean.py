@@ -11,6 +11,7 @@ from typing import Literal, cast
 
 from lscfg.kernel import refused_characters
 from lscfg.prepare.characters import stream_safe
+from lscfg.prepare.repair import decode_entities
 
 UNICODE_FORMS = ("nfc", "nfkc", "none")
 
@@ -24,14 +25,16 @@ _ODD = re.compile(f"[{_BLANKS}{_INVISIBLE}]|  ")
 
 
 def clean(line: str, form: str = "nfc") -> str:
-    """The line in a Unicode form, its words separated by single blanks.
+    """The line in a Unicode form, its words separated by single blanks, its HTML entities decoded.
 
     Tabulators, line separators and all spaces become blanks. Other characters that no word may contain are left out:
     control characters, zero-width spaces, soft hyphens, marks of direction and annotation. U+2581 becomes ``_``.
 
     Args:
-        form: one of ``UNICODE_FORMS``.
+        form: one of ``UNICODE_FORMS``; ``none`` also keeps entities.
     """
+    if form != "none":
+        line = decode_entities(line)
     line = plain_spaces(line).replace(_PIECE_MARK, "_")
     if form != "none" and not line.isascii():
         # spaces first, since characters around them might compose; then again, since nfkc creates blanks

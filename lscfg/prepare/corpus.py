@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,7 @@ from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import count_forms, open_caser, write_forms
 from lscfg.prepare.clean import clean
+from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.reader import TEXT_READERS, reader_of
@@ -25,7 +26,7 @@ from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.spacing import without_marks
-from lscfg.prepare.suspects import Suspects
+from lscfg.prepare.suspects import DAMAGED
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
 
@@ -35,7 +36,7 @@ HELD_OUT_SETS = "dev", "test"
 BLOCK = 2000
 """Lines that a worker receives at a time."""
 
-COPY, DUPLICATE, EMPTY, HELD_OUT, LONG, RATIO = "copy", "duplicate", "empty", "held out", "long", "ratio"
+DUPLICATE, EMPTY, HELD_OUT, LONG, RATIO = "duplicate", "empty", "held out", "long", "ratio"
 NEAR_DUPLICATE = "near duplicate"
 
 
@@ -106,7 +107,7 @@ class TextSet:
 
 
 def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, engine: Engine | None = None) -> Record:
-    """Writes the corpus, its models, ``dropped.tsv`` and ``prepare.json`` into the folder; equal input, equal bytes.
+    """Writes the corpus, its models and their records into the folder; equal input, equal bytes.
 
     Pairs of the corpus beyond the limits of the settings are left out and listed: they are neither trained on nor drawn
     for dev and test, where a sentence too long to parse teaches tuning to translate shortly. Sets with files keep every
@@ -122,20 +123,15 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         if paths and getattr(settings, name):
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
     recipes = [_recipe(language, settings, marked=side == 1) for side, language in enumerate(languages)]
-    suspects = Suspects()
-    filed = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
-    sets = [_read_set(name, paths, settings, suspects) for name, paths in filed.items()]
-    train, remarks = _read_corpus(files.corpus, languages, settings, _near_pairs(sets), suspects)
-    for message in suspects.warnings():
-        log.warning(message)
-    if len(sets) > 1 and (both := len(_near_pairs(sets[:1]) & _near_pairs(sets[1:]))):
-        log.warning(f"{both:,} pairs of {sets[0].name} are in {sets[1].name}, too: {sets[1].places[0][0]}; remove them")
+    train, sets, remarks, health = _read(files, settings)
     read = len(train.places) + len(remarks)
+    train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)
     for side in range(2):
         if damage := TOKENISERS[settings.tokeniser].damage(languages[side], train.texts[side]):
             log.warning(f"{SIDES[side]} text: {damage}")
         train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0])
+    train = _without_leaks(train, [*sets, *drawn], health, remarks)
     made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
     train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
     train = _distinct(train, [*sets, *drawn], settings, remarks)
@@ -151,13 +147,69 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     counts = {done: Counter(row.reason for row in remarks if row.done == done) for done in ("dropped", "kept")}
     record = Record(settings, (made[0], made[1]), sizes, {done: dict(sorted(c.items())) for done, c in counts.items()})
     record.write(folder)
+    _finish_health(health, remarks)
+    health.write(folder, read)
+    for message in health.warnings():
+        log.warning(message)
     return record
+
+
+def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, int]:
+    """Examines raw text and makes nothing; the health of the text, and the number of pairs read.
+
+    Lengths are those in blank-separated words.
+
+    Raises:
+        InputError: a file is bad or missing.
+    """
+    train, sets, remarks, health = _read(files, settings)
+    read = len(train.places) + len(remarks)
+    train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)
+    train.words = {side: train.texts[side] for side in range(2)}
+    train = _filtered(train, settings, remarks)
+    _without_leaks(train, sets, health, remarks)
+    _finish_health(health, remarks)
+    return health, read
+
+
+def _healthy(train: TextSet, drop: Mapping[int, str], remarks: list[Remark]) -> TextSet:
+    """The training text without the pairs to drop, whose faults become remarks."""
+    remarks += [train.remark(number, "dropped", fault) for number, fault in drop.items()]
+    return train.part(train.name, [number for number in range(len(train.places)) if number not in drop])
+
+
+def _without_leaks(train: TextSet, held: Sequence[TextSet], health: Health, remarks: list[Remark]) -> TextSet:
+    """Counts sources near those of the sets that are held out, and drops them if the settings say so."""
+    sources = [source for part in held for source in part.texts[0] if source]
+    return _healthy(train, health.leaks(train.places, (train.texts[0], train.texts[1]), sources), remarks)
+
+
+def _finish_health(health: Health, remarks: Sequence[Remark]) -> None:
+    """Adds the pairs that were dropped for other reasons than a fault which the health counts itself."""
+    for row in sorted(remarks):
+        if row.done == "dropped" and row.reason not in DROPPABLE:
+            health.note(row.reason, row.done, row.path, row.line)
 
 
 # ---- reading ----
 
 
-def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspects: Suspects) -> TextSet:
+def _read(files: RawFiles, settings: PrepareSettings) -> tuple[TextSet, list[TextSet], list[Remark], Health]:
+    """The training text, the sets with files, remarks on pairs that are left out already, and the faults so far.
+
+    Raises:
+        InputError: a file is bad or missing.
+    """
+    health = Health(settings.drop, repair=settings.unicode != "none")
+    filed = {name: paths for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True) if paths}
+    sets = [_read_set(name, paths, settings, health) for name, paths in filed.items()]
+    train, remarks = _read_corpus(files.corpus, settings.languages(files.corpus), settings, _near_pairs(sets), health)
+    if len(sets) > 1 and (both := len(_near_pairs(sets[:1]) & _near_pairs(sets[1:]))):
+        log.warning(f"{both:,} pairs of {sets[0].name} are in {sets[1].name}, too: {sets[1].places[0][0]}; remove them")
+    return train, sets, remarks, health
+
+
+def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, health: Health) -> TextSet:
     """A set with files, with every line.
 
     Raises:
@@ -171,9 +223,8 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, suspe
             raise InputError(f"{len(text)} lines, but {files[0]} has {len(raw[0])}; line n belongs to line n", path)
     if not raw[0]:
         raise InputError(f"the {name} set is empty", files[0])
-    for number, pair in enumerate(zip(raw[0], raw[1], strict=True), 1):
-        suspects.add(str(files[0]), number, pair)
-    texts = tuple([clean(line, settings.unicode) for line in text] for text in raw)
+    rows = [health.repaired(str(files[0]), number, row, False) for number, row in enumerate(zip(*raw, strict=True), 1)]
+    texts = tuple([clean(line, settings.unicode) for line in text] for text in zip(*rows, strict=True))
     return TextSet(name, [(str(files[0]), number) for number in range(1, len(texts[0]) + 1)], texts)
 
 
@@ -200,7 +251,7 @@ def _read_corpus(
     languages: tuple[str, str],
     settings: PrepareSettings,
     held: set[tuple[str, ...]],
-    suspects: Suspects,
+    health: Health,
 ) -> tuple[TextSet, list[Remark]]:
     """The pairs that are good by their text alone, and remarks on the others."""
     name = reader_of(files, settings.format)
@@ -213,9 +264,10 @@ def _read_corpus(
         if not reason and (length_fault(pair.source) or length_fault(pair.target)):
             reason = LONG
         if not reason:
-            suspects.add(pair.path, pair.line, (pair.source, pair.target))
-            text = clean(pair.source, settings.unicode), clean(pair.target, settings.unicode)
-            reason = _fault(text, settings, seen, held)
+            source, target = health.repaired(pair.path, pair.line, (pair.source, pair.target))
+            text = clean(source, settings.unicode), clean(target, settings.unicode)
+            damaged = health.refuses((pair.source, pair.target))
+            reason = DAMAGED if damaged else _fault(text, settings, seen, held)
         if reason:
             remarks.append(Remark(pair.path, pair.line, train.name, "dropped", reason))
             continue
@@ -233,8 +285,6 @@ def _fault(
     """The reason to leave the clean pair out of training; empty if none."""
     if not all(text):
         return EMPTY
-    if settings.drop_copies and text[0] == text[1]:
-        return COPY
     if held and near_form(text) in held:
         return HELD_OUT
     return DUPLICATE if not settings.keep_duplicates and text in seen else ""

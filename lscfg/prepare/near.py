@@ -1,9 +1,14 @@
-"""Near duplicates: pairs that differ only in case, punctuation and blanks."""
+"""Near duplicates: pairs that differ only in case, punctuation and blanks, and texts that differ in a few words."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 class _Signs(dict[int, "str | None"]):
@@ -20,3 +25,68 @@ _SIGNS = _Signs()
 def near_form(pair: Sequence[str]) -> tuple[str, ...]:
     """A pair without case, punctuation and blanks; near duplicates have equal forms. Text of signs alone stays."""
     return tuple(unicodedata.normalize("NFKC", text).casefold().translate(_SIGNS) or text for text in pair)
+
+
+# ---- sentences that differ in a few words ----
+
+_HASHES, _BANDS = 32, 8
+"""Minimal hashes of a text, and groups of them; texts with an equal group are compared (MinHash, Broder 1997)."""
+
+_WORD = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]|\\w+"
+)
+"""A word, or a letter of a script without blanks."""
+
+
+def near_texts(lines: Sequence[str], least: float = 0.8) -> dict[int, int]:
+    """Numbers of the lines that share most words with an earlier line, and the number of that line.
+
+    Texts are near if their words in common are at least this share of the words of both, counted as multisets
+    (Jaccard). Finds nearly all such lines; time is linear, since each line is compared with one line of a group only.
+    """
+    if not lines:
+        return {}
+    hashes, found = _minimal_hashes(lines), dict[int, int]()
+    for band in np.split(hashes, _BANDS):
+        keys = band[0]
+        for row in band[1:]:
+            keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)
+        order = np.argsort(keys, kind="stable")
+        begins = np.flatnonzero(np.append(True, np.diff(keys[order]) != 0))
+        sizes = np.diff(np.append(begins, len(order)))
+        for begin, size in zip(begins[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+            first, *others = order[begin : begin + size].tolist()
+            words = Counter(_words(lines[first]))
+            for other in others:
+                if other not in found and _jaccard(words, Counter(_words(lines[other]))) >= least:
+                    found[other] = first
+    return found
+
+
+def _jaccard(one: Counter[str], other: Counter[str]) -> float:
+    union = (one | other).total()
+    return (one & other).total() / union if union else 0.0
+
+
+def _words(line: str) -> list[str]:
+    return _WORD.findall(line.casefold())
+
+
+def _minimal_hashes(lines: Sequence[str]) -> NDArray[np.uint64]:
+    """Minimal hashes of the bigrams of words of each line, [hashes, lines]."""
+    numbers: dict[str, int] = {}
+    words: list[int] = []
+    begins: list[int] = []
+    for line in lines:
+        begins.append(len(words))
+        words.append(0)
+        words += [numbers.setdefault(word, len(numbers) + 1) for word in _words(line)]
+    ids = np.array(words, np.uint64)
+    bigrams = ids * np.uint64(0x9E3779B97F4A7C15) + np.roll(ids, 1) * np.uint64(0xC2B2AE3D27D4EB4F)
+    found = []
+    for odd in np.random.default_rng(0).integers(0, 1 << 62, _HASHES, dtype=np.uint64) * np.uint64(2) + np.uint64(1):
+        mixed = (bigrams ^ (bigrams >> np.uint64(31))) * odd
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed[begins] = np.iinfo(np.uint64).max  # the mark between lines belongs to none
+        found.append(np.minimum.reduceat(mixed, begins))
+    return np.array(found)

@@ -19,7 +19,7 @@ from lscfg.version import __version__
 
 RECORD = "prepare.json"
 FORMAT = 1
-PACKAGES = ("sacremoses", "sentencepiece")
+PACKAGES = ("ftfy", "sacremoses", "sentencepiece")
 CURE = "prepare the corpus again"
 
 

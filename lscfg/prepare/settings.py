@@ -10,6 +10,7 @@ from lscfg.errors import InputError, quote
 from lscfg.io.compression import plain_name
 from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
+from lscfg.prepare.health import DROPPABLE
 from lscfg.prepare.languages import code_fault, equal_codes
 from lscfg.prepare.reader import TEXT, TEXT_READERS, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
@@ -31,7 +32,9 @@ class PrepareSettings(Declared):
     format: str | None = setting(
         None, "kind of the raw files", choices=TEXT_READERS.names(), shown="ending of their names"
     )
-    unicode: str = setting("nfc", "normal form of the text", choices=UNICODE_FORMS)
+    unicode: str = setting(
+        "nfc", "normal form of the text; none also keeps entities and mojibake", choices=UNICODE_FORMS
+    )
     tokeniser: str = setting("moses", "tokeniser of both sides", choices=TOKENISERS.names(), common=True)
     casing: str = setting(
         "true", "casing: true (as within sentences), lower (lowercase), or none (unchanged)", choices=CASINGS
@@ -39,7 +42,7 @@ class PrepareSettings(Declared):
     max_length: int = setting(100, "maximum words per sentence of the training text", least=1)
     max_ratio: float = setting(9.0, "maximum length ratio between the two sides in the training text", least=1)
     keep_duplicates: bool = setting(False, "keep duplicate training pairs")
-    drop_copies: bool = setting(False, "drop training pairs with identical sides")
+    drop: tuple[str, ...] = setting((), "faults whose pairs leave the training text", choices=DROPPABLE)
     dev: int = setting(0, "number of pairs set aside for tuning", least=0, common=True)
     test: int = setting(0, "number of pairs set aside for testing", least=0, common=True)
     seed: int = setting(1, "seed of the choice of these pairs", least=0)

@@ -14,10 +14,10 @@ from lscfg.errors import InputError
 from lscfg.io.json_files import parse_json
 from lscfg.prepare.casing import count_forms, raise_starts
 from lscfg.prepare.clean import clean, protect_words, restore_words
+from lscfg.prepare.health import Health
 from lscfg.prepare.near import near_form
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.sides import SideRecipe
-from lscfg.prepare.suspects import Suspects
 from lscfg.prepare.tokeniser import TOKENISERS
 
 SHORT = 0.04
@@ -81,7 +81,7 @@ def text_work() -> dict[str, Callable[[str], object]]:
         "sentences": lambda line: raise_starts(line, False),
         "forms": lambda line: count_forms([line], True),
         "JSON": parse_json,
-        "suspects": lambda line: Suspects().add("a", 1, (line, line)),
+        "health": lambda line: Health().repaired("a", 1, (line, line)),
     }
     for language in ("en", "uk"):
         work |= side_work("moses", language, "none")

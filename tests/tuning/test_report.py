@@ -3,6 +3,7 @@
 import copy
 import csv
 import itertools
+import json
 import random
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ from browser import CHROMIUM, browser
 from little_report import REFERENCES, SOURCES, little_content, little_manifest, row
 from sacrebleu.metrics import BLEU
 
+from lscfg.prepare.health import Health
 from lscfg.study.svg import CELL, heat_map, ticks
 from lscfg.tuning.report.content import Content, TreeRecords, charted_sentences, different_sentences
 from lscfg.tuning.report.learning import weight_shares
@@ -169,6 +171,21 @@ def test_first_screen_names_languages_text_and_date(content, manifest):
     assert "<h1>ja → en</h1>" in text and "<title>ja → en, ja-en &amp; &lt;more&gt; – lscfg</title>" in text
     origin = "ja-en & <more> · train.ja, <train>.en · 2026-01-31"
     assert origin in "".join(Page(text).text) and "<dd>1,234</dd>" in text
+
+
+def test_data_health_of_raw_text(content, manifest):
+    assert "Data health" not in render(content, manifest)
+    health = Health(drop=["copy"])
+    health.note("copy", "dropped", "/data/a.tsv", 7, ("<same>", "<same>"))
+    health.note("long", "dropped", "/data/a.tsv", 9)
+    facts = json.loads(json.dumps(health.facts(200)))
+    page = render(replace(content, health=facts), manifest)
+    section = page.split('<section id="health"')[1].split("</section>")[0]
+    text = " ".join(re.sub("<[^>]*>", " ", section).replace("&lt;", "<").replace("&gt;", ">").split())
+    assert "equal sides 1 0.50 % dropped drop" in text and "a.tsv:7 <same> → <same>" in text
+    assert "long sentences 1 0.50 % dropped max_length" in text and "/data" not in text
+    facts = Health().facts(200)
+    assert "No fault was found in 200 pairs." in render(replace(content, health=facts), manifest)
 
 
 def test_test_bleu_follows_the_name(content, manifest):

@@ -14,6 +14,7 @@ from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
 from lscfg.io.compression import plain_name
 from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.prepare.health import HEALTH
 from lscfg.prepare.languages import code_fault, equal_codes
 from lscfg.tuning.experiment.schema import Corpus, RawCorpus
 from lscfg.tuning.experiment.stage import files_in
@@ -68,7 +69,8 @@ def report_content(path: Path, run: Run, results: dict[str, object]) -> Content:
     size = len(run.lines(texts.dev_source)[0])
     own = results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees, unknown
     corpus = tuple(file.name for file in _training_files(run.experiment.corpus))
-    return Content(path.stem, *own, _languages(run.experiment), corpus, size)
+    health = run.json(texts.prepared / HEALTH) if texts.prepared else None
+    return Content(path.stem, *own, _languages(run.experiment), corpus, size, health)
 
 
 def _training_files(corpus: Corpus | RawCorpus) -> tuple[Path, ...]:

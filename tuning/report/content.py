@@ -75,6 +75,8 @@ class Content:
     """Names of the files of the training text."""
     dev_sentences: int = 0
     """Size of the development set; 0: unknown."""
+    health: dict[str, Any] | None = None
+    """Content of health.json; None unless the text was prepared."""
 
     @property
     def name(self) -> str:

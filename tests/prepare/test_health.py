@@ -1,0 +1,253 @@
+"""Data health: faults planted at known lines of clean text are found, and nothing else is."""
+
+import json
+import random
+
+import pytest
+
+from lscfg.cli import main
+from lscfg.prepare.corpus import RawFiles, check_health, prepare_corpus
+from lscfg.prepare.health import DROPPABLE, FAULTS, HEALTH, Health
+from lscfg.prepare.near import near_texts
+from lscfg.prepare.profiles import foreign_sentences
+from lscfg.prepare.repair import decode_entities, is_misread, repaired_encoding, without_formatting
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.suspects import numbers_differ
+
+PAIRS, PLANTED = 1200, 20
+
+
+ONE = ("str", "sch", "k", "w", "b", "z", "pf"), ("ei", "ü", "a", "ö", "ie")
+OTHER = ("th", "n", "l", "d", "y", "r", "s"), ("ou", "e", "i", "ee", "o")
+
+
+def clean_text(seed=1):
+    """Different pairs of two made-up languages, whose translations are word by word."""
+    draw = random.Random(seed)
+    words = [
+        ["".join(draw.choice(onsets) + draw.choice(vowels) for _ in range(size)) for onsets, vowels in (ONE, OTHER)]
+        for size in draw.choices(range(1, 5), k=600)
+    ]
+    pairs = []
+    for _ in range(PAIRS):
+        chosen = draw.choices(words, k=draw.randint(5, 16))
+        pairs.append(tuple(" ".join(side) + "." for side in zip(*chosen, strict=True)))
+    return pairs
+
+
+PLANTS = {
+    "entities": lambda s, t: (s.replace(" ", " &uuml;ber &amp; ", 1), t),
+    "markup": lambda s, t: (s, f"<b>{t}</b>"),
+    "mojibake": lambda s, t: (f"{s} schön für".encode().decode("cp1252"), t),
+    "tags": lambda s, t: (s, f"{t} <Enter>"),
+    "damaged": lambda s, t: (s, t.replace("e", "\ufffd")),
+    "script": lambda s, t: (f"Привет {s}", t),
+    "copy": lambda s, t: (s, s.upper()),
+    "language": lambda s, t: (t, s),
+    "length": lambda s, t: (s, " ".join(t.split()[:1])),
+    "numbers": lambda s, t: (f"{s} 1.250", f"{t} 1,260"),
+}
+
+
+def planted(tmp_path, *kinds):
+    """Files with faults, and the lines of each kind."""
+    draw, pairs, lines = random.Random(2), clean_text(), {}
+    places = draw.sample(range(1, PAIRS), PLANTED * len(kinds))
+    for number, kind in enumerate(kinds):
+        lines[kind] = places[number * PLANTED : (number + 1) * PLANTED]
+        for place in lines[kind]:
+            pairs[place] = PLANTS[kind](*pairs[place])
+    return write(tmp_path, pairs), lines
+
+
+def write(folder, pairs):
+    files = folder / "a.de", folder / "a.en"
+    for file, side in zip(files, zip(*pairs, strict=True), strict=True):
+        file.write_text("".join(f"{line}\n" for line in side), encoding="utf-8")
+    return files
+
+
+def settings(**given):
+    return PrepareSettings(tokeniser="none", casing="none", **given)
+
+
+@pytest.fixture
+def all_examples(monkeypatch):
+    """Findings with every line."""
+    monkeypatch.setattr("lscfg.prepare.health.EXAMPLES", 10**6)
+
+
+@pytest.mark.usefixtures("all_examples")
+def test_planted_faults_are_found_and_nothing_else(tmp_path):
+    pytest.importorskip("ftfy")
+    files, lines = planted(tmp_path, *PLANTS)
+    health, read = check_health(RawFiles(files), settings())
+    found = {one.fault: {example.line - 1 for example in one.examples} for one in health.findings()}
+    assert read == PAIRS and found.keys() - PLANTS.keys() <= {"ratio"}
+    faulty = {place for places in lines.values() for place in places}
+    for kind, places in lines.items():
+        right, wrong = found[kind] & {*places}, found[kind] - faulty
+        assert len(right) >= 0.95 * PLANTED and len(wrong) <= 0.02 * len(right), kind
+
+
+@pytest.mark.usefixtures("all_examples")
+def test_repeated_near_and_leaking_sentences(tmp_path):
+    pairs = clean_text()
+    for number in range(100, 125):
+        pairs[number] = "Impressum und Datenschutz .", pairs[number][1]
+    for number in range(200, 230):
+        pairs[number] = pairs[number - 200][0] + " pfü", pairs[number - 200][1] + " thou"
+    held = [pairs[number] for number in range(300, 320)]
+    files = write(tmp_path, pairs)
+    (tmp_path / "held").mkdir()
+    test = write(tmp_path / "held", [(source.replace(".", " !"), "other words") for source, _ in held])
+    health, _ = check_health(RawFiles(files, test=test), settings())
+    found = {one.fault: [example.line - 1 for example in one.examples] for one in health.findings()}
+    assert found["boilerplate"] == [*range(103, 125)]  # the first three do not count
+    assert len({*found["near"]} & {*range(200, 230)}) >= 28 and {*found["near"]} <= {*range(200, 230)}
+    assert found["leak"] == [*range(300, 320)]
+
+
+def test_clean_text_has_no_fault(tmp_path):
+    health, _ = check_health(RawFiles(write(tmp_path, clean_text(3))), settings())
+    assert health.findings() == [] and health.table(PAIRS) == "1,200 pairs, no fault found"
+
+
+def test_faults_are_dropped_only_on_demand(tmp_path):
+    pytest.importorskip("ftfy")
+    files, lines = planted(tmp_path, *PLANTS)
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "left").mkdir()
+    kept = prepare_corpus(RawFiles(files), settings(), tmp_path / "kept")
+    left = prepare_corpus(RawFiles(files), settings(drop=DROPPABLE), tmp_path / "left")
+    gone = {f"{kind}": len(places) for kind, places in lines.items() if kind in DROPPABLE}
+    assert kept.counts["dropped"].keys() <= {"ratio"}
+    assert {kind: left.counts["dropped"][kind] for kind in gone} == pytest.approx(gone, abs=1)
+    facts = json.loads((tmp_path / "left" / HEALTH).read_text())
+    found = {one["fault"]: one for one in facts["findings"]}
+    assert facts["pairs"] == PAIRS and found["copy"]["done"] == "dropped" and found["copy"]["setting"] == "drop"
+    assert found["entities"]["done"] == "repaired" and len(found["entities"]["examples"]) == 5
+    dropped = (tmp_path / "left" / "dropped.tsv").read_text().splitlines()
+    assert f"{files[0]}\t{min(lines['script']) + 1}\ttrain\tdropped\tscript" in dropped
+
+
+def test_nothing_is_repaired_without_a_unicode_form(tmp_path):
+    pytest.importorskip("ftfy")
+    files, _ = planted(tmp_path, "entities", "markup", "mojibake")
+    (tmp_path / "out").mkdir()
+    prepare_corpus(RawFiles(files), settings(unicode="none"), tmp_path / "out")
+    text = "".join((tmp_path / "out" / f"train.{side}").read_text() for side in ("de", "en"))
+    assert "&uuml;" in text and "<b>" in text and "schÃ¶n" in text
+    found = json.loads((tmp_path / "out" / HEALTH).read_text())["findings"]
+    assert {one["done"] for one in found} == {"kept"}
+
+
+def test_a_header_is_found(tmp_path):
+    files = write(tmp_path, [("Deutsch", "Englisch"), *clean_text()])
+    (finding,) = check_health(RawFiles(files), settings())[0].findings()
+    assert (finding.fault, finding.pairs, finding.examples[0].line) == ("header", 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "decoded"),
+    [
+        ("&quot;a&quot; &amp; b", '"a" & b'),
+        ("&amp;amp;quot;a", '"a'),
+        ("&#8211; &#x2013; &#150;", "– – –"),
+        ("AT&T; &nosuch; &#0; &#xD800; R&D", "AT&T; &nosuch; &#0; &#xD800; R&D"),
+        ("&lt;b&gt;", "<b>"),
+    ],
+)
+def test_entities(text, decoded):
+    assert decode_entities(text) == decoded == decode_entities(decoded)
+
+
+def test_formatting_tags():
+    assert without_formatting('a<B class="x">b</B> c<br/>d <Enter> 1 < 2 > 0') == "ab c d <Enter> 1 < 2 > 0"
+
+
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [("MÃ¤dchen", "Mädchen"), ("donâ€™t", "don’t"), ("ÐŸÑ€Ð¸Ð²ÐµÑ‚", "Привет")],
+)
+def test_mojibake_is_repaired(text, fixed):
+    pytest.importorskip("ftfy")
+    assert is_misread(text) and repaired_encoding(text) == fixed
+
+
+@pytest.mark.parametrize("text", ["„Ä“ – daß“ Ñandú", "L’été à Évry", "Ærø Åland", "漢字かな", "ascii"])
+def test_good_text_is_not_repaired(text):
+    pytest.importorskip("ftfy")
+    assert not is_misread(text) and repaired_encoding(text) == text
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "differ"),
+    [
+        ("1.000 Euro", "1,000 euros", False),
+        ("2 Männer", "two men", False),
+        ("2 Männer", "3 men", True),
+        ("um 12:30", "at 12:30", False),
+        ("３ 人", "3 people", False),
+        ("siehe www.a.de.", "see www.a.de", False),
+        ("siehe https://a.de/1", "see https://a.de/2", True),
+        ("an a@b.de", "to c@b.de", True),
+    ],
+)
+def test_numbers_and_addresses(source, target, differ):
+    assert numbers_differ(source, target) is differ
+
+
+def test_near_texts_agree_with_all_comparisons():
+    """Nearly all lines of which an earlier one shares 80 % of the words are found, and no other."""
+    draw = random.Random(4)
+    words = [f"w{number}" for number in range(60)]
+    lines = [" ".join(draw.choices(words, k=12)) for _ in range(150)]
+    for _ in range(100):
+        line = draw.choice(lines[:150]).split()
+        line[draw.randrange(12)] = draw.choice(words)
+        lines.append(" ".join(line))
+
+    def share(one, other):
+        one, other = one.split(), other.split()
+        common = sum(min(one.count(word), other.count(word)) for word in {*one})
+        return common / (len(one) + len(other) - common)
+
+    expected = {
+        number for number, line in enumerate(lines) if any(share(line, other) >= 0.8 for other in lines[:number])
+    }
+    found = near_texts(lines)
+    assert all(other < number and share(lines[number], lines[other]) >= 0.8 for number, other in found.items())
+    assert len(found) >= 0.9 * len(expected) > 80
+    assert near_texts([]) == near_texts(["", "", "."]) == {}
+
+
+def test_few_pairs_have_no_profile():
+    one, other = foreign_sentences(["a b c"] * 10, ["d e f"] * 10)
+    assert not one.any() and not other.any()
+
+
+def test_examples_are_few_and_short():
+    health = Health()
+    for line in range(1, 9):
+        health.note("copy", "kept", "a", line, ("x" * 500, "y"))
+    (finding,) = health.findings()
+    assert finding.pairs == 8 and [example.line for example in finding.examples] == [1, 2, 3, 4, 5]
+    assert len(finding.examples[0].source) == 160 and {*DROPPABLE} <= FAULTS.keys()
+
+
+def test_check_prints_the_table_and_writes_json(tmp_path, capsys):
+    pytest.importorskip("ftfy")
+    files, lines = planted(tmp_path, "entities", "copy")
+    assert main(["prepare", "corpus", *map(str, files), "--check", "-o", str(tmp_path / "out")]) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith("1,200 pairs\n") and 'drop = ["copy"] drops them' in printed
+    assert f"  a.de:{min(lines['copy']) + 1}  " in printed
+    assert json.loads((tmp_path / "out" / HEALTH).read_text())["pairs"] == PAIRS
+    assert [path.name for path in (tmp_path / "out").iterdir()] == [HEALTH]
+
+
+def test_a_corpus_needs_a_folder(tmp_path, capsys):
+    files = write(tmp_path, [("a b", "c d")])
+    assert main(["prepare", "corpus", *map(str, files)]) == 1
+    assert "-o: give the folder to write, or --check to examine the text only" in capsys.readouterr().err
