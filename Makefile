@@ -7,6 +7,8 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # Tests that run at the same time.
 JOBS ?= auto
+# pytest keeps the assertions that it rewrites: 15 s of each later run.
+export PYTHONDONTWRITEBYTECODE =
 DIST = build/dist
 SANITIZED = build/sanitized
 

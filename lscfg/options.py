@@ -141,8 +141,8 @@ def add_text(parser: argparse._ActionsContainer, links: str = "word alignments i
     Args:
         links: description of the alignment files, one or more; empty for none.
     """
-    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenized source text, one sentence per line")
-    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenized translation, line by line")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised source text, one sentence per line")
+    parser.add_argument("target", type=InputFile, metavar="TARGET", help="tokenised translation, line by line")
     if links:
         parser.add_argument("alignment", type=InputFile, metavar="ALIGNMENT", nargs="+", help=links)
 
@@ -160,7 +160,7 @@ def add_reference(parser: argparse._ActionsContainer, required: bool = True) -> 
         metavar="TEXT",
         required=required,
         action="append",
-        help="tokenized reference, one sentence per line; repeat for several references",
+        help="tokenised reference, one sentence per line; repeat for several references",
     )
 
 

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("model", type=InputFile, metavar="MODEL", help="model of lscfg estimate")
     add_output(parser, "model to write", metavar="MODEL", required=True)
-    parser.add_argument("--cp", type=int, required=True, metavar="R", help="most components per tensor")
+    parser.add_argument("--cp", type=int, required=True, metavar="R", help="maximum components per tensor")
     parser.add_argument(
         "--tolerance",
         type=float,

@@ -28,7 +28,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="TEXT",  # argparse of Python 3.11 shows no tuple of an argument
-        help="tokenized source side of the corpus; for --rules that need text, also its translation and alignments",
+        help="tokenised source side of the corpus; for --rules that need text, also its translation and alignments",
     )
     add_output(parser, "model to write", metavar="MODEL", required=True)
     parser.list_names("context models", [(name, CONTEXT_MODELS[name].HELP) for name in CONTEXT_MODELS])

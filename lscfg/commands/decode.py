@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         type=file_or_stream,
         metavar="TEXT",
-        help="tokenized sentences, one per line; - translates standard input line by line, a bad line as an empty one",
+        help="tokenised sentences, one per line; - translates standard input line by line, a bad line as an empty one",
     )
     add_config(parser)
     add_weights(parser)

@@ -14,7 +14,7 @@ from lscfg.options import add_output
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument(
-        "text", type=InputFile, metavar="TEXT", help="tokenized text, one sentence per line, .gz allowed"
+        "text", type=InputFile, metavar="TEXT", help="tokenised text, one sentence per line, .gz allowed"
     )
     add_output(parser, "ARPA file to write, .gz allowed", required=True)
     parser.add_argument(

@@ -23,7 +23,7 @@ AnyModel = TypeVar("AnyModel", bound=Parameters | Estimate)
 class ContextSettings(Declared):
     """Settings of all context models."""
 
-    min_word: int = setting(3, "least number of tokens with a word; rarer words count as one word", least=1)
+    min_word: int = setting(3, "minimum number of tokens with a word; rarer words count as one word", least=1)
     max_targets: int = setting(20, "most frequent target sides of each source side to choose among", least=2)
     seed: int = setting(1, "seed of all random choices", least=0)
 

@@ -42,8 +42,8 @@ class LoglinearSettings(PassSettings, defaults={"passes": 3}):
     """
 
     penalty: float = setting(2.0, "inverse variance of the weights' prior", above=0)
-    min_count: int = setting(2, "least number of tokens of an outcome for which an item gets a weight", least=1)
-    max_tokens: int = setting(5_000_000, "most tokens to learn from; a larger text is sampled at random", least=1)
+    min_count: int = setting(2, "minimum number of tokens of an outcome for which an item gets a weight", least=1)
+    max_tokens: int = setting(5_000_000, "maximum tokens to learn from; a larger text is sampled at random", least=1)
     batch: int = setting(4096, "tokens per step: their gradients are summed before weights change", least=1)
 
 

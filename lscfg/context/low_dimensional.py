@@ -45,7 +45,7 @@ class ViewSettings(WindowSettings):
     """Settings of low-dimensional context models."""
 
     bag: bool = setting(False, "ignore the distance of words to the rule")
-    min_count: int = setting(2, "least number of tokens of a rule that is scored", least=1)
+    min_count: int = setting(2, "minimum number of tokens of a rule that is scored", least=1)
     gaps: bool = setting(False, "also use the first and last word and the length of each gap of a rule")
 
     @property

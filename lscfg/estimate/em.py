@@ -68,7 +68,7 @@ class Iterations(Declared):
     """
 
     m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M", common=True)
-    iterations: int = setting(25, "most iterations", least=0, common=True)
+    iterations: int = setting(25, "maximum iterations", least=0, common=True)
     restarts: int = setting(1, "random restarts, of which the best model is kept", least=1)
     seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0, common=True)
     shrink_source: float = setting(

@@ -49,7 +49,7 @@ class SpectralSettings(Declared):
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
     seed: int = setting(1, "seed of the start vectors of the decomposition", least=0, common=True)
-    min_count: int = setting(1, "least number of examples of a feature", least=1)
+    min_count: int = setting(1, "minimum number of examples of a feature", least=1)
     scaling: bool = setting(True, "no scaling of features by their frequency")
     smoothing: float = setting(
         0.0, "C of Cohen et al. 2013: weight of moments of lower order; 0: none", least=0, metavar="C"

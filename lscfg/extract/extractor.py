@@ -38,7 +38,7 @@ class GluedSettings(ExtractorSettings):
     """Settings of grammars whose rules the decoder's glue joins."""
 
     max_span: int = setting(
-        15, "most words that a rule other than glue covers; replaces the decoder's limit", least=1, part=DECODE
+        15, "maximum words that a rule other than glue covers; replaces the decoder's limit", least=1, part=DECODE
     )
 
 

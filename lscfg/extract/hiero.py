@@ -26,14 +26,14 @@ class HieroLimits(Declared):
         InputError: a limit is out of range.
     """
 
-    max_phrase: int = setting(10, "most source words of a phrase pair", least=1, most=1000)
+    max_phrase: int = setting(10, "maximum source words of a phrase pair", least=1, most=1000)
     max_target_phrase: int = setting(
-        0, "most target words of a phrase pair; 0: no limit, or max_phrase for loose pairs", least=0, most=1000
+        0, "maximum target words of a phrase pair; 0: no limit, or max_phrase for loose pairs", least=0, most=1000
     )
-    max_symbols: int = setting(5, "most words and nonterminals on the source side of a rule", least=1, most=1000)
-    max_arity: int = setting(2, "most nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
+    max_symbols: int = setting(5, "maximum words and nonterminals on the source side of a rule", least=1, most=1000)
+    max_arity: int = setting(2, "maximum nonterminals of a rule", least=0, most=MAX_TENSOR_ARITY)
     loose: bool = setting(False, "allow words without links at the borders of phrase pairs")
-    min_hole: int = setting(1, "least source words of a phrase pair that becomes a nonterminal", least=1, most=1000)
+    min_hole: int = setting(1, "minimum source words of a phrase pair that becomes a nonterminal", least=1, most=1000)
     no_singletons: bool = setting(False, "leave out rules that occur once and have more than one source word")
 
     @property

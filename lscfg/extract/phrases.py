@@ -32,7 +32,7 @@ MAX_TARGETS = 20
 class PhrasePairSettings(ExtractorSettings, defaults={"max_targets": MAX_TARGETS}):
     """Settings of phrase pairs and their grammar."""
 
-    max_words: int = setting(MAX_WORDS, "most source words of a phrase pair", least=1)
+    max_words: int = setting(MAX_WORDS, "maximum source words of a phrase pair", least=1)
 
 
 class PhraseRules(RuleCounts):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections import Counter
@@ -12,6 +11,7 @@ from itertools import chain, islice
 import numpy as np
 
 from lscfg.errors import InputError, quote
+from lscfg.io.numbers import parse_number
 from lscfg.io.read import stream_lines
 from lscfg.log import warning
 
@@ -53,12 +53,9 @@ def parse_vectors(lines: Iterable[str], path: str | os.PathLike[str], words: Col
             twice.append(word)
             continue
         try:
-            own = [float(field) for field in fields]
+            values[number[word]] = [parse_number(field) for field in fields]
         except ValueError as error:
-            raise InputError(f"{error}; make the vectors again", path, line) from None
-        if not all(map(math.isfinite, own)):
-            raise InputError(f"the vector of {quote(word)} is not finite; make the vectors again", path, line)
-        values[number[word]] = own
+            raise InputError(f"vector of {quote(word)}: {error}; make the vectors again", path, line) from None
     if header and header[0] != line - 1:
         warning(f"{path}: the first line announces {header[0]} vectors, {line - 1} are there; the file may be cut off")
     if twice:

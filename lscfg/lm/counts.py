@@ -74,7 +74,7 @@ def tokenized_lines(path: str | os.PathLike[str]) -> Iterator[list[str]]:
         )
     if empty:
         raise InputError(
-            "no words to estimate a model from; use a text with one tokenized sentence per line, as from lscfg prepare",
+            "no words to estimate a model from; use a text with one tokenised sentence per line, as from lscfg prepare",
             path,
         )
 

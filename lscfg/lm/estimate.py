@@ -171,7 +171,7 @@ def estimate_ngrams(
     prune: Sequence[int] = (),
     discount_fallback: Sequence[float] | None = None,
 ) -> NgramModel:
-    """Estimates a model from a text with one tokenized sentence per line (UTF-8, may be compressed).
+    """Estimates a model from a text with one tokenised sentence per line (UTF-8, may be compressed).
 
     Args:
         path: the text.

@@ -38,7 +38,7 @@ def build_lm(
     """Estimates an n-gram model (interpolated modified Kneser-Ney) from a text and writes it in ARPA, atomically.
 
     Args:
-        text_path: one tokenized sentence per line, UTF-8, may be compressed.
+        text_path: one tokenised sentence per line, UTF-8, may be compressed.
         arpa_path: the file to write; compressed if its name ends in .gz.
         order: length of the longest n-grams, 2..6.
         prune: n-grams up to these raw counts are dropped; one threshold for each order, never falling.

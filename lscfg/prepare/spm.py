@@ -24,7 +24,7 @@ LONGEST = 1 << 20
 class SubwordSettings(Declared):
     """The models of both sides."""
 
-    vocabulary: int = setting(8000, "most pieces of each side", least=8)
+    vocabulary: int = setting(8000, "maximum pieces of each side", least=8)
     model_type: str = setting("unigram", "model that is trained", choices=("unigram", "bpe"))
     character_coverage: float = setting(1.0, "share of the text's characters that have pieces", above=0.9, most=1)
     source_model: Path | None = setting(None, "model of the source side; without one it is trained")

@@ -30,7 +30,7 @@ class InventorySettings(Declared):
 
     max_words: int = setting(MAX_WORDS, "largest number of source words of a phrase pair", least=1)
     max_targets: int = setting(MAX_TARGETS, "most frequent target sides kept for each source phrase", least=1)
-    min_count: int = setting(MIN_COUNT, "least number of tokens of a phrase pair", least=1)
+    min_count: int = setting(MIN_COUNT, "minimum number of tokens of a phrase pair", least=1)
 
 
 @dataclass(frozen=True)

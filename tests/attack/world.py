@@ -10,22 +10,13 @@ from pathlib import Path
 
 import pyarrow
 from cases import run_case
+from latent_system import INI, WEIGHTS
 from pyarrow import parquet
 from workbooks import workbook
 
 from lscfg import demo
 
 PAIRS = 60
-
-INI = """formalism=scfg
-grammar=g.gz
-feature_function=WordPenalty
-feature_function=KLanguageModel lm.arpa
-feature_function=LSCFG model=em.lscfg features=ratios,context
-add_pass_through_rules=true
-scfg_max_span_limit=100
-scfg_no_hiero_glue_grammar=true
-"""
 
 MOSES = """[input-factors]
 0
@@ -51,8 +42,6 @@ TranslationModel1= 1
 LM0= 0.5
 LatentSCFG0= 0.1 0.1 0.1
 """
-
-WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentTarget 0.1\n"
 
 EXPERIMENT = """[corpus]
 source = "t.ja"

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cdec_runs import SENTENCES, write_system
+from native import stub_driver
 
-from lscfg.adapter import compile_adapter, link
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions
 
-STUBS = Path(__file__).resolve().parents[1] / "plugin_stubs" / "cdec"
 GLUE_TOP, GLUE, PASS = range(3)
 """Rules of every grammar, whose numbers follow those of the rules that it lists."""
 
@@ -25,16 +24,7 @@ Named = list[dict[str, float]]
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("driver")
-    with pytest.MonkeyPatch.context() as patch:
-        flags = os.environ.get("STUB_FLAGS", "")
-        patch.setenv("CC", f"{os.environ.get('CC', 'gcc')} {flags}")
-        patch.setenv("CXX", f"{os.environ.get('CXX', 'g++')} {flags} -Wall -Wextra -Werror -Wno-invalid-offsetof")
-        objects = compile_adapter("cdec", [f"-I{STUBS}"], folder)
-        link(
-            ["-std=c++14", f"-I{STUBS}", str(STUBS / "driver.cc"), *objects, "-lm", "-lpthread"], folder / "cdec_driver"
-        )
-    return folder / "cdec_driver"
+    return stub_driver("cdec", tmp_path_factory.mktemp("driver"), "-Wno-invalid-offsetof")
 
 
 @pytest.fixture

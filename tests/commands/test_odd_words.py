@@ -4,6 +4,7 @@ import random
 
 import pytest
 from commands_here import run_here
+from latent_system import INI, WEIGHTS
 
 from lscfg.corpus.parallel import plain_fault
 from lscfg.io.read import read_lines
@@ -22,18 +23,6 @@ REFUSED = {"|||", "[X]", "[X,1]", "[S]", "[X,1][X,2]", "[NP,12]", "((('a',1,1)))
 
 RESERVED = {"<s>", "</s>", "<unk>", "<UNK>"}
 """Words that language models refuse."""
-
-INI = """formalism=scfg
-grammar=g.gz
-feature_function=WordPenalty
-feature_function=KLanguageModel lm.arpa
-feature_function=LSCFG model=em.lscfg features=ratios,context
-add_pass_through_rules=true
-scfg_max_span_limit=100
-scfg_no_hiero_glue_grammar=true
-"""
-
-WEIGHTS = "LanguageModel 1\nEgivenF -1\nPassThrough -5\nWordPenalty -2\nLatentTarget 0.1\n"
 
 STEPS = """align SRC TGT -o al --aligner fast-align --save aligner
 align SRC TGT -o again --model aligner

@@ -7,8 +7,9 @@ from lscfg.io.vectors import read_vectors
 
 VECTORS = {
     "a 1 0\nb 1\n": "vectors:2: 1 values, but 2 on other lines",
-    "a 1 nan\n": "vectors:1: the vector of 'a' is not finite",
-    "a 1 x\n": "vectors:1: could not convert string to float: 'x'",
+    "a 1 nan\n": "vectors:1: vector of 'a': 'nan' is not finite",
+    "a 1 x\n": "vectors:1: vector of 'a': 'x' is not a number",
+    "a 1 1_0\n": "vectors:1: vector of 'a': '1_0' is not a number",
     "c 1 0\n": "vectors: no word of the text has a vector",
     "a\n": "vectors:1: 0 values",
     "a 1 0\nb 1 0\na 1 0 2\n": "vectors:3: 3 values, but 2 on other lines",

@@ -5,32 +5,22 @@ The stand-ins in ``tests/plugin_stubs/moses`` declare what the plug-in uses. ``m
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from cdec_runs import RULES, SENTENCES, write_system
+from native import stub_driver
 
-from lscfg.adapter import compile_adapter, link
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
 
-STUBS = Path(__file__).resolve().parents[1] / "plugin_stubs" / "moses"
 PASS = 2
 """The rule that passes a word on, whose number follows those of the grammar and of two glue rules."""
 
 
 @pytest.fixture(scope="module")
 def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("driver")
-    with pytest.MonkeyPatch.context() as patch:
-        flags = os.environ.get("STUB_FLAGS", "")
-        patch.setenv("CC", f"{os.environ.get('CC', 'gcc')} {flags}")
-        patch.setenv("CXX", f"{os.environ.get('CXX', 'g++')} {flags} -Wall -Wextra -Werror")
-        objects = compile_adapter("moses", [f"-I{STUBS}"], folder)
-        parts = [str(STUBS / "driver.cc"), *objects, "-lm", "-lpthread"]
-        link(["-std=c++14", f"-I{STUBS}", *parts], folder / "moses_driver")
-    return folder / "moses_driver"
+    return stub_driver("moses", tmp_path_factory.mktemp("driver"))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lscfg.adapter import kernel_facts
+from lscfg.adapter import compile_adapter, kernel_facts, link
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = f"-I{ROOT / 'plugin' / 'include'}"
@@ -95,3 +95,19 @@ def has_sanitizers(folder: Path, compiler: str) -> bool:
         [compiler, *SANITIZERS, folder / "empty.c", "-o", folder / "empty"], capture_output=True, check=False
     )
     return made.returncode == 0 and subprocess.run([folder / "empty"], capture_output=True, check=False).returncode == 0
+
+
+def stub_driver(decoder: str, folder: Path, *warnings: str) -> Path:
+    """Compiles a plug-in against our own stand-ins for a decoder's headers, with the driver that calls it.
+
+    Args:
+        decoder: folder of ``tests/plugin_stubs``; folder: of the program; warnings: flags besides ``STRICT``.
+    """
+    stubs, flags = ROOT / "tests" / "plugin_stubs" / decoder, os.environ.get("STUB_FLAGS", "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", f"{os.environ.get('CC', 'gcc')} {flags}")
+        patch.setenv("CXX", " ".join([os.environ.get("CXX", "g++"), flags, *STRICT, *warnings]))
+        objects = compile_adapter(decoder, [f"-I{stubs}"], folder)
+        parts = [str(stubs / "driver.cc"), *map(str, objects), "-lm", "-lpthread"]
+        link(["-std=c++14", f"-I{stubs}", *parts], folder / f"{decoder}_driver")
+    return folder / f"{decoder}_driver"

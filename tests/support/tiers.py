@@ -12,7 +12,11 @@ MARKS = {
     "installs": ("test_install.py::*",),
     "browser": ("tuning/test_report.py::test_in_a_browser*",),
     "site": ("test_documents.py::test_the_site_can_be_made", "test_tutorial.py::test_the_cells_run"),
-    "cluster": ("*/test_cluster*.py::*", "*/test_sample_cluster.py::*"),
+    "cluster": (
+        "*/test_cluster*.py::*",
+        "*/test_sample_cluster.py::*",
+        "induce/test_biparse_shards.py::test_a_cluster*",
+    ),
     "hosts": ("moses_bridge/test_moses_plugin.py::*", "tuning/test_hosts.py::test_*_optimisers_raise_bleu*"),
     "runs": (
         "tuning/experiment/test_experiment.py::*",
@@ -20,7 +24,13 @@ MARKS = {
         "tuning/experiment/test_quick_run.py::*",
         "tuning/experiment/test_damaged_cache.py::*",
         "tuning/experiment/test_latent_starts.py::*",
+        "tuning/experiment/test_*.py::test_an_experiment_runs_with*",
+        "tuning/experiment/test_bad_settings.py::test_more_states_than_fit*",
+        "tuning/experiment/test_margin_run.py::test_margin_is_a_system",
+        "tuning/experiment/test_plan.py::test_the_plan_says*",
+        "tuning/experiment/test_sampled_run.py::*",
         "corpus/test_saved_aligners.py::*",
+        "corpus/test_corpus.py::test_iterations_of_the_alignment",
     ),
     "neural": ("experiments/test_neural.py::test_two_epochs*",),
     "attack": (

@@ -31,7 +31,7 @@ def add_arguments(parser: CommandParser) -> None:
         nargs="+",
         help="grammar, cdec.ini (which also sets the parser), or folder of grammars of single sentences",
     )
-    add_source(parser, "tokenized source sentences, one per line", required=True)
+    add_source(parser, "tokenised source sentences, one per line", required=True)
     add_reference(parser)
     parser.add_argument(
         "--pops",

@@ -33,7 +33,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=NamedFile,
         metavar="NAME=FILE",
         nargs="+",
-        help="tokenized output of a system; repeat NAME for several tunings",
+        help="tokenised output of a system; repeat NAME for several tunings",
     )
     add_reference(parser)
     parser.add_argument("--baseline", metavar="NAME", help="system to test the others against (default: no test)")

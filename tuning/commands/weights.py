@@ -36,7 +36,7 @@ OF_EXPERIMENTS = ("runs", "latent_starts", "weights")
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
     add_config(parser)
-    add_source(parser, "tokenized source side of the development set, one sentence per line", required=True)
+    add_source(parser, "tokenised source side of the development set, one sentence per line", required=True)
     add_reference(parser)
     add_weights(parser, "start weights", required=True)
     add_output(

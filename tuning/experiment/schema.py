@@ -170,7 +170,7 @@ class DecoderSettings(Declared):
 
     name: str = setting(EMBEDDED, "decoder, built in or an installed program", choices=DECODER_HOSTS.names())
     plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
-    max_span: int = setting(100, "most words that a rule covers", least=1)
+    max_span: int = setting(100, "maximum words that a rule covers", least=1)
     pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
 
     @property

@@ -16,7 +16,7 @@ class MarginSettings(Declared):
         SettingError: a value is out of its range.
     """
 
-    passes: int = setting(2, "most passes over the pairs", least=1, most=1000, common=True)
+    passes: int = setting(2, "maximum passes over the pairs", least=1, most=1000, common=True)
     pairs: int = setting(0, "sentence pairs to translate, sampled at random; 0: all", least=0)
     folds: int = setting(
         5, "parts of the text, each translated with the rules and language model of the others", least=2, most=100

@@ -44,9 +44,9 @@ class Metric(Kind[SettingsT]):
         """The statistics of each sentence, [sentences, width].
 
         Args:
-            output: tokenized translations.
+            output: tokenised translations.
             references: one document per reference set, each with a line per translation.
-            source: tokenized source sentences; may be empty if ``FROM_TEXT``.
+            source: tokenised source sentences; may be empty if ``FROM_TEXT``.
 
         Raises:
             InputError: a setting is missing or a file is not there.
@@ -88,7 +88,7 @@ class SacrebleuMetric(Metric[Declared]):
     Settings = Declared
 
     def scorer(self) -> Scorer:
-        """The metric, for text that is tokenized already."""
+        """The metric, for text that is tokenised already."""
         raise NotImplementedError
 
     def statistics(

@@ -30,7 +30,7 @@ class RuleChoices(Declared):
     """Settings of the choices of rules."""
 
     max_targets: int = setting(MAX_TARGETS, "most frequent target sides of each source side; 0: all", least=0)
-    floor: float = setting(1e-6, "least value of a logarithm's argument", above=0)
+    floor: float = setting(1e-6, "minimum value of a logarithm's argument", above=0)
     negative: str = setting("flip", "value of a negative marginal: its absolute value, or 0", choices=NEGATIVE)
 
 

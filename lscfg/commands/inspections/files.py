@@ -12,7 +12,7 @@ from lscfg.parser import CommandParser
 def add_file(parser: CommandParser, metavar: str, help_text: str) -> None:
     """The file, and ``--top``: the number of rules to show."""
     parser.add_argument("file", type=InputFile, metavar=metavar, help=help_text)
-    parser.add_argument("--top", type=int, default=5, metavar="N", help="most rules to show (default: %(default)s)")
+    parser.add_argument("--top", type=int, default=5, metavar="N", help="maximum rules to show (default: %(default)s)")
 
 
 def check_kind(path: str, wanted: str) -> None:

@@ -41,7 +41,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
     )
     parser.add_argument(
-        "text", type=InputFile, metavar="TEXT", help="tokenized source sentences, one per line; or forests"
+        "text", type=InputFile, metavar="TEXT", help="tokenised source sentences, one per line; or forests"
     )
     parser.add_argument(
         "--forests",

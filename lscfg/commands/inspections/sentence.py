@@ -45,7 +45,7 @@ def add_arguments(parser: CommandParser) -> None:
         "sentence",
         metavar="SENTENCE",
         nargs="+",
-        help="source sentence; tokenized, unless cdec.ini is of a system of raw text, whose preparation is applied",
+        help="source sentence; tokenised, unless cdec.ini is of a system of raw text, whose preparation is applied",
     )
     parser.add_argument(
         "--compare",
@@ -63,7 +63,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=float,
         default=0.05,
         metavar="X",
-        help="least marginal of spans outside the best derivation (default: %(default)s)",
+        help="minimum marginal of spans outside the best derivation (default: %(default)s)",
     )
     parser.add_argument(
         "--format",

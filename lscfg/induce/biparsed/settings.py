@@ -20,7 +20,7 @@ class BiparseSettings(Declared):
         SettingError: a value is out of its range.
     """
 
-    passes: int = setting(0, "most passes over the text to learn weights", least=0, most=1000, common=True)
+    passes: int = setting(0, "maximum passes over the text to learn weights", least=0, most=1000, common=True)
     rate: float = setting(0.2, "learning rate at the beginning", above=0, most=100)
     decay: float = setting(0.9, "factor of the learning rate after a pass", above=0, most=1)
     prior: str = setting(
@@ -60,7 +60,7 @@ class BiparseSettings(Declared):
         least=1,
         most=4096,
     )
-    rule_cache: int = setting(20_000_000, "most rules, with their links, to keep", least=1)
+    rule_cache: int = setting(20_000_000, "maximum rules, with their links, to keep", least=1)
     seed: int = setting(1, "seed of the order of pairs", least=0, common=True)
     pops: int = setting(30, "edges of a span, or of a cube", least=1, most=1_000_000)
     pops_per: str = setting("span", "scope of the pop limit", choices=CUBES)
@@ -76,9 +76,9 @@ class BiparseSettings(Declared):
         choices=FUTURES,
     )
     root: str = setting("attach", "unlinked words at the border join the root's rule, or not (strict)", choices=ROOTS)
-    max_target: int = setting(10, "most target words of a rule", least=1, most=MOST_WORDS)
+    max_target: int = setting(10, "maximum target words of a rule", least=1, most=MOST_WORDS)
     neighbours: int = setting(50, "target sides of a source side that compete in learning", least=1)
-    max_words: int = setting(40, "most words on a side; longer pairs are left out", least=1, most=MOST_WORDS)
+    max_words: int = setting(40, "maximum words on a side; longer pairs are left out", least=1, most=MOST_WORDS)
     links_share: float = setting(
         0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
     )

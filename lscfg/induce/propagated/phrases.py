@@ -43,10 +43,10 @@ class PhraseSettings(Declared):
     """Settings of phrases and their contexts."""
 
     lengths: tuple[int, ...] = setting((1, 2), "lengths of source phrases, in words", least=1, most=5, metavar="LIST")
-    min_count: int = setting(3, "least count of a source phrase in monolingual text, without --to-translate", least=1)
+    min_count: int = setting(3, "minimum count of a source phrase in monolingual text, without --to-translate", least=1)
     mono_share: float = setting(1.0, "share of the monolingual text to read, from its beginning", above=0, most=1)
-    target_words: int = setting(3, "most words of a target phrase", least=1, most=5)
-    min_target: int = setting(2, "least count in text of a target phrase that is no known translation", least=1)
+    target_words: int = setting(3, "maximum words of a target phrase", least=1, most=5)
+    min_target: int = setting(2, "minimum count in text of a target phrase that is no known translation", least=1)
     window: int = setting(4, "context words on each side of a phrase", least=1, most=100)
     q: int = setting(
         25,

@@ -60,11 +60,11 @@ class PropagationSettings(Declared):
         "P(e|f): propagated, or from a log-linear model of candidates, learned from phrases with translations",
         choices=RANKINGS,
     )
-    r: int = setting(20, "most candidates of a phrase", least=1, option="list-size")
-    k: int = setting(100, "most similar targets of a target", least=1, option="target-neighbours")
-    sweeps: int = setting(200, "most sweeps", least=1)
-    max_targets: int = setting(5, "most rules of a phrase", least=1)
-    min_probability: float = setting(0.001, "least probability of a rule", least=LEAST, most=1)
+    r: int = setting(20, "maximum candidates of a phrase", least=1, option="list-size")
+    k: int = setting(100, "maximum similar targets of a target", least=1, option="target-neighbours")
+    sweeps: int = setting(200, "maximum sweeps", least=1)
+    max_targets: int = setting(5, "maximum rules of a phrase", least=1)
+    min_probability: float = setting(0.001, "minimum probability of a rule", least=LEAST, most=1)
 
 
 @dataclass(frozen=True)

@@ -106,9 +106,9 @@ class ChainSettings(Declared):
         option="hidden-states",
     )
     max_cut: int = setting(
-        7, "most words of a phrase that may be part of a larger rule; 0: rules are minimal", least=0, most=1000
+        7, "maximum words of a phrase that may be part of a larger rule; 0: rules are minimal", least=0, most=1000
     )
-    max_words: int = setting(100, "most words on a side; longer pairs are left out", least=1, most=1000)
+    max_words: int = setting(100, "maximum words on a side; longer pairs are left out", least=1, most=1000)
     sweeps: int = setting(70, "sweeps of each chain after burn-in", least=0, most=MAX_SWEEPS // 2, common=True)
     sample: str = setting("average", "use the rules of many sweeps, or of the last one", choices=("average", "last"))
     keep_every: int = setting(10, "sweeps from one kept sample to the next", least=1, most=MAX_SWEEPS)

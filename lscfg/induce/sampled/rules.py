@@ -45,10 +45,10 @@ class SamplingSettings(ChainSettings):
         "hiero", "filter: rules of Hiero's form, rules of scope at most 2, or all rules", choices=FILTERS
     )
     max_phrase: int = setting(
-        10, "most words of a side that a rule of the Hiero filter covers in the text", least=1, most=1000
+        10, "maximum words of a side that a rule of the Hiero filter covers in the text", least=1, most=1000
     )
     max_symbols: int = setting(
-        5, "most words and nonterminals on the source side of a rule of the Hiero filter", least=1, most=1000
+        5, "maximum words and nonterminals on the source side of a rule of the Hiero filter", least=1, most=1000
     )
 
 
