@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import time
 from pathlib import Path
+from typing import Any
 
 from lscfg import log
 from lscfg.errors import InputError
@@ -82,10 +84,21 @@ def run_experiment(
         log.warning(warning)
     table = format_results(results, {name: run.times(name) for name in run.plan.systems})
     log.info(f"finished in {duration(time.monotonic() - began)}")
-    places = [
-        f"{name + ':':<8} {folder / file}" for name, file in (("report", "report.html"), ("results", "results.json"))
-    ]
-    return "\n".join([table, "", headline(results), *verdict(content), *places])
+    places = [("report", str(folder / "report.html")), ("results", str(folder / "results.json"))]
+    places += [("translate", command) for command in _translating(folder, run, results)]
+    return "\n".join(
+        [table, "", headline(results), *verdict(content), *(f"{name + ':':<10} {it}" for name, it in places)]
+    )
+
+
+def _translating(folder: Path, run: Run, results: dict[str, Any]) -> list[str]:
+    """The command that translates with the best system that has a decoder, if any."""
+    rows = [row for row in results["systems"] if run.plan.systems[row["system"]].decoder]
+    if not rows:
+        return []
+    place = folder / "systems" / max(rows, key=lambda row: row["test_bleu"])["system"]
+    words = ["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")]
+    return [f"{shlex.join(words)} < TEXT"]
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:

@@ -62,13 +62,16 @@ def test_table_and_results(whole):
     for row in results["systems"]:
         assert row["dev_bleu"] >= row["start_dev_bleu"] and 0 < row["test_bleu"] <= 100
         assert row["system"] in run.stdout
-    *_, gap, told, report, file = run.stdout.splitlines()
-    assert gap == "" and re.match(r"(No system|SPECTRAL) has (a better|the best) test BLEU", told)
+    *_, report, file, translate = run.stdout.splitlines()
+    told = run.stdout.split("\n\n")[-1].splitlines()[0]
+    assert re.match(r"(No system|SPECTRAL) has (a better|the best) test BLEU", told)
     assert told in re.sub("<[^>]*>", "", (folder / "report.html").read_text())
     assert [report.split(), file.split()] == [
         ["report:", str(folder / "report.html")],
         ["results:", str(folder / "results.json")],
     ]
+    best = folder / "systems" / max(results["systems"], key=lambda row: row["test_bleu"])["system"]
+    assert translate == f"translate: lscfg decode -c {best}/cdec.ini -w {best}/weights < TEXT"
     assert results["systems"][1]["states"] == 3 and results["systems"][1]["p_value"] is not None
     for name in ("MIN", "SPECTRAL"):
         assert len((folder / "systems" / name / "test.output").read_text().splitlines()) == 40
