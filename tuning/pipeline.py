@@ -69,7 +69,7 @@ class Pipeline:
         languages: codes of both languages, such as ``("de", "en")``.
         tokeniser: ``"moses"``, ``"spm"``, or ``"none"`` for words between blanks, which stay as they are; None:
             ``"spm"`` if a language is written without blanks, else ``"moses"``.
-        grammar: rule extractors, as ``grammar`` of an experiment's system.
+        grammar: ``"minimal"`` or another rule extractor whose rules do not depend on the test set.
         states: number of hidden states; 0 for a grammar without latent features.
         dev: number of pairs set aside for tuning; None: a twentieth of the pairs, as ``lscfg init`` chooses.
         iterations: maximum number of decoding runs over these pairs.
@@ -149,7 +149,12 @@ class Pipeline:
         """
         if not isinstance(self.verbose, bool):
             raise TypeError(f"verbose must be True or False, not {brief(self.verbose)}")
-        extractor_names(check_text(self.grammar, "grammar"))
+        for extractor in extractor_names(check_text(self.grammar, "grammar")):
+            if EXTRACTORS[extractor].FILTERED:
+                kinds = ", ".join(name for name in EXTRACTORS.names() if not EXTRACTORS[name].FILTERED)
+                raise InputError(
+                    f"grammar must not contain {extractor}, whose rules are kept for known sentences only; use {kinds}"
+                )
         dev = held_out_size(pairs) if self.dev is None else int(check_number(self.dev, "dev", 1))
         languages = _check_languages(self.languages)
         seed = int(check_number(self.seed, "seed", 0))

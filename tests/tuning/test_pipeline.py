@@ -129,6 +129,7 @@ def test_its_description_is_one_line():
         ({"languages": ("de", "german")}, "target_language must be a language code"),
         ({"tokeniser": "mose"}, "tokeniser must be one of .*did you mean moses"),
         ({"grammar": "hier"}, "unknown grammar 'hier'"),
+        ({"grammar": "both"}, "grammar must not contain hiero"),
         ({"states": "8"}, "states must be a whole number"),
         ({"iterations": 0}, "iterations must be 1 to"),
         ({"dev": 0}, "dev must be 1 to"),
