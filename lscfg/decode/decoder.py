@@ -23,6 +23,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
+from lscfg.decode.terms import Choice, Term
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
@@ -176,21 +177,30 @@ class EmbeddedDecoder:
         derivations: bool = False,
         arriving: Arriving | None = None,
         details: bool = False,
+        terms: Sequence[Term] = (),
+        choices: Sequence[Choice] = (),
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
         Args:
             sentences, weights, k, unique: as of ``decode_arrays``.
             details: compute the details of the words of the best translation.
+            terms: glossary; the first of equal sources counts. The weight of soft terms is ``Terminology``, or 1.
+            choices: translations of spans, for each sentence.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
 
         Raises:
             InputError, KernelError: as ``decode_arrays``.
         """
         request = self._request(weights, k, unique, derivations=derivations, details=details)
+        request = request._replace(
+            terms=tuple(terms), choices=tuple(choices), soft_weight=float(weights.get("Terminology", 1.0))
+        )
         for text, answer in self._checked(request, sentences, arriving):
             found = answer.translations
-            yield Translated(text, list(self._hypotheses(found)), found.derivations, found.unparsed, found.details)
+            yield Translated(
+                text, list(self._hypotheses(found)), found.derivations, found.unparsed, found.details, found.terms
+            )
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int

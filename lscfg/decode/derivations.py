@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lscfg.decode.terms import UsedTerm
 from lscfg.formats.kbest import Hypothesis
-from lscfg.kernel import PASS, Forest, Grammar
+from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 
 Side = Sequence[int]
 """Symbols of one side of a rule: a word's number, or -1-k for the k-th tail of the edge."""
@@ -76,6 +77,8 @@ class Translated:
     """Reason why the sentence has no parse and its words are passed through; else empty."""
     details: tuple[WordDetails, ...] = ()
     """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
+    terms: tuple[UsedTerm, ...] = ()
+    """Hard terms in the best translation."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
@@ -120,7 +123,7 @@ def describe(
     for app, (i, _), below in zip(apps, spans, children, strict=True):
         rule = int(forest.app_rule[app])
         extra = rule - len(grammar)
-        if extra < 0:
+        if extra < 0 or extra >= EXTRA_RULES:
             sides.append((_in_order(grammar.src(rule)), grammar.tgt(rule)))
             texts.append(rule_sides(grammar, rule))
         else:

@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg.decode.derivations import Alternative, Derivation, WordDetails
 from lscfg.decode.links import RuleLinks, joined_links
-from lscfg.kernel import REST, Forest, Grammar
+from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
 from lscfg.kernel.search import Hypergraph
 
 EDGES_PER_WORD = 100
@@ -124,18 +124,23 @@ def _word_posteriors(searched: Searched, apps: Mapping[int, float]) -> dict[tupl
         rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
         head = int(forest.edge_head[edge])
         begin = int(forest.node_span[head, 0])
-        if rule >= len(grammar):  # of the extra rules only those that pass a word through have words
+        if (
+            len(grammar) <= rule < len(grammar) + EXTRA_RULES
+        ):  # of the extra rules only those that pass a word through have words
             if int(forest.node_cat[head]) != REST and not forest.tails(edge):
                 found[int(forest.words[begin]), (begin,)] += probability
             continue
-        pairs = searched.links(rule)
+        pairs = searched.links(rule) if rule < len(grammar) else None  # None: of a layer, all words of a rule
         own, ends, at = [], iter(forest.node_span[forest.tails(edge), 1].tolist()), begin
         for symbol in grammar.src(rule):
             if symbol >= 0:
                 own.append(at)
             at = at + 1 if symbol >= 0 else next(ends)
         target = [symbol for symbol in grammar.tgt(rule) if symbol >= 0]
-        for key in {(word, tuple(sorted(own[i] for i, k in pairs if k == j))) for j, word in enumerate(target)}:
+        for key in {
+            (word, tuple(own if pairs is None else sorted(own[i] for i, k in pairs if k == j)))
+            for j, word in enumerate(target)
+        }:
             found[key] += probability
     return found
 
@@ -152,7 +157,8 @@ def _choices(
                 continue
             for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
                 rule = int(forest.app_rule[app])
-                if rule >= len(searched.grammar) or not (symbols := searched.grammar.tgt(rule)):
+                extra = len(searched.grammar) <= rule < len(searched.grammar) + EXTRA_RULES
+                if extra or not (symbols := searched.grammar.tgt(rule)):
                     continue
                 text = " ".join(map(searched.grammar.vocab.word, symbols))
                 share, score = found.setdefault(text, [0.0, -math.inf])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
@@ -17,9 +17,10 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
+from lscfg.decode.terms import Choice, Occurrence, Term, UsedTerm, find_terms, obeying, used_terms
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
-from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar
+from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -60,6 +61,8 @@ class Translations:
     """Reason why the sentence has no parse and its words are passed through; else empty."""
     details: tuple[WordDetails, ...] = ()
     """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
+    terms: tuple[UsedTerm, ...] = ()
+    """Hard terms in the best translation."""
 
 
 @dataclass(frozen=True)
@@ -82,9 +85,13 @@ class Sentence:
 
     text: str
     forest: Forest | None
+    grammar: Grammar
+    rows: np.ndarray  # of the features of each application's rule; the forest's array without terms
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
     unparsed: str = ""  # reason why ``forest`` is None
+    bonus: np.ndarray | None = None  # [n_apps] 1 for rules of soft terms
+    occurrences: tuple[Occurrence, ...] = ()
 
     @property
     def size(self) -> int:
@@ -102,6 +109,9 @@ class Request(NamedTuple):
     edges_per_word: int  # 0 for no hypergraph
     derivations: bool
     details: bool
+    terms: tuple[Term, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    soft_weight: float = 1.0
 
 
 class Answer(NamedTuple):
@@ -175,7 +185,12 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
-        sentence = self._sentences.get(text)
+        terms: tuple[Occurrence, ...] = ()
+        if request.terms or request.choices:
+            terms = find_terms([word for word in text.split(" ") if word], request.terms, request.choices)
+        sentence = None if terms else self._sentences.get(text)
+        if terms:
+            sentence = self._constrained(index, text, terms)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self._keeps and sentence.size <= self._room:
@@ -207,10 +222,19 @@ class SentenceDecoder:
                 if self._keeps:
                     self._warned.add(text)
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
-            return Sentence(self._text(ids), None, np.empty(0), None, why)
-        rules = np.unique(forest.app_rule)
-        for rule in rules[np.isnan(self._rule_penalty[rules])].tolist():
+            return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
+        extra = self._extra_features(index, text, forest)
+        return Sentence(text, forest, self.grammar, forest.app_rule, self._penalties(forest.app_rule), extra)
+
+    def _penalties(self, rules: np.ndarray) -> np.ndarray:
+        """WordPenalty of rules of the grammar and of extra rules."""
+        new = np.unique(rules)
+        for rule in new[np.isnan(self._rule_penalty[new])].tolist():
             self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(rule))
+        return np.asarray(self._rule_penalty[rules])
+
+    def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
+        """The provider's features of a forest without rules of a layer."""
         extra = None
         if self._provider is not None:
             extra = np.asarray(self._provider.features(forest), np.float64)
@@ -218,7 +242,75 @@ class SentenceDecoder:
                 raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
             if not np.isfinite(extra).all():
                 raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
-        return Sentence(text, forest, self._rule_penalty[forest.app_rule], extra)
+        return extra
+
+    def _constrained(self, index: int, text: str, terms: tuple[Occurrence, ...]) -> Sentence:
+        """A sentence whose derivations obey its hard terms."""
+        ids = self.grammar.vocab.add_line(text)
+        layer = GrammarLayer(self.grammar)
+        for span, forms, _ in terms:
+            for form in forms:
+                layer.add(X, ids[slice(*span)].tolist(), self.grammar.vocab.add_line(form).tolist())
+        layer.finish()
+        for way in self._ways:
+            whole, why = first_parse(layer, ids, [way])
+            part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
+            if whole is not None and part is not None:
+                return self._with_terms(index, text, layer, whole, part, kept, terms)
+        words, passed = text.split(), []
+        for position, word in enumerate(words):
+            own = next((one for one in terms if one.hard and one.span[0] <= position < one.span[1]), None)
+            passed += [word] if own is None else own.forms[0].split() if own.span[0] == position else []
+        log.warning(f"sentence {index + 1} {why}; its words are passed through")
+        empty = np.empty(0)
+        return Sentence(" ".join(passed), None, self.grammar, np.empty(0, np.int32), empty, None, why)
+
+    def _with_terms(
+        self,
+        index: int,
+        text: str,
+        layer: Grammar,
+        whole: Forest,
+        part: Forest,
+        kept: np.ndarray,
+        terms: tuple[Occurrence, ...],
+    ) -> Sentence:
+        """A sentence with rules of a layer; those get the features of a usual rule of the sentence.
+
+        Latent features come from the whole forest without the layer, so that terms do not change the others.
+        """
+        of_layer = whole.app_rule >= len(self.grammar) + EXTRA_RULES
+        rows = np.where(of_layer, len(self.grammar) + PASS + 1, whole.app_rule)
+        phrases = (rows < len(self.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
+        if phrases.any():  # the rule of words of median cost
+            ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (self._translation_cost(rule), rule))
+            rows[of_layer] = ranked[len(ranked) // 2]
+        penalties = self._penalties(rows)
+        for app in np.flatnonzero(of_layer).tolist():
+            penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
+        extra = None
+        if self._provider is not None:
+            plain, apps = whole.restricted(~of_layer)
+            extra = np.zeros((whole.n_apps, len(self._extra_columns)))
+            found = None if plain is None else self._extra_features(index, text, plain)
+            if found is not None:
+                extra[apps] = found
+                usual = phrases[apps]
+                extra[of_layer] = np.median(found[usual], 0) if usual.any() else 0.0
+            extra = extra[kept]
+        soft = {one.span for one in terms if not one.hard}
+        bonus = np.array(
+            [
+                rule and tuple(span) in soft
+                for rule, span in zip(
+                    of_layer[kept].tolist(),
+                    whole.node_span[whole.edge_head[whole.app_edge[kept]]].tolist(),
+                    strict=True,
+                )
+            ],
+            float,
+        )
+        return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, terms)
 
     def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The score of each application without the language model.
@@ -230,7 +322,7 @@ class SentenceDecoder:
             InputError: a score is not finite.
         """
         assert sentence.forest is not None
-        scores = np.asarray(rule_scores[sentence.forest.app_rule])
+        scores = np.asarray(rule_scores[sentence.rows])
         with np.errstate(over="ignore", invalid="ignore"):
             if self._penalty_column is not None:
                 scores += weights[self._penalty_column] * sentence.penalties
@@ -258,23 +350,50 @@ class SentenceDecoder:
             shown = tuple(passed) if request.details else ()
             return Translations([sentence.text], np.zeros(1), nothing, (), sentence.unparsed, shown), None
         scores = self.scores(sentence, rule_scores, weights)
+        if sentence.bonus is not None:
+            scores += request.soft_weight * sentence.bonus
         options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
         shown: tuple[WordDetails, ...] = ()
         if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * request.details):
             most = edges_per_word * len(sentence.text.split())
-            found, graph = search_hypergraph(forest, self.grammar, self._model, scores, options, most)
+            found, graph = search_hypergraph(forest, sentence.grammar, self._model, scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if request.details:
                 shown = self._details(sentence, forest, found, graph, scores, options)
         else:
-            found = search(forest, self.grammar, self._model, scores, options)
+            found = search(forest, sentence.grammar, self._model, scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
         features = self._features(sentence, forest, found)
-        return Translations(texts, np.array(found.score), features, derivations, details=shown), kept
+        return Translations(
+            texts, np.array(found.score), features, derivations, "", shown, self._terms(sentence, found, texts)
+        ), kept
+
+    def _terms(self, sentence: Sentence, found: KBest, texts: list[str]) -> tuple[UsedTerm, ...]:
+        """Hard terms in the best translation."""
+        if not sentence.occurrences:
+            return ()
+        derivation = self._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
+        rules = [(rule.source_words, rule.target_words) for rule in derivation]
+        return used_terms(rules, texts[0].split(" "), sentence.occurrences)
+
+    def _describe(
+        self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
+    ) -> Derivation:
+        """A derivation of the sentence."""
+        assert sentence.forest is not None
+        words = [word for word in sentence.text.split(" ") if word]
+        return describe(
+            sentence.forest,
+            sentence.grammar,
+            words,
+            apps,
+            [{}] * len(apps) if features is None else features,
+            self._links,
+        )
 
     def _details(
         self,
@@ -289,25 +408,22 @@ class SentenceDecoder:
         inner = graph.app >= 0
         edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
         edge_scores[inner] += scores[graph.app[inner]]
-        apps = found.apps[: found.app_offsets[1]].tolist()
-        words = [word for word in sentence.text.split(" ") if word]
-        derivation = describe(forest, self.grammar, words, apps, [{}] * len(apps), self._links)
-        searched = Searched(forest, self.grammar, self._links, graph, scores, edge_scores)
+        derivation = self._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
+        searched = Searched(forest, sentence.grammar, self._links, graph, scores, edge_scores)
         return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
-        words = [word for word in sentence.text.split(" ") if word]
         derivations = []
         for begin, end in itertools.pairwise(found.app_offsets.tolist()):
             apps = found.apps[begin:end]
             rows = self._app_features(sentence, forest, apps)
             features = [{self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
-            derivations.append(describe(forest, self.grammar, words, apps.tolist(), features, self._links))
+            derivations.append(self._describe(sentence, apps.tolist(), features))
         return tuple(derivations)
 
     def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
         """Features of single applications, float64 [len(apps), F]; the language model has none."""
-        features = self._rules.sums(forest.app_rule[apps], np.arange(len(apps) + 1))
+        features = self._rules.sums(sentence.rows[apps], np.arange(len(apps) + 1))
         if self._penalty_column is not None:
             features[:, self._penalty_column] += sentence.penalties[apps]
         if sentence.extra is not None:
@@ -331,7 +447,7 @@ class SentenceDecoder:
 
     def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""
-        features = self._rules.sums(forest.app_rule[found.apps], found.app_offsets)
+        features = self._rules.sums(sentence.rows[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # each derivation has an application
         if self._penalty_column is not None:
             features[:, self._penalty_column] += np.add.reduceat(sentence.penalties[found.apps], starts)

@@ -258,6 +258,33 @@ class Grammar:
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
+class GrammarLayer(Grammar):
+    """Rules of words only over a finished grammar, which keeps its numbers, size and index.
+
+    The rules of the layer are numbered from ``len(layer) + EXTRA_RULES`` on, where ``len(layer)`` is the size of the
+    base. They may be longer than the span limit, and have no features. Parsing, search, ``src``, ``tgt`` and ``lhs``
+    take a layer instead of its base. Add the rules, then call ``finish``.
+
+    Raises:
+        ValueError: the base is not finished, or a layer itself.
+    """
+
+    def __init__(self, base: Grammar):
+        self.vocab, self._base = base.vocab, base  # the kernel's layer needs the base
+        self._pointer = ffi.gc(lib.lscfg_grammar_over(base._pointer), lib.lscfg_grammar_free)
+        if self._pointer == ffi.NULL:
+            raise ValueError("a layer needs a finished grammar that is no layer")
+
+    def _check(self, rule: int) -> None:
+        first = len(self) + EXTRA_RULES
+        if not (0 <= rule < len(self) or first <= rule < first + lib.lscfg_grammar_layer_size(self._pointer)):
+            raise IndexError(f"rule {rule} is neither of the grammar nor of its layer")
+
+    def category_name(self, category: int) -> str:
+        """Returns the name of a category of the base."""
+        return self._base.category_name(category)
+
+
 class Forest:
     """A hypergraph in topological order; see lscfg_forest_view in lscfg/forest.h.
 
@@ -308,6 +335,31 @@ class Forest:
         while len(found) > 1 and self.node_cat[found[-1]] == REST:
             found[-1:] = self.edge_tail[self.node_edges[found[-1]]].tolist()
         return found
+
+    def restricted(self, keep: np.ndarray) -> tuple[Forest | None, np.ndarray]:
+        """The part whose derivations use only some applications.
+
+        Args:
+            keep: bool [n_apps].
+
+        Returns:
+            The forest, None without a derivation, and the numbers that its applications have in this forest.
+
+        Raises:
+            InputError: the forest is none of a parsed sentence.
+        """
+        if keep.shape != (self.n_apps,):
+            raise ValueError(f"{self.n_apps} applications, keep {keep.shape}")
+        marks, app_of = np.ascontiguousarray(keep, np.uint8), np.empty(self.n_apps, np.int32)
+        error, part = ffi.new("lscfg_error *"), ffi.new("lscfg_forest **")
+        code = lib.lscfg_forest_restrict(
+            self._pointer, ffi.from_buffer("uint8_t[]", marks), part, ffi.from_buffer("int32_t[]", app_of), error
+        )
+        check(code, error)
+        if code == lib.LSCFG_NO_PARSE:
+            return None, app_of[:0]
+        found = Forest(ffi.gc(part[0], lib.lscfg_forest_free))
+        return found, app_of[: found.n_apps]
 
     @property
     def is_rest(self) -> np.ndarray:

@@ -172,3 +172,84 @@ int forest_keep_reachable(lscfg_forest *f, int32_t root) {
   free(renumbered);
   return LSCFG_OK;
 }
+
+/* ---- restriction ---- */
+
+/* True if the edge has an application to keep and derivations of all tails. */
+static int edge_is_kept(const lscfg_forest *f, const uint8_t *keep, const int32_t *number, int32_t e) {
+  for (int t = 0; t < 2; t++) {
+    int32_t tail = f->edge_tail.data[2 * (int64_t)e + t];
+    if (tail >= 0 && number[tail] < 0) return 0;
+  }
+  for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++)
+    if (keep[a]) return 1;
+  return 0;
+}
+
+/* number [n_nodes]: 0 for nodes that the root's remaining derivations use, else -1. */
+static void mark_nodes(const lscfg_forest *f, const uint8_t *keep, int32_t *number) {
+  int32_t n = (int32_t)f->node_cat.size;
+  for (int32_t q = 0; q < n; q++) {
+    number[q] = -1;
+    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1] && number[q] < 0; e++)
+      if (edge_is_kept(f, keep, number, e)) number[q] = 1;
+  }
+  if (n && number[n - 1] > 0) number[n - 1] = 0;
+  for (int32_t q = n - 1; q >= 0; q--) {
+    if (number[q] > 0) number[q] = -1; /* no node above uses it */
+    if (number[q]) continue;
+    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
+      if (!edge_is_kept(f, keep, number, e)) continue;
+      for (int t = 0; t < 2; t++)
+        if (f->edge_tail.data[2 * (int64_t)e + t] >= 0) number[f->edge_tail.data[2 * (int64_t)e + t]] = 0;
+    }
+  }
+}
+
+static int copy_kept(const lscfg_forest *f, const uint8_t *keep, int32_t *number, lscfg_forest *part, int32_t *rules,
+                     int32_t *app_of) {
+  int32_t apps = 0;
+  for (int32_t q = 0; q < f->node_cat.size; q++) {
+    if (number[q] < 0) continue;
+    const int32_t *span = f->node_span.data + 2 * (int64_t)q;
+    if ((number[q] = forest_add_node(part, f->node_cat.data[q], span[0], span[1])) < 0) return LSCFG_ENOMEM;
+    for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) {
+      int32_t tails[2], n = 0;
+      if (!edge_is_kept(f, keep, number, e)) continue;
+      for (int t = 0; t < 2; t++) {
+        int32_t tail = f->edge_tail.data[2 * (int64_t)e + t];
+        tails[t] = tail < 0 ? -1 : number[tail];
+      }
+      for (int32_t a = f->edge_apps.data[e]; a < f->edge_apps.data[e + 1]; a++) {
+        if (!keep[a]) continue;
+        rules[n++] = f->app_rule.data[a];
+        app_of[apps++] = a;
+      }
+      if (forest_add_edge(part, tails[0], tails[1], rules, n) < 0) return LSCFG_ENOMEM;
+    }
+  }
+  return LSCFG_OK;
+}
+
+int lscfg_forest_restrict(const lscfg_forest *f, const uint8_t *keep, lscfg_forest **part, int32_t *app_of,
+                          lscfg_error *error) {
+  size_t nodes = (size_t)f->node_cat.size, apps = (size_t)f->app_rule.size;
+  *part = NULL;
+  if (f->origin != FOREST_PARSED || f->node_tgt.size)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "only the forest of a parsed sentence can be restricted");
+  int32_t *number = malloc((nodes + apps + 1) * sizeof *number);
+  lscfg_forest *made = forest_new(f->words, f->n_words);
+  int code = LSCFG_ENOMEM;
+  if (number && made) {
+    mark_nodes(f, keep, number);
+    code = !nodes || number[nodes - 1] < 0 ? LSCFG_NO_PARSE
+                                           : copy_kept(f, keep, number, made, number + nodes, app_of);
+  }
+  free(number);
+  if (code != LSCFG_OK) {
+    lscfg_forest_free(made);
+    return code == LSCFG_ENOMEM ? out_of_memory(error) : code;
+  }
+  *part = made;
+  return LSCFG_OK;
+}

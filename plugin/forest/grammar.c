@@ -16,6 +16,12 @@ lscfg_grammar *lscfg_grammar_new(lscfg_vocab *vocab) {
   return g;
 }
 
+lscfg_grammar *lscfg_grammar_over(const lscfg_grammar *base) {
+  lscfg_grammar *g = base->finished && !base->base ? lscfg_grammar_new(base->vocab) : NULL;
+  if (g) g->base = base;
+  return g;
+}
+
 void lscfg_grammar_free(lscfg_grammar *g) {
   if (!g) return;
   if (g->categories.offsets.data) vocab_release(&g->categories);
@@ -39,8 +45,21 @@ void lscfg_grammar_free(lscfg_grammar *g) {
   free(g);
 }
 
-int32_t lscfg_grammar_size(const lscfg_grammar *g) { return (int32_t)g->rules.size; }
-int32_t lscfg_grammar_arity(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].arity; }
+int32_t lscfg_grammar_size(const lscfg_grammar *g) { return (int32_t)(g->base ? g->base : g)->rules.size; }
+int32_t lscfg_grammar_layer_size(const lscfg_grammar *g) { return g->base ? (int32_t)g->rules.size : 0; }
+
+/* The grammar that has a rule, the base or the layer, and the rule's number there. */
+static const lscfg_grammar *owner(const lscfg_grammar *g, int32_t *rule) {
+  if (!g->base) return g;
+  if (*rule < g->base->rules.size) return g->base;
+  *rule -= layer_begin(g->base);
+  return g;
+}
+
+int32_t lscfg_grammar_arity(const lscfg_grammar *g, int32_t rule) {
+  g = owner(g, &rule);
+  return g->rules.data[rule].arity;
+}
 
 static int32_t scope_of(const lscfg_grammar *g, const grammar_rule *rule) {
   const int32_t *src = g->symbols.data + rule->src;
@@ -61,7 +80,11 @@ int32_t lscfg_grammar_wide(const lscfg_grammar *g, int32_t *scope) {
   return found;
 }
 
-int32_t lscfg_grammar_lhs(const lscfg_grammar *g, int32_t rule) { return g->rules.data[rule].lhs; }
+int32_t lscfg_grammar_lhs(const lscfg_grammar *g, int32_t rule) {
+  g = owner(g, &rule);
+  return g->rules.data[rule].lhs;
+}
+
 int32_t lscfg_grammar_n_features(const lscfg_grammar *g) { return lscfg_vocab_size(&g->feature_names); }
 
 int32_t lscfg_grammar_category(lscfg_grammar *g, const char *name, size_t length) {
@@ -75,17 +98,20 @@ const char *lscfg_grammar_category_name(const lscfg_grammar *g, int32_t category
 }
 
 const int32_t *lscfg_grammar_src(const lscfg_grammar *g, int32_t rule, int32_t *length) {
+  g = owner(g, &rule);
   *length = g->rules.data[rule].n_src;
   return g->symbols.data + g->rules.data[rule].src;
 }
 
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *g, int32_t rule, int32_t *length) {
+  g = owner(g, &rule);
   *length = g->rules.data[rule].n_tgt;
   return g->symbols.data + g->rules.data[rule].tgt;
 }
 
 const int32_t *lscfg_grammar_links(const lscfg_grammar *g, int32_t rule, int32_t *n) {
   static const int32_t none[1] = {0};
+  g = owner(g, &rule);
   *n = 0;
   if (rule >= g->link_rows.size) return none;
   int64_t begin = g->link_rows.data[rule],
@@ -122,6 +148,8 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64
       return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is neither a word nor a category", (long)src[i]);
     arity += src[i] < 0;
   }
+  if (arity && g->base)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "a layer's rules have no nonterminals, but this one has %d", arity);
   if (arity > MAX_ARITY)
     return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals; a rule may have %d at most", arity, MAX_ARITY);
   for (int64_t i = 0; i < n_tgt; i++) {
@@ -138,7 +166,7 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64
   if (seen != arity)
     return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals on the source side, %d on the target side", arity,
                       seen);
-  if (g->rules.size >= INT32_MAX - LSCFG_EXTRA_RULES)
+  if (g->rules.size >= INT32_MAX - LSCFG_EXTRA_RULES - (g->base ? layer_begin(g->base) : 0))
     return lscfg_fail(error, LSCFG_EINPUT, line, "more than 2^31 rules");
   if (ARRAY_RESERVE(g->rules, 1) || ARRAY_RESERVE(g->symbols, n_src + n_tgt) || ARRAY_RESERVE(g->feature_rows, 1))
     return out_of_memory(error);
@@ -153,7 +181,8 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64
 
 int32_t lscfg_grammar_add(lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *error) {
-  return add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
+  int32_t rule = add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
+  return rule < 0 || !g->base ? rule : layer_begin(g->base) + rule;
 }
 
 /* ---- reading text ---- */
@@ -516,7 +545,7 @@ int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *s
 }
 
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
-  int32_t n = lscfg_grammar_size(g), begin = 0;
+  int32_t n = (int32_t)g->rules.size, begin = 0;
   if (g->finished) return check_order(g, error);
   int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);

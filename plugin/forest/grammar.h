@@ -24,6 +24,7 @@ typedef struct {
 
 struct lscfg_grammar {
   lscfg_vocab *vocab;
+  const lscfg_grammar *base; /* of a layer; else NULL */
   lscfg_vocab categories;
   lscfg_vocab feature_names;
   ARRAY(grammar_rule) rules;
@@ -57,6 +58,11 @@ static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
   for (int32_t group = g->node_group.data[node]; group >= 0; group = g->groups.data[group].next)
     if (g->groups.data[group].lhs == CATEGORY_X) return 1;
   return 0;
+}
+
+/* Numbers of a layer's rules begin here: those of the base and its extra rules come before. */
+static inline int32_t layer_begin(const lscfg_grammar *base) {
+  return (int32_t)base->rules.size + LSCFG_EXTRA_RULES;
 }
 
 /* True if the rule's source side is exactly two nonterminals; false for the extra rules. */

@@ -26,12 +26,14 @@ typedef struct {
 } range;
 
 typedef struct {
-  int32_t group; /* -1: an extra rule */
+  int32_t group; /* -1: an extra rule; -2 - k: group k of the layer */
   int32_t category, extra, tail[2], path;
 } completed;
 
 typedef struct {
   const lscfg_grammar *grammar;
+  const lscfg_grammar *layer; /* over the grammar, or NULL */
+  int32_t *layer_nodes;       /* [n] the layer's trie node after the words from i to the end of the last cell, or -1 */
   const lscfg_parse_options *options;
   lscfg_forest *forest;
   int32_t n;                 /* the last state; a sentence has an arc for each word */
@@ -85,7 +87,8 @@ static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
     int32_t next = word < 0 ? -1 : trie_child(&p->grammar->sources, place, word);
     return next < 0 ? NOWHERE : next;
   }
-  int passes = place == PASS_BEGIN && (p->options->pass == 1 || !grammar_has_word_rule(p->grammar, word));
+  int known = grammar_has_word_rule(p->grammar, word) || (p->layer && grammar_has_word_rule(p->layer, word));
+  int passes = place == PASS_BEGIN && (p->options->pass == 1 || !known);
   return passes ? PASS_END : NOWHERE;
 }
 
@@ -215,6 +218,29 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
   return LSCFG_OK;
 }
 
+/* The layer's rules over exactly the words i .. j-1; the cells from i on come in order of their ends. */
+static int add_layer(parser *p, int32_t i, int32_t j) {
+  const lscfg_grammar *g = p->layer;
+  if (!p->layer_nodes) return LSCFG_OK;
+  int32_t word = p->forest->words[j - 1], *node = &p->layer_nodes[i];
+  *node = *node < 0 || word < 0 ? -1 : trie_child(&g->sources, *node, word);
+  if (*node < 0) return LSCFG_OK;
+  for (int32_t group = g->node_group.data[*node]; group >= 0; group = g->groups.data[group].next)
+    if (add_done(p, (completed){-2 - group, g->groups.data[group].lhs, 0, {-1, -1}, -1})) return LSCFG_ENOMEM;
+  return LSCFG_OK;
+}
+
+/* An edge of all rules of a group of the layer. */
+static int32_t add_layer_edge(parser *p, const grammar_group *group) {
+  int32_t n = group->rules_end - group->rules_begin, *rules = malloc((size_t)n * sizeof *rules);
+  if (!rules) return LSCFG_ENOMEM;
+  for (int32_t k = 0; k < n; k++)
+    rules[k] = layer_begin(p->grammar) + p->layer->by_source[group->rules_begin + k];
+  int32_t edge = forest_add_edge(p->forest, -1, -1, rules, n);
+  free(rules);
+  return edge;
+}
+
 static int32_t node_of(const parser *p, int32_t i, int32_t j, int32_t category) {
   range nodes = *cell(p, p->node_cells, i, j);
   for (int32_t q = nodes.begin; q < nodes.end; q++)
@@ -276,7 +302,9 @@ static int finish_node(parser *p, int32_t category, int32_t i, int32_t j) {
       started = 1;
     }
     int32_t edge;
-    if (c.group < 0) {
+    if (c.group <= -2) {
+      edge = add_layer_edge(p, &p->layer->groups.data[-2 - c.group]);
+    } else if (c.group < 0) {
       int32_t rule = lscfg_grammar_size(g) + c.extra;
       edge = forest_add_edge(p->forest, c.tail[0], c.tail[1], &rule, 1);
     } else {
@@ -294,7 +322,7 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
   range *nodes = cell(p, p->node_cells, i, j), *items = cell(p, p->item_cells, i, j);
   p->done.size = 0;
-  if (scan_cell(p, i, j)) return LSCFG_ENOMEM;
+  if (scan_cell(p, i, j) || add_layer(p, i, j)) return LSCFG_ENOMEM;
   nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   for (int32_t c = 0; c < g->n_ordered; c++)
     if (finish_node(p, g->categories_in_order[c], i, j)) return LSCFG_ENOMEM;
@@ -310,6 +338,9 @@ static int is_too_many(const lscfg_parse_options *options, int64_t n) { return o
 static int64_t count_cells(int32_t n) { return ((int64_t)n + 1) * ((int64_t)n + 1); }
 
 static int parse_all(parser *p) {
+  int32_t widest = p->options->max_span;
+  for (int64_t r = 0; p->layer && r < p->layer->rules.size; r++)
+    if (p->layer->rules.data[r].n_src > widest) widest = p->layer->rules.data[r].n_src;
   for (int32_t i = 0; i <= p->n; i++) {
     range *begin = cell(p, p->item_cells, i, i);
     begin->begin = (int32_t)p->items.size;
@@ -320,7 +351,7 @@ static int parse_all(parser *p) {
   }
   for (int32_t width = 1; width <= p->n; width++)
     for (int32_t i = 0; i + width <= p->n; i++) {
-      if (!p->arcs && width > p->options->max_span && i) break; /* only glue reaches further, from the first word */
+      if (!p->arcs && width > widest && i) break; /* only glue reaches further, from the first word */
       if (parse_cell(p, i, i + width)) return LSCFG_ENOMEM;
       if (is_too_many(p->options, p->items.size + p->forest->app_rule.size)) return LSCFG_TOO_LARGE;
     }
@@ -332,7 +363,7 @@ static int parse_all(parser *p) {
 static int check_options(const lscfg_grammar *g, const lscfg_parse_options *options, lscfg_error *error) {
   if (!g->finished)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished; call finish after its last rule");
-  if (options->max_span < 1 || options->goal < 0 || options->goal >= lscfg_vocab_size(&g->categories))
+  if (options->max_span < 1 || options->goal < 0 || options->goal >= lscfg_vocab_size(&(g->base ? g->base : g)->categories))
     return lscfg_fail(error, LSCFG_EINPUT, 0, "span limit below 1 or unknown goal category");
   return LSCFG_OK;
 }
@@ -365,8 +396,15 @@ int lscfg_parse(const lscfg_grammar *g, const int32_t *words, int32_t n_words, c
   if (n_words < 0) return lscfg_fail(error, LSCFG_EINPUT, 0, "a sentence of %ld words", (long)n_words);
   if (!n_words) return LSCFG_NO_PARSE;
   if (is_too_many(options, count_cells(n_words))) return LSCFG_TOO_LARGE;
-  parser p = {.grammar = g, .options = options, .n = n_words, .forest = forest_new(words, n_words)};
-  return parse(&p, forest, error);
+  parser p = {.grammar = g, .options = options, .n = n_words};
+  if (g->base) { /* a root for each word */
+    p = (parser){.grammar = g->base, .layer = g, .options = options, .n = n_words};
+    if (!(p.layer_nodes = calloc((size_t)n_words, sizeof *p.layer_nodes))) return out_of_memory(error);
+  }
+  p.forest = forest_new(words, n_words);
+  int code = parse(&p, forest, error);
+  free(p.layer_nodes);
+  return code;
 }
 
 /* ---- lattices ---- */
@@ -417,6 +455,7 @@ int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n
                         const lscfg_parse_options *options, lscfg_forest **forest, lscfg_error *error) {
   *forest = NULL;
   if (check_options(g, options, error)) return LSCFG_EINPUT;
+  if (g->base) return lscfg_fail(error, LSCFG_EINPUT, 0, "a lattice cannot be parsed with a layer of rules");
   if (n_arcs < 0 || n_states < 0 || n_states == INT32_MAX)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "a lattice of %ld arcs and %ld states", (long)n_arcs, (long)n_states);
   for (int32_t a = 0; a < n_arcs; a++)

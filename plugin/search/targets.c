@@ -6,15 +6,15 @@ int collect_targets(const lscfg_forest *forest, const lscfg_grammar *grammar, co
   static const int32_t glue[2] = {-1, -2};
   lscfg_forest_view view, *f = &view;
   lscfg_forest_get(forest, f);
-  int32_t size = lscfg_grammar_size(grammar);
+  int32_t size = lscfg_grammar_size(grammar), end = size + LSCFG_EXTRA_RULES + lscfg_grammar_layer_size(grammar);
   for (int32_t a = 0; a < f->n_apps; a++) {
     int32_t rule = f->app_rule[a];
     if (rule == size + LSCFG_RULE_UNKNOWN)
       return lscfg_fail(error, LSCFG_EINPUT, 0,
                         "the forest has a rule that the grammar has not: no target side is known");
-    if (rule < 0 || rule >= size + LSCFG_EXTRA_RULES)
+    if (rule < 0 || rule >= end)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
-    if (rule < size) {
+    if (rule < size || rule >= size + LSCFG_EXTRA_RULES) {
       tgt[a] = lscfg_grammar_tgt(grammar, rule, length + a);
     } else if (rule == size + LSCFG_RULE_REST) {
       tgt[a] = NULL;

@@ -31,6 +31,11 @@ enum { LSCFG_REST = -1 }; /* the category of a node that joins the rest of an ed
 
 /* The vocabulary must outlive the grammar. */
 lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
+/* A layer over a finished grammar, for rules that come later: rules of words only, by lscfg_grammar_add. They may be of
+ * any length, whatever the span limit, and have no features. A parser, a search and the functions for a single rule take
+ * the layer instead of its base. Their size is the base's; the layer's rules are numbered from size + LSCFG_EXTRA_RULES
+ * on. NULL: memory is out, or the base is not finished or a layer itself. The base must outlive the layer. */
+lscfg_grammar *lscfg_grammar_over(const lscfg_grammar *base);
 void lscfg_grammar_free(lscfg_grammar *);
 /* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ... ||| 0-0 1-2"; may be called again.
  * A fifth field that does not consist of pairs is ignored. */
@@ -42,6 +47,7 @@ int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int3
 /* Builds the index by source side. Call it once, after the last rule and before the first parse. */
 int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
 int32_t lscfg_grammar_size(const lscfg_grammar *);
+int32_t lscfg_grammar_layer_size(const lscfg_grammar *); /* the layer's rules; 0 without a base */
 int32_t lscfg_grammar_arity(const lscfg_grammar *, int32_t rule);
 /* The number of rules with more than two nonterminals and a scope above 2 (Hopkins and Langmead 2010). The scope counts
  * pairs of adjacent nonterminals on the source side, and nonterminals at its ends. *scope: the largest, 0 without such
@@ -130,6 +136,10 @@ typedef struct {
 int lscfg_parse_lattice(const lscfg_grammar *, const lscfg_arc *, int32_t n_arcs, int32_t n_states,
                         const lscfg_parse_options *, lscfg_forest **forest, lscfg_error *);
 void lscfg_forest_free(lscfg_forest *);
+/* The part of a parsed sentence's forest whose derivations use only applications with a non-zero keep [n_apps].
+ * LSCFG_NO_PARSE: there is none. app_of [n_apps]: the n-th application of the part was app_of[n]. */
+int lscfg_forest_restrict(const lscfg_forest *, const uint8_t *keep, lscfg_forest **part, int32_t *app_of,
+                          lscfg_error *);
 /* An unfinished forest shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 
