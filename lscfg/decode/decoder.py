@@ -23,7 +23,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
-from lscfg.decode.terms import Choice, Term
+from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
@@ -178,7 +178,7 @@ class EmbeddedDecoder:
         arriving: Arriving | None = None,
         details: bool = False,
         terms: Sequence[Term] = (),
-        choices: Sequence[Choice] = (),
+        choices: Sequence[ChosenSpan] = (),
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 

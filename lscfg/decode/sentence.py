@@ -17,7 +17,7 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
-from lscfg.decode.terms import Choice, Occurrence, Term, UsedTerm, find_terms, obeying, used_terms
+from lscfg.decode.terms import ChosenSpan, Occurrence, Term, UsedTerm, find_terms, obeying, used_terms
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
@@ -110,7 +110,7 @@ class Request(NamedTuple):
     derivations: bool
     details: bool
     terms: tuple[Term, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ChosenSpan, ...] = ()
     soft_weight: float = 1.0
 
 
@@ -190,7 +190,7 @@ class SentenceDecoder:
             terms = find_terms([word for word in text.split(" ") if word], request.terms, request.choices)
         sentence = None if terms else self._sentences.get(text)
         if terms:
-            sentence = self._constrained(index, text, terms)
+            sentence = _constrained(self, index, text, terms)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self._keeps and sentence.size <= self._room:
@@ -244,74 +244,6 @@ class SentenceDecoder:
                 raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
         return extra
 
-    def _constrained(self, index: int, text: str, terms: tuple[Occurrence, ...]) -> Sentence:
-        """A sentence whose derivations obey its hard terms."""
-        ids = self.grammar.vocab.add_line(text)
-        layer = GrammarLayer(self.grammar)
-        for span, forms, _ in terms:
-            for form in forms:
-                layer.add(X, ids[slice(*span)].tolist(), self.grammar.vocab.add_line(form).tolist())
-        layer.finish()
-        for way in self._ways:
-            whole, why = first_parse(layer, ids, [way])
-            part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
-            if whole is not None and part is not None:
-                return self._with_terms(index, text, layer, whole, part, kept, terms)
-        words, passed = text.split(), []
-        for position, word in enumerate(words):
-            own = next((one for one in terms if one.hard and one.span[0] <= position < one.span[1]), None)
-            passed += [word] if own is None else own.forms[0].split() if own.span[0] == position else []
-        log.warning(f"sentence {index + 1} {why}; its words are passed through")
-        empty = np.empty(0)
-        return Sentence(" ".join(passed), None, self.grammar, np.empty(0, np.int32), empty, None, why)
-
-    def _with_terms(
-        self,
-        index: int,
-        text: str,
-        layer: Grammar,
-        whole: Forest,
-        part: Forest,
-        kept: np.ndarray,
-        terms: tuple[Occurrence, ...],
-    ) -> Sentence:
-        """A sentence with rules of a layer; those get the features of a usual rule of the sentence.
-
-        Latent features come from the whole forest without the layer, so that terms do not change the others.
-        """
-        of_layer = whole.app_rule >= len(self.grammar) + EXTRA_RULES
-        rows = np.where(of_layer, len(self.grammar) + PASS + 1, whole.app_rule)
-        phrases = (rows < len(self.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
-        if phrases.any():  # the rule of words of median cost
-            ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (self._translation_cost(rule), rule))
-            rows[of_layer] = ranked[len(ranked) // 2]
-        penalties = self._penalties(rows)
-        for app in np.flatnonzero(of_layer).tolist():
-            penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
-        extra = None
-        if self._provider is not None:
-            plain, apps = whole.restricted(~of_layer)
-            extra = np.zeros((whole.n_apps, len(self._extra_columns)))
-            found = None if plain is None else self._extra_features(index, text, plain)
-            if found is not None:
-                extra[apps] = found
-                usual = phrases[apps]
-                extra[of_layer] = np.median(found[usual], 0) if usual.any() else 0.0
-            extra = extra[kept]
-        soft = {one.span for one in terms if not one.hard}
-        bonus = np.array(
-            [
-                rule and tuple(span) in soft
-                for rule, span in zip(
-                    of_layer[kept].tolist(),
-                    whole.node_span[whole.edge_head[whole.app_edge[kept]]].tolist(),
-                    strict=True,
-                )
-            ],
-            float,
-        )
-        return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, terms)
-
     def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """The score of each application without the language model.
 
@@ -347,21 +279,21 @@ class SentenceDecoder:
         if forest is None:
             nothing = np.zeros((1, len(weights)))
             passed = [WordDetails(word, (k,), 0.0, ()) for k, word in enumerate(sentence.text.split())]
-            shown = tuple(passed) if request.details else ()
+            shown: tuple[WordDetails, ...] = tuple(passed) if request.details else ()
             return Translations([sentence.text], np.zeros(1), nothing, (), sentence.unparsed, shown), None
         scores = self.scores(sentence, rule_scores, weights)
         if sentence.bonus is not None:
             scores += request.soft_weight * sentence.bonus
         options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
-        shown: tuple[WordDetails, ...] = ()
+        shown = ()
         if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * request.details):
             most = edges_per_word * len(sentence.text.split())
             found, graph = search_hypergraph(forest, sentence.grammar, self._model, scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if request.details:
-                shown = self._details(sentence, forest, found, graph, scores, options)
+                shown = _details(self, sentence, forest, found, graph, scores, options)
         else:
             found = search(forest, sentence.grammar, self._model, scores, options)
         starts = found.word_offsets
@@ -369,16 +301,8 @@ class SentenceDecoder:
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
         features = self._features(sentence, forest, found)
         return Translations(
-            texts, np.array(found.score), features, derivations, "", shown, self._terms(sentence, found, texts)
+            texts, np.array(found.score), features, derivations, "", shown, _terms(self, sentence, found, texts)
         ), kept
-
-    def _terms(self, sentence: Sentence, found: KBest, texts: list[str]) -> tuple[UsedTerm, ...]:
-        """Hard terms in the best translation."""
-        if not sentence.occurrences:
-            return ()
-        derivation = self._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
-        rules = [(rule.source_words, rule.target_words) for rule in derivation]
-        return used_terms(rules, texts[0].split(" "), sentence.occurrences)
 
     def _describe(
         self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
@@ -394,23 +318,6 @@ class SentenceDecoder:
             [{}] * len(apps) if features is None else features,
             self._links,
         )
-
-    def _details(
-        self,
-        sentence: Sentence,
-        forest: Forest,
-        found: KBest,
-        graph: Hypergraph,
-        scores: np.ndarray,
-        options: SearchOptions,
-    ) -> tuple[WordDetails, ...]:
-        """The details of the best translation."""
-        inner = graph.app >= 0
-        edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
-        edge_scores[inner] += scores[graph.app[inner]]
-        derivation = self._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
-        searched = Searched(forest, sentence.grammar, self._links, graph, scores, edge_scores)
-        return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
         derivations = []
@@ -463,3 +370,100 @@ class SentenceDecoder:
         if len(self._words) < len(vocab):
             self._words.extend(vocab.word(i) for i in range(len(self._words), len(vocab)))
         return " ".join([self._words[i] for i in ids.tolist()])
+
+
+def _constrained(decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...]) -> Sentence:
+    """A sentence whose derivations obey its hard terms."""
+    ids = decoder.grammar.vocab.add_line(text)
+    layer = GrammarLayer(decoder.grammar)
+    for span, forms, _ in terms:
+        for form in forms:
+            layer.add(X, ids[slice(*span)].tolist(), decoder.grammar.vocab.add_line(form).tolist())
+    layer.finish()
+    for way in decoder._ways:
+        whole, why = first_parse(layer, ids, [way])
+        part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
+        if whole is not None and part is not None:
+            return _with_terms(decoder, index, text, layer, whole, part, kept, terms)
+    words, passed = text.split(), []
+    for position, word in enumerate(words):
+        own = next((one for one in terms if one.hard and one.span[0] <= position < one.span[1]), None)
+        passed += [word] if own is None else own.forms[0].split() if own.span[0] == position else []
+    log.warning(f"sentence {index + 1} {why}; its words are passed through")
+    empty = np.empty(0)
+    return Sentence(" ".join(passed), None, decoder.grammar, np.empty(0, np.int32), empty, None, why)
+
+
+def _with_terms(
+    decoder: SentenceDecoder,
+    index: int,
+    text: str,
+    layer: Grammar,
+    whole: Forest,
+    part: Forest,
+    kept: np.ndarray,
+    terms: tuple[Occurrence, ...],
+) -> Sentence:
+    """A sentence with rules of a layer; those get the features of a usual rule of the sentence.
+
+    Latent features come from the whole forest without the layer, so that terms do not change the others.
+    """
+    of_layer = whole.app_rule >= len(decoder.grammar) + EXTRA_RULES
+    rows = np.where(of_layer, len(decoder.grammar) + PASS + 1, whole.app_rule)
+    phrases = (rows < len(decoder.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
+    if phrases.any():  # the rule of words of median cost
+        ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (decoder._translation_cost(rule), rule))
+        rows[of_layer] = ranked[len(ranked) // 2]
+    penalties = decoder._penalties(rows)
+    for app in np.flatnonzero(of_layer).tolist():
+        penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
+    extra = None
+    if decoder._provider is not None:
+        plain, apps = whole.restricted(~of_layer)
+        extra = np.zeros((whole.n_apps, len(decoder._extra_columns)))
+        found = None if plain is None else decoder._extra_features(index, text, plain)
+        if found is not None:
+            extra[apps] = found
+            usual = phrases[apps]
+            extra[of_layer] = np.median(found[usual], 0) if usual.any() else 0.0
+        extra = extra[kept]
+    soft = {one.span for one in terms if not one.hard}
+    bonus = np.array(
+        [
+            rule and tuple(span) in soft
+            for rule, span in zip(
+                of_layer[kept].tolist(),
+                whole.node_span[whole.edge_head[whole.app_edge[kept]]].tolist(),
+                strict=True,
+            )
+        ],
+        float,
+    )
+    return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, terms)
+
+
+def _details(
+    decoder: SentenceDecoder,
+    sentence: Sentence,
+    forest: Forest,
+    found: KBest,
+    graph: Hypergraph,
+    scores: np.ndarray,
+    options: SearchOptions,
+) -> tuple[WordDetails, ...]:
+    """The details of the best translation."""
+    inner = graph.app >= 0
+    edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
+    edge_scores[inner] += scores[graph.app[inner]]
+    derivation = decoder._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
+    searched = Searched(forest, sentence.grammar, decoder._links, graph, scores, edge_scores)
+    return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
+
+
+def _terms(decoder: SentenceDecoder, sentence: Sentence, found: KBest, texts: list[str]) -> tuple[UsedTerm, ...]:
+    """Hard terms in the best translation."""
+    if not sentence.occurrences:
+        return ()
+    derivation = decoder._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
+    rules = [(rule.source_words, rule.target_words) for rule in derivation]
+    return used_terms(rules, texts[0].split(" "), sentence.occurrences)

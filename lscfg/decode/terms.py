@@ -58,7 +58,7 @@ class Term:
             raise InputError(f"the term {quote(self.source)} has {len(self.targets)} targets; at most {MOST_FORMS}")
 
 
-class Choice(NamedTuple):
+class ChosenSpan(NamedTuple):
     """A translation chosen for a span of one sentence."""
 
     span: tuple[int, int]
@@ -84,7 +84,9 @@ class UsedTerm(NamedTuple):
     form: str
 
 
-def find_terms(words: Sequence[str], terms: Sequence[Term], choices: Iterable[Choice] = ()) -> tuple[Occurrence, ...]:
+def find_terms(
+    words: Sequence[str], terms: Sequence[Term], choices: Iterable[ChosenSpan] = ()
+) -> tuple[Occurrence, ...]:
     """The occurrences of terms in a sentence, in its order: choices first, then the longest, then the leftmost.
 
     An occurrence that overlaps a better one is left out. Of equal sources the first term counts.
@@ -101,12 +103,12 @@ def find_terms(words: Sequence[str], terms: Sequence[Term], choices: Iterable[Ch
         found.append(Occurrence(span, (" ".join(target.split()),), True))
     exact: dict[tuple[str, ...], Term] = {}
     nocase: dict[tuple[str, ...], Term] = {}
-    for term in terms:
-        source = tuple(term.source.split())
-        if term.match == "nocase":
-            nocase.setdefault(tuple(word.lower() for word in source), term)
+    for entry in terms:
+        source = tuple(entry.source.split())
+        if entry.match == "nocase":
+            nocase.setdefault(tuple(word.lower() for word in source), entry)
         else:
-            exact.setdefault(source, term)
+            exact.setdefault(source, entry)
     folded = [word.lower() for word in words]
     matches = []
     for length in sorted({len(source) for source in [*exact, *nocase]}, reverse=True):

@@ -363,7 +363,8 @@ static int parse_all(parser *p) {
 static int check_options(const lscfg_grammar *g, const lscfg_parse_options *options, lscfg_error *error) {
   if (!g->finished)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the grammar is not finished; call finish after its last rule");
-  if (options->max_span < 1 || options->goal < 0 || options->goal >= lscfg_vocab_size(&(g->base ? g->base : g)->categories))
+  const lscfg_vocab *categories = &(g->base ? g->base : g)->categories;
+  if (options->max_span < 1 || options->goal < 0 || options->goal >= lscfg_vocab_size(categories))
     return lscfg_fail(error, LSCFG_EINPUT, 0, "span limit below 1 or unknown goal category");
   return LSCFG_OK;
 }

@@ -12,7 +12,7 @@ from decoders import GRAMMAR, WEIGHTS, Provider, small_config
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Derivation, Translated
-from lscfg.decode.terms import Choice, Occurrence, Term, find_terms, has_forms
+from lscfg.decode.terms import ChosenSpan, Occurrence, Term, find_terms, has_forms
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.search import SearchOptions, search
@@ -177,7 +177,7 @@ def test_a_term_that_the_best_translation_obeys_changes_nothing(tmp_path: Path) 
 def test_kept_words_choices_and_soft_terms(tmp_path: Path) -> None:
     kept = translated(tmp_path, "la casa verde", [Term("CASA", (), "keep", "nocase")], 1)
     assert "casa" in kept.hypotheses[0].text.split() and [used.form for used in kept.terms] == ["casa"]
-    chosen = translated(tmp_path, "casa casa", [Term("casa", ("home",))], 1, choices=[Choice((1, 2), "old house")])
+    chosen = translated(tmp_path, "casa casa", [Term("casa", ("home",))], 1, choices=[ChosenSpan((1, 2), "old house")])
     assert [used.form for used in chosen.terms] == ["home", "old house"]
     config = small_config(tmp_path)
     with EmbeddedDecoder(config) as decoder:
@@ -223,9 +223,9 @@ def test_bad_terms_are_refused(arguments: tuple[object, ...], message: str) -> N
 
 
 @pytest.mark.parametrize(
-    "choice", [Choice((1, 1), "x"), Choice((0, 3), "x"), Choice((-1, 1), "x"), Choice((0, 1), " ")]
+    "choice", [ChosenSpan((1, 1), "x"), ChosenSpan((0, 3), "x"), ChosenSpan((-1, 1), "x"), ChosenSpan((0, 1), " ")]
 )
-def test_bad_choices_are_refused(choice: Choice) -> None:
+def test_bad_choices_are_refused(choice: ChosenSpan) -> None:
     with pytest.raises(InputError, match="the choice"):
         find_terms(["a", "b"], [], [choice])
 
