@@ -116,7 +116,7 @@ class LearntSpacing(Spacing):
     def __init__(self, blanks: dict[str, int]):
         super().__init__("")
         self._blanks = blanks
-        self._strict = None
+        self._strict: LearntSpacing | None = None
         if TOKENISED in blanks.values():
             self._strict = LearntSpacing({key: blank % TOKENISED for key, blank in blanks.items()})
 
@@ -161,7 +161,7 @@ def learn_words(lines: Sequence[str]) -> WordModel:
         at = 0
         for (left, right), word in zip(_joints(words), words, strict=False):
             at += len(word)
-            blank = line[at] == " "
+            blank = int(line[at] == " ")
             at += blank
             for key in (f"{left} {right}", f"{left} ", f" {right}"):
                 all_counts[key] += 1
