@@ -15,7 +15,7 @@ EXTRAS = {
     "xlsx": ("python_calamine",),
     "quick": ("charset_normalizer", "py3langid"),
     "completion": ("shtab",),
-    "serve": ("starlette", "uvicorn", "h11"),
+    "serve": ("starlette", "uvicorn", "h11", "python_multipart"),
     "cluster": ("distributed", "cryptography"),
 }
 

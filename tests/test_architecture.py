@@ -23,7 +23,7 @@ LAYERS = (
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),
-    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.prepare", "lscfg.demo"),
+    ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.prepare", "lscfg.demo", "lscfg.markup"),
     ("lscfg.grammar",),
     ("lscfg.model",),
     ("lscfg.extract",),

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from pathlib import Path
 
-from lscfg.bundle.system import one_system, open_system
+from lscfg.bundle.system import TranslationSystem, one_system, open_system
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
-from lscfg.io.arguments import InputFolder
+from lscfg.io.arguments import InputFile, InputFolder
+from lscfg.io.read import read_lines, read_utf8
+from lscfg.json_text import parse_json
 from lscfg.options import add_config, add_jobs, add_weights
 from lscfg.parallel.log_thread import log_in_thread
 from lscfg.parser import CommandParser
-from lscfg.serve.application import Application
+from lscfg.serve.application import Application, Offer
+from lscfg.serve.description import Score, experiment_scores
 from lscfg.serve.guard import Hosts
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.server import Server, listen
 from lscfg.serve.settings import ServeSettings
+from lscfg.serve.texts import LanguagePair
 
 TABLE = "serve"
 
@@ -50,6 +55,24 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="ORIGIN",
         help="origin whose pages may call the service, or *; may be repeated",
     )
+    parser.add_argument("--no-page", action="store_true", help="do not offer the page for typing at /")
+    parser.add_argument(
+        "--languages",
+        metavar="SOURCE,TARGET",
+        help="languages of a system without preparation of raw text, such as de,en",
+    )
+    parser.add_argument(
+        "--api-key-file",
+        type=InputFile,
+        metavar="FILE",
+        help="file with a key in each line; translations are refused without one of the keys as api_key",
+    )
+    parser.add_argument(
+        "--report",
+        type=InputFile,
+        metavar="FILE",
+        help="report to offer at /report (default: report.html of the experiment that SYSTEM belongs to)",
+    )
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (ServeSettings,)))
 
@@ -66,5 +89,38 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
-        application = Application(open_system(place, args.weights), pool, settings, hosts, args.cors)
+        system = open_system(place, args.weights)
+        application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         asyncio.run(Server(application, listening).run_until_told())
+
+
+def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> Offer:
+    """The choices of the command line.
+
+    Raises:
+        InputError: a language or a file of keys is wrong.
+    """
+    languages = LanguagePair()
+    if args.languages is not None:
+        if system.preparation is not None:
+            raise InputError("--languages: the system's preparation names its languages; leave the option out")
+        try:
+            languages = LanguagePair.parse(args.languages)
+        except ValueError as error:
+            raise InputError(f"--languages: {error}") from None
+    keys = tuple(line.strip() for line in read_lines(args.api_key_file) if line.strip()) if args.api_key_file else ()
+    if args.api_key_file and not keys:
+        raise InputError("contains no key; write one key into each line", args.api_key_file)
+    report = Path(args.report) if args.report else _report_of(place)
+    scores: tuple[Score, ...] = ()
+    if report is not None and (results := report.with_name("results.json")).is_file():
+        scores = experiment_scores(parse_json(read_utf8(results), infinities=True), system.name)
+    content = None if report is None else report.read_bytes()
+    return Offer(args.cors, not args.no_page, languages, keys, content, scores)
+
+
+def _report_of(place: Path) -> Path | None:
+    """The report of the experiment in whose folder ``systems/NAME`` lies."""
+    system = (place if place.is_dir() else place.parent).resolve()
+    found = system.parent.parent / "report.html"
+    return found if system.parent.name == "systems" and found.is_file() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,11 +153,19 @@ class Grammar:
 
     def source_words(self) -> frozenset[int]:
         """Returns the words of the source sides of all rules, by their ids in the vocabulary."""
+        return self._words(lib.lscfg_grammar_src)
+
+    def target_words(self) -> frozenset[int]:
+        """Returns the words of the target sides of all rules, by their ids in the vocabulary."""
+        return self._words(lib.lscfg_grammar_tgt)
+
+    def _words(self, side: Callable[..., Any]) -> frozenset[int]:
         found: set[int] = set()
         length = ffi.new("int32_t *")
         for rule in range(len(self)):
-            symbols = lib.lscfg_grammar_src(self._pointer, rule, length)
-            found.update(ffi.unpack(symbols, length[0]))
+            symbols = side(self._pointer, rule, length)
+            if length[0]:
+                found.update(ffi.unpack(symbols, length[0]))
         return frozenset(symbol for symbol in found if symbol >= 0)
 
     def tgt(self, rule: int) -> list[int]:

@@ -1,47 +1,68 @@
-"""Answers to requests: translations, and the state of the service."""
+"""Answers to requests: translations, the page, and the state of the service."""
 
 from __future__ import annotations
 
-import asyncio
-import pickle
-import time
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
-from uuid import uuid4
 
 from starlette.exceptions import HTTPException
 from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route, Router
+from starlette.routing import Match, Route, Router
 from starlette.types import ASGIApp
 
-from lscfg import log
 from lscfg.bundle.system import TranslationSystem
-from lscfg.errors import KernelError, LscfgError, WorkerError, cut, quote
-from lscfg.serve.description import metrics, openapi
-from lscfg.serve.guard import Guard, Hosts, while_connected
+from lscfg.errors import cut, quote
+from lscfg.serve.description import Score, metrics, openapi, system_facts
+from lscfg.serve.dispatch import Dispatcher, Sentence
+from lscfg.serve.guard import Guard, Hosts
+from lscfg.serve.libre import check_key, read_content
+from lscfg.serve.page import FILES, page_response, report_response
 from lscfg.serve.pool import WorkerPool
-from lscfg.serve.query import Query, check_content, read_query
+from lscfg.serve.query import read_query
 from lscfg.serve.refusal import JsonLine, RefusalError, refusal_response
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.translator import (
-    BadSentenceError,
-    LongSentenceError,
-    SentenceWork,
-    TranslationOptions,
-    open_translator,
-    translate_sentence,
-)
+from lscfg.serve.text_requests import TextRequests
+from lscfg.serve.texts import NO_LANGUAGES, LanguagePair, language_facts
 from lscfg.version import __version__
 
-ROUTES = {"/translate": "POST", "/health": "GET", "/metrics": "GET", "/openapi.json": "GET"}
+PAGE = dict.fromkeys(FILES, "GET")
+ROUTES = {
+    "/translate": "POST",
+    "/translate_file": "POST",
+    "/download_file/{name}": "GET",
+    "/detect": "POST",
+    "/languages": "GET",
+    "/system": "GET",
+    "/health": "GET",
+    "/metrics": "GET",
+    "/openapi.json": "GET",
+}
+"""Method of each path without those of the page."""
 
 
-ADMISSION_SECONDS = 0.6
-"""Seconds that a request waits for a place in a full queue."""
+@dataclass(frozen=True)
+class Offer:
+    """Choices of the person who runs the service.
+
+    Attributes:
+        origins: origins whose pages may read answers; ``*`` for all.
+        page: offer the page at ``/``.
+        languages: languages of a system without a preparation.
+        keys: keys of which each POST must contain one; empty: none is needed.
+        report: report of the experiment that made the system.
+        scores: scores of the system in that experiment.
+    """
+
+    origins: Iterable[str] = ()
+    page: bool = True
+    languages: LanguagePair = NO_LANGUAGES
+    keys: tuple[str, ...] = ()
+    report: bytes | None = field(default=None, repr=False)
+    scores: tuple[Score, ...] = ()
 
 
 class Application:
@@ -49,7 +70,6 @@ class Application:
 
     Args:
         hosts: names of the service and of its guests.
-        origins: origins whose pages may read answers; ``*`` for all.
 
     Attributes:
         asgi: the application for a server of ASGI.
@@ -65,51 +85,70 @@ class Application:
         pool: WorkerPool,
         settings: ServeSettings,
         hosts: Hosts,
-        origins: Iterable[str] = (),
+        offer: Offer | None = None,
     ):
         self.system, self.settings, self.draining = system, settings, False
-        self._pool = pool
-        self._described = uuid4().hex, pickle.dumps(system)
-        open_translator(*self._described).warm()
-        self.at_work = 0
-        self._counts = Counter[str]()
-        self.asgi = Guard(self._layers([*origins]), hosts, settings.max_request)
+        self._offer = offer or Offer()
+        self._dispatcher = Dispatcher(system, pool, settings)
+        self._pair = self._offer.languages
+        if system.preparation is not None:
+            self._pair = LanguagePair(*(side.language for side in system.preparation.sides))
+        self._texts = TextRequests(
+            self._dispatcher, settings, self._pair, system.preparation is not None, self._offer.keys
+        )
+        self._routes = ROUTES | (PAGE if self._offer.page else {}) | ({"/report": "GET"} if self._offer.report else {})
+        self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request)
 
     def _layers(self, origins: list[str]) -> ASGIApp:
-        endpoints = (self._translate, self._health, self._metrics, self._openapi)
-        routes = [
-            Route(path, endpoint, methods=[method])
-            for (path, method), endpoint in zip(ROUTES.items(), endpoints, strict=True)
-        ]
+        endpoints = {
+            "/translate": self._translate,
+            "/translate_file": self._texts.translate_file,
+            "/download_file/{name}": self._texts.download,
+            "/detect": self._texts.detect,
+            "/languages": self._languages,
+            "/system": self._system,
+            "/health": self._health,
+            "/metrics": self._metrics,
+            "/openapi.json": self._openapi,
+            "/report": self._report,
+            **dict.fromkeys(FILES, self._page),
+        }
+        routes = [Route(path, endpoints[path], methods=[method]) for path, method in self._routes.items()]
         app: ASGIApp = Router(routes, redirect_slashes=False)
-        app = ExceptionMiddleware(app, {HTTPException: _unrouted, RefusalError: _refused})
+        self._found = routes
+        app = ExceptionMiddleware(app, {HTTPException: self._unrouted, RefusalError: _refused})
         if not origins:
             return app
-        headers = ["content-type", "x-request-id"]
+        headers = ["authorization", "content-type", "x-request-id"]
         return CORSMiddleware(app, origins, ["GET", "POST"], headers, expose_headers=["x-request-id"])
+
+    @property
+    def at_work(self) -> int:
+        """Number of requests under way or waiting."""
+        return self._dispatcher.at_work
 
     def stop(self) -> None:
         """Kills the workers without waiting for their ends."""
-        self._pool.kill()
+        self._dispatcher.pool.kill()
 
     # ---- the state ----
 
     def state(self) -> dict[str, Any]:
         """Facts and counts of the service."""
-        statuses = self.asgi.statuses
+        statuses, counts = self.asgi.statuses, self._dispatcher.counts
         return {
             "ready": not self.draining,
             "system": self.system.name,
             "sha256": self.system.sha256,
             "raw": self.system.preparation is not None,
             "lscfg": __version__,
-            "workers": self._pool.workers,
+            "workers": self._dispatcher.pool.workers,
             "at_work": self.at_work,
-            "sentences": self._counts["sentences"],
-            "words": self._counts["words"],
-            "unknown": self._counts["unknown"],
-            "unparsed": self._counts["unparsed"],
-            "worker_deaths": self._pool.deaths,
+            "sentences": counts["sentences"],
+            "words": counts["words"],
+            "unknown": counts["unknown"],
+            "unparsed": counts["unparsed"],
+            "worker_deaths": self._dispatcher.pool.deaths,
             "clients_left": self.asgi.left,
             "responses": {str(status): statuses[status] for status in sorted(statuses)},
         }
@@ -121,108 +160,68 @@ class Application:
         return PlainTextResponse(metrics(self.state(), self.asgi.seconds), media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, request: Request) -> Response:
-        return JsonLine(openapi(ROUTES, self.settings))
+        return JsonLine(openapi(self._routes, self.settings))
+
+    async def _languages(self, request: Request) -> Response:
+        source, target = map(language_facts, self._pair)
+        if source is None or target is None:
+            return JsonLine([])
+        listed = [(source, [target["code"]]), (target, [])]
+        return JsonLine([{"code": one["code"], "name": one["name"], "targets": targets} for one, targets in listed])
+
+    async def _system(self, request: Request) -> Response:
+        found = system_facts(self.system, self._dispatcher.rules, self._pair, self.settings)
+        more = {
+            "api_key": bool(self._offer.keys),
+            "report": "/report" if self._offer.report else None,
+            "scores": [score._asdict() for score in self._offer.scores],
+        }
+        return JsonLine(found | more)
+
+    async def _page(self, request: Request) -> Response:
+        return page_response(request.url.path)
+
+    async def _report(self, request: Request) -> Response:
+        return report_response(self._offer.report or b"")
 
     # ---- translations ----
 
     async def _translate(self, request: Request) -> Response:
-        check_content(request.headers)
-        query = read_query(await request.body(), self.settings, self.system.preparation is not None)
-        await self._admit()
-        self.at_work += 1
-        try:
-            async with asyncio.timeout(self.settings.timeout):
-                translations = await while_connected(request.receive, self._each(query))
-        except TimeoutError:
-            raise RefusalError(
-                503, f"not translated within {self.settings.timeout:g} s; send fewer sentences at a time"
-            ) from None
-        finally:
-            self.at_work -= 1
+        found = await read_content(request)
+        check_key(found, request.headers, self._offer.keys)
+        if "q" in found:
+            return await self._texts.translate(request, found)
+        found.pop("api_key", None)
+        query = read_query(found, self.settings, self.system.preparation is not None)
+        sentences = [Sentence(f"source[{k}]", text, query.options) for k, text in enumerate(query.texts)]
+        translations = await self._dispatcher.translate(request.receive, sentences)
         request.scope["lscfg.notes"]["done"] = f"{len(translations)} sentences"
-        self._counts["sentences"] += len(translations)
-        self._counts["unparsed"] += sum(not found["parsed"] for found in translations)
-        return JsonLine({"translations": translations})
+        return JsonLine({"translations": [one.answer for one in translations]})
 
-    async def _admit(self) -> None:
-        """Waits for a moment where the queue is full: clients that have just left still hold their places.
+    # ---- what no path answers ----
 
-        Raises:
-            RefusalError: no place became free.
-        """
-        end = time.monotonic() + ADMISSION_SECONDS
-        while self.at_work >= self.settings.queue:
-            if time.monotonic() > end:
-                message = f"{self.at_work} requests are under way or wait; try again later"
-                raise RefusalError(503, message, {"retry-after": "1"})
-            await asyncio.sleep(0.05)
+    async def _unrouted(self, request: Request, error: Exception) -> Response:
+        """The answer where no path and method fit; to OPTIONS the methods."""
+        assert isinstance(error, HTTPException)
+        path = request.scope["path"]
+        allowed = self._methods(request.scope, path)
+        if request.method == "OPTIONS" and allowed:
+            heads = {"HEAD"} if "GET" in allowed else set()
+            return Response(None, 204, {"allow": ", ".join(sorted(allowed | heads | {"OPTIONS"}))})
+        if allowed:
+            (wanted,) = allowed
+            message = f"{cut(path)} takes {wanted}, not {cut(request.method)}"
+            return await _refused(request, RefusalError(405, message, {"allow": wanted}))
+        message = f"no path {quote(path)}; paths are {', '.join(self._routes)}"
+        return await _refused(request, RefusalError(404, message))
 
-    async def _each(self, query: Query) -> list[dict[str, Any]]:
-        """Translates sentence by sentence, at most one for each worker at a time, so that requests take turns."""
-        found: list[dict[str, Any]] = [{} for _ in query.texts]
-        refused: dict[int, RefusalError] = {}
-        numbered = iter(enumerate(query.texts))
-
-        async def take_turns() -> None:
-            for number, text in numbered:
-                try:
-                    found[number] = await self._one(number, text, query.options)
-                except RefusalError as refusal:
-                    refused[number] = refusal
-                if refused:  # sentences under way go on: to stop one would kill a worker
-                    return
-
-        turns = [asyncio.ensure_future(take_turns()) for _ in range(min(self._pool.workers, len(query.texts)))]
-        try:
-            await asyncio.gather(*turns)
-        finally:  # a fault of one ends the others, as does the end of the request
-            for turn in turns:
-                turn.cancel()
-        if refused:
-            raise refused[min(refused)]
-        return found
-
-    async def _one(self, number: int, text: str, options: TranslationOptions) -> dict[str, Any]:
-        where = f"source[{number}]"
-        try:
-            work = SentenceWork(*self._described, text, options)
-            answer, words, unknown = await self._pool.call(translate_sentence, work, len(text.encode()))
-        except BadSentenceError as error:
-            raise RefusalError(413 if isinstance(error, LongSentenceError) else 400, f"{where}: {error}") from None
-        except WorkerError as error:
-            raise RefusalError(500, f"{where}: {error.reason}") from error
-        except (MemoryError, KernelError) as error:
-            if "memory" not in f"{type(error).__name__}: {error}".lower():
-                raise
-            log.warning(f"a worker failed: {type(error).__name__}: {error}")
-            raise RefusalError(503, f"{where}: out of memory; send a shorter sentence, or try again later") from error
-        except OSError as error:
-            log.warning(f"no worker can be started: {error}")
-            raise RefusalError(503, "no worker can be started; try again later", {"retry-after": "1"}) from error
-        except LscfgError as error:
-            raise RefusalError(500, f"{where}: {error}") from error
-        self._counts["words"] += words
-        self._counts["unknown"] += unknown
-        return answer
+    def _methods(self, scope: Mapping[str, Any], path: str) -> set[str]:
+        if path == "*":
+            return {*self._routes.values()} if scope["method"] == "OPTIONS" else set()
+        return {self._routes[route.path] for route in self._found if route.matches({**scope})[0] is not Match.NONE}
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, RefusalError)
     request.scope["lscfg.notes"]["error"] = str(error)
     return refusal_response(error)
-
-
-async def _unrouted(request: Request, error: Exception) -> Response:
-    """The answer where no path and method fit; to OPTIONS the methods."""
-    assert isinstance(error, HTTPException)
-    path = request.scope["path"]
-    allowed = set(ROUTES.values()) if path == "*" else {ROUTES[path]} if path in ROUTES else set()
-    if request.method == "OPTIONS" and allowed:
-        heads = {"HEAD"} if "GET" in allowed else set()
-        return Response(None, 204, {"allow": ", ".join(sorted(allowed | heads | {"OPTIONS"}))})
-    if allowed:
-        wanted = ROUTES[path]
-        message = f"{path} takes {wanted}, not {cut(request.method)}"
-        return await _refused(request, RefusalError(405, message, {"allow": wanted}))
-    message = f"no path {quote(path)}; paths are {', '.join(ROUTES)}"
-    return await _refused(request, RefusalError(404, message))

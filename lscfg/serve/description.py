@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+from lscfg.bundle.system import TranslationSystem
+from lscfg.markup.formats import FORMATS
+from lscfg.serve.libre import MOST_ALTERNATIVES
 from lscfg.serve.settings import ServeSettings
+from lscfg.serve.texts import LanguagePair, language_facts
 from lscfg.version import __version__
 
 COUNTERS = {
@@ -46,33 +50,199 @@ def metrics(state: Mapping[str, Any], seconds: Mapping[int, float]) -> str:
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
+class Score(NamedTuple):
+    """A score of the system on the test set of its experiment."""
+
+    name: str
+    value: float
+    interval: float | None
+    """Half the width of the 95 % confidence interval."""
+    sentences: int
+
+
+def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[Score, ...]:
+    """The scores of a system.
+
+    Args:
+        results: content of ``results.json`` of the experiment.
+    """
+    row = next((row for row in results.get("systems", ()) if row.get("system") == system), None)
+    if row is None or not isinstance(row.get("test_bleu"), int | float):
+        return ()
+    sentences = int(results.get("test sentences") or 0)
+    named = (("BLEU", "test_bleu", "test_bleu_ci"), ("chrF2", "test_chrF2", ""), ("TER", "test_TER", ""))
+    return tuple(
+        Score(name, row[key], row.get(interval), sentences) for name, key, interval in named if row.get(key) is not None
+    )
+
+
+def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, settings: ServeSettings) -> dict[str, Any]:
+    """Facts of the system, for people: languages, size, features and limits."""
+    config = system.config
+    return {
+        "system": system.name,
+        "sha256": system.sha256,
+        "lscfg": __version__,
+        "source": language_facts(pair.source),
+        "target": language_facts(pair.target),
+        "raw": system.preparation is not None,
+        "rules": rules,
+        "latent": config.latent is not None,
+        "language_model": config.language_model is not None,
+        "features": len(system.weights),
+        "pairs": dict(system.preparation.sizes) if system.preparation else {},
+        "limits": settings.facts(),
+        "files": [*FORMATS],
+    }
+
+
 def openapi(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any]:
     """The description of the service by OpenAPI 3.1, with its limits.
 
     Args:
         routes: the method of each path.
     """
-    text = {"type": "string", "maxLength": settings.max_characters}
-    query = {
-        "type": "object",
-        "required": ["source"],
-        "additionalProperties": False,
-        "properties": {
-            "source": {
-                "oneOf": [text, {"type": "array", "items": text, "minItems": 1, "maxItems": settings.max_sentences}]
+    error = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+    refused = {"content": {"application/json": {"schema": error}}}
+    paths: dict[str, Any] = {}
+    for path, method in routes.items():
+        schema = _ANSWERS.get(path)
+        done: dict[str, Any] = {"description": "the answer"}
+        if schema is not None:
+            done["content"] = {"application/json": {"schema": schema}}
+        paths[path] = {
+            method.lower(): {
+                "summary": SUMMARIES.get(path, "the page"),
+                "responses": {
+                    "200": done,
+                    "4XX": {"description": "a refused request", **refused},
+                    "5XX": {"description": "a failure", **refused},
+                },
+            }
+        }
+    bodies = _bodies(settings)
+    for path, content in bodies.items():
+        paths[path]["post"]["requestBody"] = {"required": True, "content": content}
+    name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
+    paths["/download_file/{name}"]["get"]["parameters"] = [name]
+    return {"openapi": "3.1.0", "info": {"title": "lscfg", "version": __version__}, "paths": paths}
+
+
+SUMMARIES = {
+    "/translate": "translations of sentences, or of texts in LibreTranslate's form",
+    "/translate_file": "address of a translated file",
+    "/download_file/{name}": "a translated file",
+    "/detect": "language of a text",
+    "/languages": "languages of the system",
+    "/system": "facts of the system",
+    "/health": "readiness and counts",
+    "/metrics": "counts for Prometheus",
+    "/openapi.json": "this description",
+    "/report": "report of the experiment that made the system",
+}
+
+_TEXT = {"type": "string"}
+_LIST = {"type": "array", "items": _TEXT}
+_ANSWERS: dict[str, Any] = {
+    "/translate": {
+        "oneOf": [
+            {
+                "type": "object",
+                "required": ["translations"],
+                "properties": {
+                    "translations": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "required": ["translation", "score", "parsed", "unknown", "warnings"],
+                            "properties": {
+                                "translation": _TEXT,
+                                "score": {"type": "number"},
+                                "parsed": {"type": "boolean"},
+                                "unknown": _LIST,
+                                "warnings": _LIST,
+                            },
+                        },
+                    }
+                },
             },
-            "kbest": {"type": "integer", "minimum": 1, "maximum": settings.max_translations},
-            "derivations": {"type": "boolean", "default": False},
-            "raw": {"type": "boolean"},
+            {
+                "type": "object",
+                "required": ["translatedText", "unknown"],
+                "properties": {
+                    "translatedText": {"oneOf": [_TEXT, _LIST]},
+                    "alternatives": {"type": "array"},
+                    "unknown": {"type": "array"},
+                    "sentences": {"type": "array"},
+                    "detectedLanguage": {"type": ["object", "array"]},
+                },
+            },
+        ]
+    },
+    "/translate_file": {
+        "type": "object",
+        "required": ["translatedFileUrl", "name", "warnings"],
+        "properties": {"translatedFileUrl": {"type": "string", "format": "uri"}, "name": _TEXT, "warnings": _LIST},
+    },
+    "/detect": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["language", "confidence"],
+            "properties": {"language": _TEXT, "confidence": {"type": "number", "minimum": 0, "maximum": 100}},
+        },
+    },
+    "/languages": {
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["code", "name", "targets"],
+            "properties": {"code": _TEXT, "name": _TEXT, "targets": _LIST},
+        },
+    },
+    "/system": {"type": "object"},
+    "/health": {"type": "object"},
+    "/openapi.json": {"type": "object"},
+}
+
+
+def _bodies(settings: ServeSettings) -> dict[str, Any]:
+    """The content of the requests of each path."""
+
+    def texts(item: Mapping[str, Any]) -> dict[str, Any]:
+        return {"oneOf": [item, {"type": "array", "items": item, "minItems": 1, "maxItems": settings.max_sentences}]}
+
+    key, language = {"api_key": _TEXT}, {"source": _TEXT, "target": _TEXT}
+    own = {
+        "source": texts({"type": "string", "maxLength": settings.max_characters}),
+        "kbest": {"type": "integer", "minimum": 1, "maximum": settings.max_translations},
+        "derivations": {"type": "boolean", "default": False},
+        "raw": {"type": "boolean"},
+    }
+    libre = {
+        "q": texts(_TEXT),
+        **language,
+        "format": {"enum": ["text", "html"], "default": "text"},
+        "alternatives": {"type": "integer", "minimum": 0, "maximum": MOST_ALTERNATIVES, "default": 0},
+        "details": {"type": "boolean", "default": False},
+        "secret": {},
+    }
+
+    def thing(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
+        found = {"type": "object", "properties": {**properties, **key}, "additionalProperties": False}
+        return found | {"required": [*required]}
+
+    file = {"file": {"type": "string", "format": "binary"}, **language}
+    libre_form = {"schema": thing(libre, "q")}
+    return {
+        "/translate": {
+            "application/json": {"schema": {"oneOf": [thing(own, "source"), thing(libre, "q")]}},
+            "application/x-www-form-urlencoded": libre_form,
+            "multipart/form-data": libre_form,
+        },
+        "/translate_file": {"multipart/form-data": {"schema": {**thing(file, "file"), "additionalProperties": True}}},
+        "/detect": {
+            "application/json": {"schema": thing({"q": _TEXT}, "q")},
+            "application/x-www-form-urlencoded": {"schema": thing({"q": _TEXT}, "q")},
         },
     }
-    answers = {
-        "200": {"description": "the answer"},
-        "4XX": {"description": "a refused request"},
-        "5XX": {"description": "a failure"},
-    }
-    paths: dict[str, Any] = {path: {method.lower(): {"responses": answers}} for path, method in routes.items()}
-    paths["/translate"]["post"] |= {
-        "requestBody": {"required": True, "content": {"application/json": {"schema": query}}}
-    }
-    return {"openapi": "3.1.0", "info": {"title": "lscfg", "version": __version__}, "paths": paths}

@@ -17,6 +17,8 @@ from lscfg.serve.translator import TranslationOptions
 
 KEYS = ("source", "kbest", "derivations", "raw")
 
+TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
+
 DEPTH = 32
 """Most lists and objects inside one another."""
 
@@ -29,35 +31,33 @@ class Query:
     options: TranslationOptions
 
 
-def check_content(headers: Mapping[str, str]) -> None:
-    """Refuses content of another type before it is read.
+def content_type(headers: Mapping[str, str]) -> str:
+    """The type of the content, checked before the content is read.
 
     Raises:
-        RefusalError: the content is not JSON in UTF-8, or compressed.
+        RefusalError: the content is neither JSON nor a form in UTF-8, or is compressed.
     """
     given = Message()
     given["content-type"] = headers.get("content-type", "application/octet-stream")
     charset = given.get_param("charset", "utf-8")
-    if (
-        given.get_content_type() != "application/json"
-        or not isinstance(charset, str)
-        or charset.strip().lower() not in ("utf-8", "utf8")
-    ):
+    found = given.get_content_type()
+    if found not in TYPES or not isinstance(charset, str) or charset.strip().lower() not in ("utf-8", "utf8"):
         raise RefusalError(415, "the content must be JSON in UTF-8; send Content-Type: application/json")
     if headers.get("content-encoding", "identity").lower() != "identity":
         raise RefusalError(415, "the content must not be compressed")
+    return found
 
 
-def read_query(body: bytes, settings: ServeSettings, prepares: bool) -> Query:
+def read_query(found: Mapping[str, Any], settings: ServeSettings, prepares: bool) -> Query:
     """The query of a request. Limits come in the order of their costs.
 
     Args:
+        found: keys and values of the request.
         prepares: whether the system has a preparation of raw text.
 
     Raises:
-        RefusalError: the body is no query, or one of its limits is exceeded.
+        RefusalError: the request is no query, or one of its limits is exceeded.
     """
-    found = _json_object(body)
     for key in found:
         if key not in KEYS:
             raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}")
@@ -72,11 +72,12 @@ def read_query(body: bytes, settings: ServeSettings, prepares: bool) -> Query:
     if len(texts) > (most := settings.max_sentences):
         raise RefusalError(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
     for number, text in enumerate(texts):
-        _check_text(number, text, settings)
+        check_text(f"source[{number}]", text)
+        check_sentence(f"source[{number}]", text, settings)
     options = TranslationOptions(
         _kbest(found.get("kbest"), len(texts), settings.max_translations),
-        _switch(found, "derivations", False),
-        _switch(found, "raw", prepares),
+        switch(found, "derivations", False),
+        switch(found, "raw", prepares),
         settings.max_words,
     )
     if options.raw and not prepares:
@@ -84,7 +85,12 @@ def read_query(body: bytes, settings: ServeSettings, prepares: bool) -> Query:
     return Query(texts, options)
 
 
-def _json_object(body: bytes) -> dict[str, Any]:
+def json_object(body: bytes) -> dict[str, Any]:
+    """The keys and values of JSON.
+
+    Raises:
+        RefusalError: the body is not an object in JSON.
+    """
     if _too_deep(body):
         raise RefusalError(400, f"the content is nested too deeply; at most {DEPTH} levels are read")
     try:
@@ -106,19 +112,33 @@ def _too_deep(body: bytes) -> bool:
     return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0) > DEPTH
 
 
-def _check_text(number: int, text: Any, settings: ServeSettings) -> None:
+def check_text(name: str, text: Any) -> None:
+    """Refuses what is not a text.
+
+    Args:
+        name: of the text, for the message.
+
+    Raises:
+        RefusalError: the value is not a text of whole characters.
+    """
     if not isinstance(text, str):
-        raise RefusalError(400, f"source[{number}] must be a text")
-    if len(text) > (most := settings.max_characters):
-        raise RefusalError(413, f"source[{number}]: has {len(text)} characters; at most {most} are translated")
+        raise RefusalError(400, f"{name} must be a text")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise RefusalError(
-            400, f"source[{number}] contains half of a surrogate pair, which is not a character"
-        ) from None
+        raise RefusalError(400, f"{name} contains half of a surrogate pair, which is not a character") from None
+
+
+def check_sentence(name: str, text: str, settings: ServeSettings) -> None:
+    """Refuses a sentence above the limits.
+
+    Raises:
+        RefusalError: the sentence has too many characters or words.
+    """
+    if len(text) > (most := settings.max_characters):
+        raise RefusalError(413, f"{name}: has {len(text)} characters; at most {most} are translated")
     if (words := len(text.split())) > (most := settings.max_words):  # again after a preparation, which splits words
-        raise RefusalError(413, f"source[{number}]: has {words} words; at most {most} are translated")
+        raise RefusalError(413, f"{name}: has {words} words; at most {most} are translated")
 
 
 def _kbest(kbest: Any, sentences: int, most: int) -> int | None:
@@ -131,7 +151,12 @@ def _kbest(kbest: Any, sentences: int, most: int) -> int | None:
     return kbest
 
 
-def _switch(found: Mapping[str, Any], key: str, default: bool) -> bool:
+def switch(found: Mapping[str, Any], key: str, default: bool) -> bool:
+    """The value of a key that is true or false.
+
+    Raises:
+        RefusalError: the value is something else.
+    """
     value = found.get(key, default)
     if not isinstance(value, bool):
         raise RefusalError(400, f"{key} must be true or false")

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
@@ -66,6 +67,7 @@ class Translator:
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._known = self._decoder.grammar.source_words()
+        self.rules = len(self._decoder.grammar)
 
     def warm(self) -> None:
         """Translates a word, so that processes forked later need not load what the first translation loads."""
@@ -103,6 +105,24 @@ class Translator:
         if options.details:
             answer |= _details(found, tokens, {*unknown})
         return Answered(answer, len(tokens), len(unknown))
+
+    def known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
+        """Shares of the words of a text with letters that source sides and target sides of the grammar contain.
+
+        Raises:
+            BadSentenceError: see ``__call__``.
+        """
+        sides = self._sides if options.raw and self._sides is not None else None
+        found = []
+        for number, known in enumerate((self._known, self._known_target)):
+            words = [word for word in (sides[number].encode(text) if sides else text).split() if _has_letters(word)]
+            have = sum(self._decoder.grammar.vocab.find(word) in known for word in words)
+            found.append(have / len(words) if words else 0.0)
+        return found[0], found[1]
+
+    @cached_property
+    def _known_target(self) -> frozenset[int]:
+        return self._decoder.grammar.target_words()
 
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
@@ -146,6 +166,10 @@ def _details(found: Translated, source: list[str], unknown: Container[str]) -> d
     return {"source_words": source, "words": words, "confidence": None, "posterior": posterior}
 
 
+def _has_letters(word: str) -> bool:
+    return any(map(str.isalpha, word))
+
+
 def _warnings(found: Translated) -> list[str]:
     if not found.unparsed:
         return []
@@ -179,3 +203,8 @@ def open_translator(key: str, system: bytes) -> Translator:
 def translate_sentence(work: SentenceWork) -> Answered:
     """Translates the sentence by the translator of its system."""
     return open_translator(work.key, work.system)(work.text, work.options)
+
+
+def known_shares(work: SentenceWork) -> tuple[float, float]:
+    """Shares of the words of the text that both sides of the grammar contain, see ``Translator.known_shares``."""
+    return open_translator(work.key, work.system).known_shares(work.text, work.options)

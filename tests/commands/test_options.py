@@ -41,6 +41,23 @@ TEXT_F, TEXT_E, TEXT_E2, TEXT_A, TEXT = (["a0 b", "c0"], ["a1 b", "c1"], ["a2 b"
 """The lines of the files ``f``, ``e``, ``e2``, ``a1`` and ``text``."""
 
 
+SYSTEM = SimpleNamespace(name="system", preparation=None)
+
+
+class Offered:
+    """Equals the choices of the person who runs a service in the line of ``lscfg serve``."""
+
+    def __eq__(self, other: object) -> bool:
+        return vars(other) == {
+            "origins": ["https://c"],
+            "page": False,
+            "languages": ("de", "en"),
+            "keys": tuple(TEXT_F),
+            "report": b"".join(f"{line}\n".encode() for line in TEXT_E),
+            "scores": (),
+        }
+
+
 def joined(heuristic: str) -> list[str]:
     return [heuristic]
 
@@ -207,9 +224,10 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"lscfg.bundle.pack.pack": call("cdec.ini", "bundle", "weights", "folder")},
     ),
     (
-        "serve -c cdec.ini -w weights --host 127.0.0.2 --port 97 --jobs 96 --public-name a --public-name b --cors https://c",
+        "serve -c cdec.ini -w weights --host 127.0.0.2 --port 97 --jobs 96 --public-name a --public-name b "
+        "--cors https://c --no-page --languages de,en --api-key-file f --report e",
         {
-            "lscfg.bundle.system.open_system": "system",
+            "lscfg.bundle.system.open_system": SYSTEM,
             "lscfg.serve.server.listen": MagicMock(),
             "lscfg.serve.application.Application": "application",
             "lscfg.serve.guard.Hosts": "hosts",
@@ -222,6 +240,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
             "lscfg.serve.server.listen": call("127.0.0.2", 97),
             "lscfg.serve.pool.WorkerPool": call(96),
             "lscfg.serve.guard.Hosts": call("127.0.0.2", ["a", "b"], ["https://c"]),
+            "lscfg.serve.application.Application": call(SYSTEM, ANY, ANY, "hosts", Offered()),
         },
     ),
     (

@@ -30,11 +30,14 @@ def test_commands_are_understood():
 def test_keys_and_paths_are_all_there():
     pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
     from lscfg.serve.application import ROUTES
+    from lscfg.serve.libre import KEYS as LIBRE_KEYS
     from lscfg.serve.query import KEYS
 
-    assert re.findall(r"^\| `(/[\w.]+)` \| (\w+) \|", TEXT, re.M) == list(ROUTES.items())
-    table = re.search(r"\| key of a request \|.*?\n\n", TEXT, re.S)[0]
-    assert re.findall(r"^\| `(\w+)` \|", table, re.M) == list(KEYS)
+    assert re.findall(r"^\| `(/[\w./{}]+)` \| (\w+) \|", TEXT, re.M) == list(ROUTES.items())
+    for title, keys in (("key of a request", KEYS), ("key of LibreTranslate", LIBRE_KEYS)):
+        table = re.search(rf"\| {title} \|.*?\n\n", TEXT, re.S)[0]
+        named = [name for cell in re.findall(r"^\| (.*?) \|", table, re.M)[2:] for name in re.findall(r"`(\w+)`", cell)]
+        assert named == list(keys)
     answer = json.loads(re.search(r"```json\n(.*?)```", TEXT, re.S)[1])
     assert list(answer["translations"][0]) == ["translation", "score", "parsed", "unknown", "warnings"]
 

@@ -249,7 +249,7 @@ BAD_HTTP = {
     "post": (head(start="POST /health HTTP/1.1"), 405),
     "connect": (head(start="CONNECT here:80 HTTP/1.1"), 404),
     "no type": (b"POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-length: 2\r\n\r\n{}", 415),
-    "form": (head("content-length: 2", content_type="application/x-www-form-urlencoded") + b"{}", 415),
+    "form": (head("content-length: 2", content_type="application/x-www-form-urlencoded") + b"{}", 400),
     "charset": (head("content-length: 2", content_type="application/json; charset=latin-1") + b"{}", 415),
     "compressed": (head("content-length: 2", "content-encoding: gzip") + b"{}", 415),
     "announced": (head("content-length: 4001"), 413),

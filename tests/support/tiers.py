@@ -43,7 +43,11 @@ MARKS = {
 }
 """Patterns of test ids, from the folder tests/ on."""
 
-FIXTURES = {("hosts", "cdec_bridge"): {"tree", "library", "cdec"}, ("browser", "tuning"): {"tab"}}
+FIXTURES = {
+    ("hosts", "cdec_bridge"): {"tree", "library", "cdec"},
+    ("browser", "tuning"): {"tab"},
+    ("browser", "serve"): {"tab"},
+}
 """Fixtures whose tests, in one folder, get a mark."""
 
 SLOW = {*MARKS, "nightly"}

@@ -1,0 +1,74 @@
+"""Plain text, each line a unit, and subtitles (SubRip), each of whose blocks is a unit."""
+
+from __future__ import annotations
+
+import re
+
+from lscfg.markup.document import Document, DocumentError, Run, Unit, decoded, unit_of
+
+_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
+_TIMES = re.compile(r"\s*\d+:\d\d:\d\d[,.]\d{1,3}\s*-->\s*\d+:\d\d:\d\d[,.]\d{1,3}")
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>|\{\\[^{}]*\}")
+
+
+def read_text(data: bytes) -> Document:
+    """Plain text.
+
+    Raises:
+        DocumentError: the data are not UTF-8.
+    """
+    mark, text = decoded(data)
+    parts: list[str | Unit] = []
+    for line, end in _lines(text):
+        parts += [*unit_of([Run(line, line)]), end]
+    return Document(tuple(parts), mark=mark)
+
+
+def read_subtitles(data: bytes) -> Document:
+    """Subtitles, whose numbers, times and numbers of lines stay.
+
+    Raises:
+        DocumentError: the data are not UTF-8, or contain no times.
+    """
+    mark, text = decoded(data)
+    parts: list[str | Unit] = []
+    block: list[tuple[str, str]] | None = None  # lines after the times
+    newline, timed = "\r\n" if "\r\n" in text else "\n", False
+    for line, end in [*_lines(text), ("", "")]:
+        if block is not None and line.strip():
+            block.append((line, end))
+            continue
+        if block:
+            parts += _block(block)
+        block = [] if _TIMES.match(line) else None
+        timed |= block is not None
+        parts.append(line + end)
+    if not timed:
+        raise DocumentError("contains no times such as 00:00:01,000 --> 00:00:02,000; subtitles must be SubRip (.srt)")
+    return Document(tuple(parts), newline=newline, mark=mark)
+
+
+def _block(block: list[tuple[str, str]]) -> list[str | Unit]:
+    """One unit for all lines, or one for each line if the lines are a dialogue."""
+    if len(block) > 1 and any(re.match(r"\s*[-–—♪#]", line) for line, _ in block):
+        return [part for line, end in block for part in (*unit_of(_runs(line)), end)]
+    joined = " ".join(line.strip() for line, _ in block)
+    return [*unit_of(_runs(joined), len(block)), block[-1][1]]
+
+
+def _runs(line: str) -> list[Run]:
+    runs, begin = [], 0
+    if (dash := re.match(r"\s*[-–—♪#]\s*", line)) is not None:
+        runs.append(Run(dash[0], "", "void"))
+        begin = dash.end()
+    for tag in _TAG.finditer(line, begin):
+        runs.append(Run(line[begin : tag.start()], line[begin : tag.start()]))
+        runs.append(Run(tag[0], "", "close" if tag[0].startswith("</") else "open" if tag[0][0] == "<" else "void"))
+        begin = tag.end()
+    return [run for run in (*runs, Run(line[begin:], line[begin:])) if run.markup]
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Lines and their ends."""
+    whole = [found[0] for found in _LINES.finditer(text) if found[0]]
+    return [(line.rstrip("\r\n"), line[len(line.rstrip("\r\n")) :]) for line in whole]

@@ -1,0 +1,181 @@
+"""XLIFF 1.2 and 2.x: empty and missing targets are filled, and all other bytes stay."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+from lscfg.errors import cut
+from lscfg.markup.document import Document, DocumentError, Run, Unit, decoded, unit_of
+
+OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
+"""Inline elements whose content stays."""
+
+DEPTH = 100
+"""Maximal number of elements inside one another."""
+
+
+@dataclass
+class _Node:
+    """An element, or a text, with its place in the document as bytes.
+
+    Attributes:
+        begin: first byte of the start tag or of the text.
+        inner: first byte after the start tag.
+        closing: first byte of the end tag.
+        end: first byte after the element.
+    """
+
+    name: str
+    attributes: dict[str, str]
+    begin: int
+    inner: int = 0
+    closing: int = 0
+    end: int = 0
+    text: str | None = None
+    children: list[_Node] = field(default_factory=list)
+
+    def child(self, name: str) -> _Node | None:
+        return next((child for child in self.children if child.name == name), None)
+
+
+class _Reader:
+    """The tree of a document.
+
+    Raises:
+        DocumentError: the document is not well formed, nested too deeply, or declares entities.
+    """
+
+    def __init__(self, data: bytes):
+        self.root = _Node("", {}, 0)
+        self._open, self._pending = [self.root], list[tuple[_Node, str]]()
+        parser = self._parser = expat.ParserCreate(encoding="utf-8")
+        parser.ordered_attributes = False
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._end
+        parser.CharacterDataHandler = self._text
+        parser.CommentHandler = parser.DefaultHandler = lambda _: self._place()
+        parser.ProcessingInstructionHandler = lambda *_: self._place()
+        parser.StartDoctypeDeclHandler = self._doctype
+        try:
+            parser.Parse(data, True)
+        except expat.ExpatError as error:
+            raise DocumentError(f"line {error.lineno}: not well-formed XML: {cut(error)}") from None
+        self._settle(len(data))
+
+    def _place(self) -> int:
+        """The byte at which the parser is; whatever came before ends here."""
+        place = self._parser.CurrentByteIndex
+        self._settle(place)
+        return place
+
+    def _settle(self, place: int) -> None:
+        for node, name in self._pending:
+            setattr(node, name, place)
+        self._pending.clear()
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._open) > DEPTH:
+            line = self._parser.CurrentLineNumber
+            raise DocumentError(f"line {line}: nested too deeply; at most {DEPTH} elements are read")
+        node = _Node(name.rpartition(":")[2], attributes, self._place())
+        self._open[-1].children.append(node)
+        self._open.append(node)
+        self._pending = [(node, "inner")]
+
+    def _end(self, name: str) -> None:
+        node, place = self._open.pop(), self._parser.CurrentByteIndex
+        if place == node.begin:  # <x/>
+            self._pending = [(node, "inner"), (node, "closing"), (node, "end")]
+            return
+        self._settle(place)
+        node.closing = place
+        self._pending = [(node, "end")]
+
+    def _text(self, text: str) -> None:
+        node = _Node("", {}, self._place(), text=text)
+        self._open[-1].children.append(node)
+        self._pending = [(node, "end")]
+
+    def _doctype(self, *_: object) -> None:
+        raise DocumentError("contains a DOCTYPE, which may declare entities; remove the DOCTYPE")
+
+
+def read_xliff(data: bytes) -> Document:
+    """A document of XLIFF, whose segments without a translation are its units.
+
+    Raises:
+        DocumentError: the data are not XLIFF in UTF-8.
+    """
+    mark, _ = decoded(data)
+    data = data[len(mark) :]
+    root = _Reader(data).root.child("xliff")
+    if root is None:
+        raise DocumentError("the root element is not xliff; the file must be XLIFF 1.2 or 2.x")
+    parts: list[str | Unit] = []
+    begin = 0
+    for source, place, end, opening in _gaps(root, data, root.attributes.get("version", "").startswith("1")):
+        name = re.split(r"[\s/>]", opening.strip()[1:])[0]
+        parts += [data[begin:place].decode(), opening, *unit_of([*_runs(source.children, data)]), f"</{name}>"]
+        begin = end
+    return Document((*parts, data[begin:].decode()), escape, mark=mark)
+
+
+def languages(data: bytes) -> tuple[str, str]:
+    """Codes of the languages of a document, empty where the document names none.
+
+    Raises:
+        DocumentError: the data are not XLIFF.
+    """
+    mark, _ = decoded(data)
+    root = _Reader(data[len(mark) :]).root.child("xliff")
+    node = (root and root.child("file")) or root
+    if root is None or node is None:
+        return "", ""
+    old = node.attributes.get("source-language", ""), node.attributes.get("target-language", "")
+    return old if any(old) else (root.attributes.get("srcLang", ""), root.attributes.get("trgLang", ""))
+
+
+def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True) -> Iterator[tuple[_Node, int, int, str]]:
+    """Sources without a translation, the bytes that their targets replace, and the start tags of the targets."""
+    translate = {"no": False, "yes": True}.get(node.attributes.get("translate", ""), translate)
+    if node.name in ("trans-unit", "segment"):
+        source, target = node.child("source"), node.child("target")
+        if source is None or not translate or not _has_text(source):
+            return
+        if target is None:
+            after = node.child("seg-source") or source
+            blanks = data[node.inner : source.begin].decode()
+            indent = blanks if not blanks.strip() else ""
+            state = ' state="needs-review-translation"' if old else ""
+            prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
+            yield source, after.end, after.end, f"{indent}{prefix}target{state}>"
+        elif not _has_text(target) and not any(child.text is None for child in target.children):
+            opening = data[target.begin : target.inner].decode()
+            yield source, target.begin, target.end, opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
+        return
+    for child in node.children:
+        yield from _gaps(child, data, old, translate)
+
+
+def _has_text(node: _Node) -> bool:
+    return any((child.text or "").strip() or (child.text is None and _has_text(child)) for child in node.children)
+
+
+def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[Run]:
+    """The content of a source."""
+    for node in nodes:
+        whole = data[node.begin : node.end].decode()
+        kept = node.attributes.get("translate") == "no" or node.attributes.get("mtype") == "protected"
+        kind: Literal["open", "void"] = "void" if node.name in OPAQUE or kept or not node.children else "open"
+        if node.text is not None:
+            yield Run(whole, node.text)
+        elif kind == "void":
+            yield Run(whole, "", "void")
+        else:
+            yield Run(data[node.begin : node.inner].decode(), "", "open")
+            yield from _runs(node.children, data)
+            yield Run(data[node.closing : node.end].decode(), "", "close")

@@ -1,0 +1,128 @@
+"""Sentences of running text: where a sentence ends, in any script, without loss of the text between sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from lscfg.errors import InputError
+from lscfg.prepare.languages import rule_languages
+
+# Moses' splitter is not part of sacremoses, but its lists of abbreviations are.
+
+_CLOSING = r"""["'’”»›)\]」』）】》]*+"""
+_OPENING = r"""["'‘“„«‹(\[¿¡「『（【《\-–—]*"""
+_MARKS, _WIDE = ".!?…؟۔।", "。！？｡"
+_END = re.compile(  # in time linear in the length of a line
+    rf"(?<![{_MARKS}])[{_MARKS}]++{_CLOSING}(?=\s++{_OPENING}(?P<next>\S))|(?<![{_WIDE}])[{_WIDE}]++{_CLOSING}(?=\s*+\S)"
+)
+_BLANKS = re.compile(r"\s*")
+_LINE = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+LONGEST_ABBREVIATION = 40
+"""Characters in front of a full stop among which an abbreviation is looked for."""
+
+
+class Stretch(NamedTuple):
+    """A sentence and the text after it up to the next sentence: blanks and line ends."""
+
+    sentence: str
+    after: str
+
+
+def sentences(text: str, language: str) -> list[Stretch]:
+    """The sentences of a text, whose stretches joined give the text.
+
+    A sentence ends at the end of its line, and at a full stop or the like before a capital letter, a digit or a letter
+    without case, unless an abbreviation of the language or an initial precedes the full stop.
+
+    Args:
+        language: code of the language; empty: every line is a sentence.
+    """
+    found, begin = [], 0
+    for line in _LINE.finditer(text):
+        found += _of_line(text[begin : line.start()], line[0], language)
+        begin = line.end()
+    return [*found, *_of_line(text[begin:], "", language)] if begin < len(text) else found
+
+
+def _of_line(line: str, end: str, language: str) -> Iterator[Stretch]:
+    borders = [*_borders(line, language), len(line)] if language else [len(line)]
+    begin = 0
+    for border in borders:
+        piece = line[begin:border]
+        sentence = piece.strip()
+        if lead := piece[: len(piece) - len(piece.lstrip())] if sentence else "":
+            yield Stretch("", lead)
+        after = piece[len(lead) + len(sentence) :]
+        yield Stretch(sentence, after + (end if border == len(line) else ""))
+        begin = border
+
+
+def _borders(line: str, language: str) -> Iterator[int]:
+    """Positions at which a sentence begins, after the blanks in front of the sentence."""
+    for mark in _END.finditer(line):
+        follows = mark["next"]
+        if follows is not None and follows.islower():
+            continue
+        if mark[0].startswith(".") and not mark[0].startswith("..") and follows is not None:
+            before = line[max(0, mark.start() - LONGEST_ABBREVIATION) : mark.start()].split()
+            if before and _goes_on(before[-1].lstrip("([\"'“„«"), follows, language):
+                continue
+        blanks = _BLANKS.match(line, mark.end())
+        assert blanks is not None
+        yield blanks.end()
+
+
+def _goes_on(word: str, follows: str, language: str) -> bool:
+    """True if a full stop after this word belongs to the word."""
+    always, before_digits = _abbreviations(language)
+    if word in always or (len(word) == 1 and word.isupper()):
+        return True
+    if word.isdigit() and rule_languages(language)[0] in _ORDINALS:
+        return True
+    return word in before_digits and follows.isdigit()
+
+
+_ORDINALS = frozenset(
+    ["cs", "da", "de", "et", "fi", "hr", "hu", "is", "lb", "lt", "lv", "nb", "nn", "no", "pl", "sk", "sl", "sr", "tr"]
+)
+"""Languages that write a full stop after ordinal numbers."""
+
+
+@cache
+def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Moses' abbreviations of a language, and those that count before digits only; English without a list.
+
+    Without sacremoses both are empty.
+    """
+    try:
+        from sacremoses.corpus import NonbreakingPrefixes
+    except ImportError:
+        return frozenset(), frozenset()
+    lists = NonbreakingPrefixes()
+    known = {*lists.available_langs.values()}
+    code = next((code for code in rule_languages(language) if code in known), "en")
+    always, digits = set(), set()
+    for word in lists.words(code):
+        plain, _, numeric = word.partition(" #NUMERIC_ONLY#")
+        (digits if numeric or "#NUMERIC_ONLY#" in word else always).add(plain.strip())
+    return frozenset(always), frozenset(digits)
+
+
+def cut_long(text: str, most: int) -> list[Stretch]:
+    """A sentence in pieces of at most so many words, which blanks separate.
+
+    Raises:
+        InputError: ``most`` is not positive.
+    """
+    if most < 1:
+        raise InputError("a piece needs at least one word")
+    words = [*re.finditer(r"\S+\s*", text)]
+    if len(words) <= most:
+        return [Stretch(text, "")]
+    pieces = ["".join(word[0] for word in words[k : k + most]) for k in range(0, len(words), most)]
+    return [Stretch(piece.rstrip(), piece[len(piece.rstrip()) :]) for piece in pieces]

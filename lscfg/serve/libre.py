@@ -1,0 +1,151 @@
+"""Requests of LibreTranslate's interface, which CAT tools and browsers send."""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+
+from lscfg.errors import cut, did_you_mean, quote
+from lscfg.prepare.languages import base_language, same_language
+from lscfg.serve.query import check_text, content_type, json_object, switch
+from lscfg.serve.refusal import RefusalError
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.texts import LanguagePair
+
+KEYS = ("q", "source", "target", "format", "alternatives", "details", "api_key", "secret")
+"""Keys of a request for translation; LibreTranslate's own page sends the last one, which means nothing here."""
+
+FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+
+MOST_ALTERNATIVES = 10
+
+
+class SentFile(NamedTuple):
+    """A file of a form."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class LibreQuery:
+    """A request for the translation of texts, which may consist of several sentences."""
+
+    texts: list[str]
+    many: bool
+    """The request contains a list, and so does the answer."""
+    html: bool
+    alternatives: int
+    auto: bool
+    """The answer names the language of the texts."""
+    details: bool
+    """The answer describes each sentence."""
+
+
+async def read_content(request: Request) -> dict[str, Any]:
+    """The keys and values of a request in JSON, or in a form.
+
+    Raises:
+        RefusalError: the content has another type, or is malformed.
+    """
+    if content_type(request.headers) not in FORMS:
+        return json_object(await request.body())
+    try:
+        form = await request.form(max_files=1, max_fields=100)
+    except HTTPException as error:
+        raise RefusalError(400, f"the form is malformed: {cut(error.detail)}") from None
+    found: dict[str, Any] = {}
+    for key, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            found[key] = SentFile(value.filename or "", await value.read())
+        elif key not in found:
+            found[key] = value
+        else:
+            before = found[key]
+            found[key] = [*before, value] if isinstance(before, list) else [before, value]
+    await form.close()
+    if isinstance(value := found.get("alternatives"), str) and re.fullmatch(r"\d{1,9}", value.strip(), re.ASCII):
+        found["alternatives"] = int(value)
+    if isinstance(value := found.get("details"), str) and value.lower() in ("true", "false"):
+        found["details"] = value.lower() == "true"
+    return found
+
+
+def check_key(found: Mapping[str, Any], headers: Mapping[str, str], keys: Sequence[str]) -> None:
+    """Refuses a request without one of the keys, if the service demands one.
+
+    Raises:
+        RefusalError: the key is missing or wrong.
+    """
+    if not keys:
+        return
+    given = found.get("api_key", "") or headers.get("authorization", "").removeprefix("Bearer ")
+    if not given:
+        raise RefusalError(403, "this service needs an API key; send it as api_key")
+    known = [hmac.compare_digest(str(given).encode("utf-8", "replace"), key.encode()) for key in keys]
+    if not any(known):
+        raise RefusalError(403, "the API key is not valid")
+
+
+def read_libre(found: Mapping[str, Any], settings: ServeSettings, pair: LanguagePair) -> LibreQuery:
+    """The query of a request with the key ``q``.
+
+    Raises:
+        RefusalError: the request is malformed, names another language, or exceeds a limit.
+    """
+    for key in found:
+        if key not in KEYS:
+            raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}")
+    q = found["q"]
+    texts = q if isinstance(q, list) else [q]
+    if not texts:
+        raise RefusalError(400, "q is an empty list; give at least one text")
+    if len(texts) > (most := settings.max_sentences):
+        raise RefusalError(413, f"{len(texts)} texts; at most {most} are allowed in a request")
+    for number, text in enumerate(texts):
+        check_text(f"q[{number}]" if isinstance(q, list) else "q", text)
+    form = found.get("format", "text")
+    if form not in ("text", "html"):
+        raise RefusalError(400, f"format must be text or html, not {quote(form)}")
+    source = check_languages(found, pair)
+    alternatives = found.get("alternatives", 0)
+    if type(alternatives) is not int or not 0 <= alternatives <= MOST_ALTERNATIVES:
+        raise RefusalError(400, f"alternatives must be a whole number from 0 to {MOST_ALTERNATIVES}")
+    return LibreQuery(
+        texts, isinstance(q, list), form == "html", alternatives, source == "auto", switch(found, "details", False)
+    )
+
+
+def check_languages(found: Mapping[str, Any], pair: LanguagePair) -> str:
+    """The source language of a request, which may be ``auto``.
+
+    Raises:
+        RefusalError: the request names other languages than those of the system.
+    """
+    source, target = found.get("source", "auto"), found.get("target", pair.target)
+    for key, code, own in (("source", source, pair.source), ("target", target, pair.target)):
+        if not isinstance(code, str):
+            raise RefusalError(400, f"{key} must be the code of a language")
+        if own and not same_language(code, own) and (key, code) != ("source", "auto"):
+            here = f"this system translates {base_language(pair.source)} to {base_language(pair.target)}"
+            raise RefusalError(400, f"{key}: {quote(code)} is not supported; {here}")
+    return str(source)
+
+
+def file_of(found: Mapping[str, Any]) -> SentFile:
+    """The file of a form.
+
+    Raises:
+        RefusalError: the form contains none.
+    """
+    file = found.get("file")
+    if not isinstance(file, SentFile):
+        raise RefusalError(400, 'no file; send a form (multipart/form-data) with the file as "file"')
+    return file

@@ -1,0 +1,269 @@
+"""Requests with texts of many sentences: LibreTranslate's translations, files, and the language of a text."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+from urllib.parse import quote as percent_quoted
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from lscfg.errors import quote
+from lscfg.markup.formats import Format
+from lscfg.prepare.languages import base_language, same_language
+from lscfg.serve.dispatch import Dispatcher, Progress, Sentence
+from lscfg.serve.documents import (
+    DocumentWork,
+    FileStore,
+    ReadDocument,
+    StoredFile,
+    fill_document,
+    known_format,
+    read_document,
+)
+from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, read_content, read_libre
+from lscfg.serve.query import check_sentence, check_text
+from lscfg.serve.refusal import JsonLine, RefusalError, json_line
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.texts import LanguagePair, Text, by_text
+from lscfg.serve.translator import Answered, TranslationOptions
+
+CERTAIN = 0.5
+"""Least share of known words of a text in a language of the system."""
+
+Answers = list[Answered]
+
+
+class TextRequests:
+    """Answers requests with texts.
+
+    Args:
+        raw: the system has a preparation of raw text, so that lines may consist of several sentences.
+        keys: keys of which each request must contain one; empty: none is needed.
+    """
+
+    def __init__(
+        self, dispatcher: Dispatcher, settings: ServeSettings, pair: LanguagePair, raw: bool, keys: Sequence[str]
+    ):
+        self._dispatcher, self._settings, self._pair = dispatcher, settings, pair
+        self._raw, self._keys, self._files = raw, keys, FileStore()
+
+    def _options(self, alternatives: int = 0) -> TranslationOptions:
+        kbest = alternatives + 1 if alternatives else None
+        return TranslationOptions(kbest, raw=self._raw, max_words=self._settings.max_words)
+
+    # ---- texts ----
+
+    async def translate(self, request: Request, found: Mapping[str, Any]) -> Response:
+        """The answer to LibreTranslate's request."""
+        query = read_libre(found, self._settings, self._pair)
+        documents = [await self._read(request, text.encode(), ".html") for text in query.texts] if query.html else []
+        texts = [text for document in documents for text in document.texts]
+        names = [f"q[{k}]" if query.many else "q" for k in range(len(query.texts))]
+        if not query.html:
+            texts = [self._text(text) for text in query.texts]
+        owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
+        sentences = self._sentences(
+            [(names[k], text) for k, text in zip(owners, texts, strict=True)], query.alternatives
+        )
+        if len(sentences) > (most := self._settings.max_sentences):
+            raise RefusalError(413, f"{len(sentences)} sentences; at most {most} are allowed in a request")
+        if (listed := len(sentences) * (1 + query.alternatives)) > (most := self._settings.max_translations):
+            raise RefusalError(413, f"{listed} translations; at most {most} are listed; ask for fewer alternatives")
+        answers = by_text(texts, await self._dispatcher.translate(request.receive, sentences))
+        request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
+        results = []
+        for number in range(len(query.texts)):
+            own = [k for k, owner in enumerate(owners) if owner == number]
+            parts = [(texts[k], answers[k]) for k in own]
+            if query.html:
+                best = [_best(answers[k]) for k in own]
+                filled = await self._dispatcher.compute(
+                    request.receive, names[number], fill_document, (documents[number], best)
+                )
+                results.append(_result(parts, query, [filled.decode()]))
+            else:
+                results.append(_result(parts, query, _joined(*parts[0], query.alternatives)))
+        keys = results[0].keys()
+        merged = {key: [result[key] for result in results] if query.many else results[0][key] for key in keys}
+        if query.auto and self._pair.source:
+            language = base_language(self._pair.source)
+            shares = [{"language": language, "confidence": result.pop("known")} for result in results]
+            merged["detectedLanguage"] = shares if query.many else shares[0]
+        merged.pop("known", None)
+        return JsonLine(merged)
+
+    def _text(self, text: str) -> Text:
+        return Text.of(text, self._pair, self._raw, self._settings.max_words)
+
+    def _sentences(self, texts: Sequence[tuple[str, Text]], alternatives: int = 0) -> list[Sentence]:
+        """The sentences of named texts.
+
+        Raises:
+            RefusalError: a sentence is above a limit.
+        """
+        options, found = self._options(alternatives), []
+        for name, text in texts:
+            for number, sentence in enumerate(text.sentences, 1):
+                where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
+                check_sentence(where, sentence, self._settings)
+                found.append(Sentence(where, sentence, options))
+        return found
+
+    # ---- the language ----
+
+    async def detect(self, request: Request) -> Response:
+        """The language of a text, as LibreTranslate gives it: one of the system's, or none."""
+        found = await read_content(request)
+        check_key(found, request.headers, self._keys)
+        text = found.get("q")
+        check_text("q", text)
+        assert isinstance(text, str)
+        if not (self._pair.source and self._pair.target):
+            raise RefusalError(400, "the system names no languages; start lscfg serve with --languages")
+        whole = " ".join(text.split())[: self._settings.max_characters]
+        words = " ".join(whole.split()[: self._settings.max_words])
+        if not words:
+            return JsonLine([])
+        shares = await self._dispatcher.known(request.receive, words, self._options())
+        ranked = sorted(zip(shares, self._pair, strict=True), key=lambda one: -one[0])
+        return JsonLine(
+            [
+                {"language": base_language(code), "confidence": round(100 * share, 1)}
+                for share, code in ranked[: 1 + (ranked[0][0] == ranked[1][0])]
+                if share >= CERTAIN
+            ]
+        )
+
+    # ---- files ----
+
+    async def translate_file(self, request: Request) -> Response:
+        """The address of the translated file; or the file; or lines of progress, then the address."""
+        found = await read_content(request)
+        check_key(found, request.headers, self._keys)
+        check_languages(found, self._pair)
+        file = file_of(found)
+        name = file.name
+        ending, form = known_format(name)
+        read = await self._read(request, file.data, ending)
+        self._check_languages_of(read)
+        named = [(f"text {k} of the file", text) for k, text in enumerate(read.texts, 1)]
+        sentences = self._sentences(named)
+        request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
+        if request.query_params.get("progress") == "1":
+            lines = self._progress(request, read, sentences, name, form)
+            return StreamingResponse(lines, media_type="application/x-ndjson")
+        made = await self._translated(request, read, sentences, name, form)
+        if request.query_params.get("download") == "1":
+            return _download(made)
+        return JsonLine(self._address(request, read, made))
+
+    def _check_languages_of(self, read: ReadDocument) -> None:
+        for code, own in zip(read.languages, self._pair, strict=True):
+            if code and own and not same_language(code, own):
+                here = (
+                    f"this system translates {base_language(self._pair.source)} to {base_language(self._pair.target)}"
+                )
+                raise RefusalError(400, f"the file names the language {quote(code)}; {here}")
+
+    async def _translated(
+        self,
+        request: Request,
+        read: ReadDocument,
+        sentences: Sequence[Sentence],
+        name: str,
+        form: Format,
+        progress: Progress | None = None,
+    ) -> StoredFile:
+        answers = by_text(read.texts, await self._dispatcher.translate(request.receive, sentences, progress))
+        best = [_best(one) for one in answers]
+        data = await self._dispatcher.compute(request.receive, name, fill_document, (read, best))
+        stem, dot, ending = name.replace("\\", "/").rpartition("/")[2].rpartition(".")
+        code = base_language(self._pair.target) if self._pair.target else "translated"
+        return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data)
+
+    async def _progress(
+        self, request: Request, read: ReadDocument, sentences: Sequence[Sentence], name: str, form: Format
+    ) -> AsyncIterator[bytes]:
+        """Lines of JSON: numbers of translated sentences, then the address or the error."""
+        queue = asyncio.Queue[int | None]()
+        work = asyncio.ensure_future(self._translated(request, read, sentences, name, form, queue.put_nowait))
+        work.add_done_callback(lambda _: queue.put_nowait(None))
+        try:
+            yield json_line({"done": 0, "of": len(sentences)})
+            while (done := await queue.get()) is not None:
+                yield json_line({"done": done, "of": len(sentences)})
+            try:
+                yield json_line(self._address(request, read, await work))
+            except RefusalError as refusal:
+                request.scope["lscfg.notes"]["error"] = str(refusal)
+                yield json_line({"error": str(refusal), "status": refusal.status})
+        finally:
+            work.cancel()
+
+    def _address(self, request: Request, read: ReadDocument, made: StoredFile) -> dict[str, Any]:
+        tags, address = read.document.inner_tags, request.url_for("download", name=self._files.add(made))
+        warnings = [f"{tags} tags inside sentences were placed by their relative place; check them"] if tags else []
+        return {"translatedFileUrl": str(address), "name": made.name, "warnings": warnings}
+
+    async def download(self, request: Request) -> Response:
+        """A translated file."""
+        file = self._files.get(request.path_params["name"])
+        if file is None:
+            raise RefusalError(404, "no such file; translated files are kept for 10 minutes")
+        return _download(file)
+
+    async def _read(self, request: Request, data: bytes, ending: str) -> ReadDocument:
+        work = DocumentWork(data, ending, self._pair, self._raw, self._settings.max_words)
+        found: ReadDocument = await self._dispatcher.compute(request.receive, "the file", read_document, work)
+        return found
+
+
+def _result(parts: Sequence[tuple[Text, Answers]], query: LibreQuery, translations: list[str]) -> dict[str, Any]:
+    """The answer for one text."""
+    answers = [one for _, own in parts for one in own]
+    unknown = [word for one in answers for word in one.answer["unknown"]]
+    words, missing = sum(one.words for one in answers), sum(one.unknown for one in answers)
+    found: dict[str, Any] = {"translatedText": translations[0]}
+    if query.alternatives:
+        found["alternatives"] = [*dict.fromkeys(translations[1:])]
+    found["unknown"] = [*dict.fromkeys(unknown)]
+    if query.details:
+        found["sentences"] = [row for text, own in parts for row in _rows(text, own)]
+    return found | {"known": round(100 * (1 - missing / words), 1) if words else 0.0}
+
+
+def _best(answers: Answers) -> list[str]:
+    return [one.answer["translation"] for one in answers]
+
+
+def _rows(text: Text, answers: Answers) -> list[dict[str, Any]]:
+    """The stretches of a text with their answers."""
+    rest, rows = iter(answers), []
+    for stretch, piece in zip(text.stretches, text.pieces(_best(answers)), strict=True):
+        row = {"source": stretch.sentence, "gap": stretch.after, "after": piece.after}
+        rows.append(row | (next(rest).answer if stretch.sentence else {"translation": ""}))
+    return rows
+
+
+def _joined(text: Text, answers: Answers, alternatives: int) -> list[str]:
+    """The translation of a text, then others: each sentence by its next best translation, or by its best."""
+
+    def of(answer: dict[str, Any], k: int) -> str:
+        listed = answer.get("kbest", [])
+        return str(listed[k]["translation"] if k < len(listed) else answer["translation"])
+
+    best = text.joined(_best(answers))
+    others = (text.joined(of(one.answer, k) for one in answers) for k in range(1, alternatives + 1))
+    return [best, *(other for other in others if other != best)]
+
+
+def _download(file: StoredFile) -> Response:
+    headers = {
+        "content-disposition": f"attachment; filename*=UTF-8''{percent_quoted(file.name)}",
+        "x-content-type-options": "nosniff",
+        "content-security-policy": "sandbox",
+    }
+    return Response(file.data, headers=headers, media_type=file.media_type)

@@ -1,0 +1,145 @@
+"""Documents with their translations: all bytes but those of the texts stay."""
+
+import random
+import re
+from xml.dom import minidom
+
+import pytest
+
+from lscfg.markup.document import DocumentError, Piece, Tag, line_breaks, places
+from lscfg.markup.formats import FORMATS, format_of
+from lscfg.markup.xliff import languages
+
+TIMES = "00:00:01,000 --> 00:00:02,000"
+
+
+def translated(data, ending, change=str.upper):
+    document = FORMATS[ending].read(data.encode() if isinstance(data, str) else data)
+    pieces = [[Piece(unit.text, "", change(unit.text), "")] for unit in document.units]
+    return document.filled(pieces).decode()
+
+
+@pytest.mark.parametrize(
+    ("ending", "data", "wanted"),
+    [
+        (".txt", "one\r\n\r\n  two  \nthree", "ONE\r\n\r\n  TWO  \nTHREE"),
+        (".html", "<p class=x>one &amp; <b>two</b> x<br>y</p>", "<p class=x>ONE &amp; <b>TWO</b> X<br>Y</p>"),
+        (".html", "<b>Whole</b>&nbsp;<!-- c -->", "<b>WHOLE</b>&nbsp;<!-- c -->"),
+        (".html", "<script>if (a < b) x()</script><p>a</p>", "<script>if (a < b) x()</script><p>A</p>"),
+        (".html", "<p translate=no>a <i>b</i></p>c", "<p translate=no>a <i>b</i></p>C"),
+        (".html", "a <code>x <b></code> b", "A <code>x <b></code> B"),
+        (".html", "a <span class='notranslate x'>Ab</span> b", "A <span class='notranslate x'>Ab</span> B"),
+        (".html", "<!DOCTYPE html>\n<title>t</title>1 &lt; 2 <", "<!DOCTYPE html>\n<title>T</title>1 &lt; 2 &lt;"),
+        (".html", "<p>unclosed <b>tag", "<p>UNCLOSED <b>TAG"),
+        (".html", "", ""),
+        (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
+        (".srt", f"\ufeff1\r\n{TIMES}\r\n- yes\r\n- no\r\n", f"\ufeff1\r\n{TIMES}\r\n- YES\r\n- NO\r\n"),
+    ],
+)  # fmt: skip
+def test_texts_are_translated_and_the_rest_stays(ending, data, wanted):
+    assert translated(data, ending) == wanted
+
+
+@pytest.mark.parametrize("ending", [".txt", ".html", ".srt", ".xlf"])
+def test_a_translation_that_changes_nothing_changes_no_byte(ending):
+    draw = random.Random(7)
+    for _ in range(300):
+        parts = ["<b>", "</b>", "<p>", "<br/>", "a", " ", "é b", "&amp;", "\r\n", "\n", "1", "<i x='>'>", "- ", "c."]
+        inner = "".join(draw.choice(parts) for _ in range(draw.randint(0, 12)))
+        if ending == ".srt":
+            inner = f"1\n00:00:01,000 --> 00:00:02,000\n{inner}"
+        elif ending == ".xlf":
+            words = "".join(draw.choice(["a", " ", "&amp;", "<x id='1'/>", "<g id='2'>b</g>"]) for _ in range(8))
+            unit = f"<trans-unit id='1'><source>{words}</source><target>t</target></trans-unit>"
+            inner = f"<xliff version='1.2'>{unit}</xliff>"
+        document = FORMATS[ending].read(inner.encode())
+        same = document.filled([[Piece(unit.text, "", unit.text, "")] for unit in document.units]).decode()
+        if ending == ".srt":  # blanks at the ends of the lines of a subtitle may go
+            same, inner = (re.sub(r"\s+", "", text) for text in (same, inner))
+        assert same == inner
+
+
+XLIFF_1 = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="de-DE" target-language="en">
+<body><trans-unit id="1">
+  <source>Ein <g id="1">Mann</g> <ph id="2">&lt;br/></ph>geht &amp; steht</source>
+</trans-unit><trans-unit id="2"><source>da</source><target state="final">there</target></trans-unit>
+<trans-unit id="3"><source>ja</source><target state="new"/></trans-unit>
+<trans-unit id="4" translate="no"><source>nein</source></trans-unit><trans-unit id="5"><source/></trans-unit>
+</body></file></xliff>
+"""
+XLIFF_2 = """<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="ja" trgLang="en">
+<file id="f"><unit id="1">
+<originalData><data id="d">raw</data></originalData>
+<segment><source>a <pc id="1">b</pc></source></segment><ignorable><source> </source></ignorable>
+<segment><source>c</source><target></target></segment></unit></file></xliff>"""
+
+
+def test_xliff_1_gets_its_missing_targets():
+    found = translated(XLIFF_1, ".xlf")
+    first = '\n  <target state="needs-review-translation">EIN <g id="1">MANN</g> <ph id="2">&lt;br/></ph>GEHT &amp; '
+    first += "STEHT</target>"
+    assert found == XLIFF_1.replace("steht</source>", "steht</source>" + first).replace(
+        '<target state="new"/>', '<target state="new">JA</target>'
+    )
+    minidom.parseString(found)
+    assert languages(XLIFF_1.encode()) == ("de-DE", "en")
+
+
+def test_xliff_2_gets_its_missing_targets():
+    found = translated(XLIFF_2, ".xliff")
+    wanted = XLIFF_2.replace("</pc></source>", '</pc></source><target>A <pc id="1">B</pc></target>')
+    assert found == wanted.replace("<target></target>", "<target>C</target>")
+    assert languages(XLIFF_2.encode()) == ("ja", "en")
+
+
+def test_names_of_xliff_may_have_a_prefix():
+    data = "<x:xliff version='1.2' xmlns:x='u'><x:trans-unit id='1'><x:source>a</x:source></x:trans-unit></x:xliff>"
+    assert '<x:target state="needs-review-translation">A</x:target>' in translated(data, ".xlf")
+
+
+@pytest.mark.parametrize(
+    ("ending", "data", "message"),
+    [
+        (".txt", b"a\xff", "not UTF-8, from byte 2 on; convert the file"),
+        (".xlf", b"<xliff>", "line 1: not well-formed XML: no element found"),
+        (".xlf", b"<html/>", "the root element is not xliff"),
+        (".xlf", b"<!DOCTYPE x [<!ENTITY a 'b'>]><xliff/>", "contains a DOCTYPE"),
+        (".xlf", b"<xliff>" + b"<g>" * 200, "nested too deeply; at most 100"),
+        (".srt", b"hello", "contains no times"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_with_a_cure(ending, data, message):
+    with pytest.raises(DocumentError, match=message):
+        FORMATS[ending].read(data)
+
+
+def test_formats_follow_from_names():
+    assert format_of("A.B.HTML") is FORMATS[".html"] and format_of("a.docx") is None and format_of("html") is None
+
+
+def test_tags_stay_well_nested_at_the_borders_of_words():
+    """Any tags, and any lengths of translations: the order stays, and no word is cut."""
+    draw = random.Random(5)
+    for _ in range(2000):
+        source = " ".join("x" * draw.randint(1, 4) for _ in range(draw.randint(1, 6)))
+        target = " ".join("y" * draw.randint(1, 4) for _ in range(draw.randint(0, 6)))
+        offsets = sorted(draw.randint(0, len(source)) for _ in range(draw.randint(0, 6)))
+        tags = [Tag(offset, "", draw.choice(["open", "close", "void"])) for offset in offsets]
+        pieces = [Piece(source[:3], "", target, " "), Piece(source[3:], "", target, "")]
+        found = places(tags, pieces)
+        text = f"{target} {target}"
+        assert found == sorted(found) and all(0 <= place <= len(text) for place in found)
+        assert all(place in (0, len(text)) or " " in (text + " ")[place - 1 : place + 1] for place in found)
+
+
+def test_a_pair_of_tags_holds_a_word():
+    pieces = [Piece("a bb c", "", "one two", "")]
+    assert places([Tag(2, "<b>", "open"), Tag(4, "</b>", "close")], pieces) == [4, 7]
+
+
+def test_lines_of_a_subtitle_are_of_equal_lengths():
+    assert line_breaks("one two three four", 2) == {7}
+    assert line_breaks("一二三四", 2) == {2}
+    assert line_breaks("one", 1) == line_breaks("", 2) == set()
+    assert len(line_breaks("a b c d e f", 4)) == 3

@@ -1,0 +1,57 @@
+"""Sentences of running text."""
+
+import random
+import time
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.prepare.sentences import cut_long, sentences
+
+pytest.importorskip("sacremoses", reason="abbreviations need sacremoses: pip install 'lscfg[train]'")
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "wanted"),
+    [
+        ("en", "He left. She stayed!  Why? (Nobody knows.)", ["He left.", "She stayed!", "Why?", "(Nobody knows.)"]),
+        ("en", 'He said "No." Then Dr. Smith left.', ['He said "No."', "Then Dr. Smith left."]),
+        ("en", "See No. 5 and J. Smith. 5 came.", ["See No. 5 and J. Smith.", "5 came."]),
+        ("en", "version 1.5 of e.g. this ... and that", ["version 1.5 of e.g. this ... and that"]),
+        ("de", "Am 3. Mai kam er. Dann ging er.", ["Am 3. Mai kam er.", "Dann ging er."]),
+        ("ja", "今日は。「はい。」彼は行く！どこ？", ["今日は。", "「はい。」", "彼は行く！", "どこ？"]),
+        ("ar", "ذهب؟ ثم عاد.", ["ذهب؟", "ثم عاد."]),
+        ("en", " one\n\ntwo\r\nthree", ["one", "two", "three"]),
+        ("", "One. Two.\nThree.", ["One. Two.", "Three."]),
+        ("en", "", []),
+        ("en", " \n ", []),
+    ],
+)
+def test_sentences_end_where_a_reader_ends_them(language, text, wanted):
+    found = sentences(text, language)
+    assert [one.sentence for one in found if one.sentence] == wanted
+    assert "".join(one.sentence + one.after for one in found) == text
+
+
+def test_stretches_join_to_the_text():
+    draw = random.Random(3)
+    for _ in range(500):
+        text = "".join(draw.choice(' .!?。\n\r\u2028\u00a0aB1「」()"-') for _ in range(draw.randint(0, 40)))
+        for language in ("en", "ja", ""):
+            found = sentences(text, language)
+            assert "".join(one.sentence + one.after for one in found) == text
+            assert all(one.sentence == one.sentence.strip() for one in found)
+
+
+@pytest.mark.parametrize("piece", [".", ". ", "a. ", ".\u00a0(", "。", '."', "A", "(", " "])
+def test_time_is_linear(piece):
+    began = time.process_time()
+    sentences(piece * 50_000 + "x", "en")
+    assert time.process_time() - began < 2
+
+
+def test_long_sentences_are_cut_at_blanks():
+    assert [tuple(one) for one in cut_long("a b  c d e", 2)] == [("a b", "  "), ("c d", " "), ("e", "")]
+    assert [tuple(one) for one in cut_long("a b", 2)] == [("a b", "")]
+    with pytest.raises(InputError):
+        cut_long("a", 0)

@@ -1,0 +1,216 @@
+"""The page of ``lscfg serve`` in a browser: typing, marks, corrections, files, widths, schemes, keyboard."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from browser import CHROMIUM, browser
+from little_experiment import run_lscfg
+from services import Service, little_preparation
+
+pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+
+AXE = Path(os.environ.get("LSCFG_AXE", ""))
+
+
+class Address:
+    """An address where ``Browser.open`` expects a file."""
+
+    def __init__(self, port):
+        self.port = port
+
+    def as_uri(self):
+        return f"http://127.0.0.1:{self.port}/"
+
+
+@pytest.fixture(scope="module")
+def address(system, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("raw")
+    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    (folder / "report.html").write_text("<!doctype html><title>Report</title>")
+    with Service(folder / "bundle", "-j", 1, "--report", folder / "report.html") as service:
+        yield Address(service.port)
+
+
+@pytest.fixture(scope="module")
+def window(tmp_path_factory):
+    if CHROMIUM is None:
+        pytest.skip("no chromium on PATH to type in")
+    with browser(tmp_path_factory.mktemp("browser")) as page:
+        yield page
+
+
+@pytest.fixture
+def tab(window, address):
+    """The page without anything kept, afterwards without a complaint or a request to elsewhere."""
+    window.open(address)
+    window["localStorage.clear()"]
+    window.complaints.clear()
+    window.requests.clear()
+    window.open(address)
+    window.wait("document.title.startsWith('Translate Spanish')")
+    yield window
+    assert window.complaints == []
+    own = ("about:blank", address.as_uri(), f"blob:{address.as_uri()}")
+    assert [url for url in window.requests if not url.startswith(own)] == []
+
+
+def enter(tab, text, wanted):
+    tab["document.querySelector('#source').value = ''"]
+    tab.click("#source")
+    tab.type(text)
+    tab.wait(f"document.querySelector('#target').textContent === {json.dumps(wanted)}")
+
+
+def press(tab, key, code=0):
+    for kind in ("rawKeyDown", "keyUp"):
+        tab("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+
+def test_the_translation_follows_the_typing(tab):
+    enter(tab, "La casa roja", "The red house")
+    tab.wait("document.querySelector('#status').textContent === 'Translated.'")
+    assert (
+        tab["document.querySelector('#target').lang"] == "en" and tab["document.querySelector('#source').lang"] == "es"
+    )
+    assert tab["document.querySelectorAll('#others li').length"] >= 1
+    other = tab["document.querySelector('#others button').textContent"]
+    tab.click("#others button")
+    assert tab["document.querySelector('#target').textContent"] == other != "The red house"
+
+
+def test_only_the_last_of_many_texts_is_shown(tab):
+    tab.click("#source")
+    for letter in "la casa roja":
+        tab.type(letter)
+    tab.wait("document.querySelector('#target').textContent === 'The red house'")
+    assert sum(url.endswith("/translate") for url in tab.requests) <= 4
+
+
+def test_unknown_words_are_marked_and_named(tab):
+    tab.click("#source")
+    tab.type("la zapato")
+    tab.wait("document.querySelector('#target .unknown') !== null")
+    assert tab["document.querySelector('#target .unknown').firstChild.data"].lower() == "zapato"
+    assert tab["document.querySelector('#status').textContent"] == "Translated. 1 word is unknown to the system: zapato"
+
+
+def test_hostile_text_is_text(tab):
+    tab.click("#source")
+    tab.type('<img src=x onerror="alert(1)"><script>alert(1)</script> casa')
+    tab.wait("document.querySelector('#target').textContent.toLowerCase().includes('onerror')")
+    assert tab["document.querySelectorAll('#target img, #target script, #status img').length"] == 0
+
+
+def test_corrections_are_kept_and_removed(tab, address):
+    enter(tab, "la flor", "The flower")
+    tab.click("#correct")
+    assert tab["document.activeElement.id"] == "edit"
+    tab["document.querySelector('#edit').value = 'The <b>bloom</b>'"]
+    tab.click("#keep")
+    tab.wait("document.querySelector('#target').textContent === 'The <b>bloom</b>'")
+    assert tab["document.querySelector('#status').textContent"] == "Your correction, kept in this browser."
+    tab.open(address)
+    tab.wait("document.querySelector('#count').textContent === '1'")
+    enter(tab, "la flor", "The <b>bloom</b>")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    tab.click("#corrections button")
+    tab.wait("document.querySelector('#target').textContent === 'The flower'")
+    assert tab["document.querySelector('#count').textContent"] == "0"
+
+
+def give(tab, selector, *paths):
+    root = tab("DOM.getDocument")["root"]["nodeId"]
+    node = tab("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+    tab("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
+
+
+def test_corrections_come_from_a_table(tab, tmp_path):
+    (tmp_path / "good.tsv").write_text("source\ttarget\nla casa\tthe home\nuna\\nflor\ta\n")
+    (tmp_path / "bad.tsv").write_text("la casa\n")
+    give(tab, "#import", tmp_path / "good.tsv")
+    tab.wait("document.querySelector('#count').textContent === '2'")
+    enter(tab, "la casa", "the home")
+    give(tab, "#import", tmp_path / "bad.tsv")
+    tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:1: expected two columns, source and target'")
+
+
+def test_a_file_is_translated_with_progress(tab, tmp_path):
+    (tmp_path / "a.txt").write_text("la casa\nla flor\n")
+    (tmp_path / "a.docx").write_text("la casa\n")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    give(tab, "#file", tmp_path / "a.txt")
+    tab.wait("document.querySelector('#file-status a') !== null")
+    link = "document.querySelector('#file-status a')"
+    assert tab[f"{link}.download"] == "a.en.txt"
+    assert tab[f"fetch({link}.href).then((answer) => answer.text())"] == "The house\nThe flower\n"
+    give(tab, "#file", tmp_path / "a.docx")
+    tab.wait("document.querySelector('#file-status').textContent.startsWith('files such as')")
+    tab.complaints.clear()  # the browser reports the refusal
+
+
+def test_the_system_is_described(tab):
+    assert "Rules" in tab["document.querySelector('#facts').textContent"]
+    assert tab["document.querySelector('#report').hidden"] is False
+    assert tab["fetch('/report').then((answer) => answer.text())"].endswith("<title>Report</title>")
+
+
+def test_everything_is_reached_by_the_keyboard(tab):
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    tab["document.activeElement.blur()"]
+    reached = []
+    for _ in range(40):
+        press(tab, "Tab", 9)
+        reached.append(tab["document.activeElement.id || document.activeElement.tagName"])
+        if reached[-1] == "BODY":
+            break
+    assert {"scheme", "source", "copy", "correct", "file", "export", "import", "report", "SUMMARY"} <= {*reached}
+    assert tab["getComputedStyle(document.body).overflowX"] == "visible"
+
+
+def test_the_scheme_can_be_chosen_and_stays(tab, address):
+    light = tab["getComputedStyle(document.body).backgroundColor"]
+    tab.choose("#scheme", "dark")
+    dark = tab["getComputedStyle(document.body).backgroundColor"]
+    tab.open(address)
+    tab.wait("document.querySelector('#scheme').value === 'dark'")
+    assert tab["getComputedStyle(document.body).backgroundColor"] == dark != light
+
+
+@pytest.mark.parametrize("width", [360, 720, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_widths_and_schemes(tab, address, width, dark, tmp_path):
+    tab.open(address, width, dark)
+    tab.wait("document.title.startsWith('Translate Spanish')")
+    tab.click("#source")
+    tab.type("la zapato roja . una casa y-una-palabra-muy-larga-que-no-termina-nunca-en-esta-linea")
+    tab.wait("document.querySelector('#target .unknown') !== null")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    assert tab["document.documentElement.scrollWidth"] <= width
+    stacked = (
+        tab["document.querySelector('#target').getBoundingClientRect().top"]
+        > tab["document.querySelector('#source').getBoundingClientRect().bottom"]
+    )
+    assert stacked is (width < 720)
+    folder = Path(os.environ.get("LSCFG_PICTURES", tmp_path))
+    tab.picture(folder / f"page-{width}-{'dark' if dark else 'light'}.png")
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_no_fault(tab, address, width, dark):
+    if not AXE.is_file():
+        pytest.skip("LSCFG_AXE does not name axe.min.js of axe-core")
+    tab.open(address, width, dark)
+    tab.wait("document.title.startsWith('Translate Spanish')")
+    tab.click("#source")
+    tab.type("la zapato roja")
+    tab.wait("document.querySelector('#target .unknown') !== null")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    tab[AXE.read_text(encoding="utf-8") + "; 0"]
+    faults = tab[
+        "axe.run().then((found) => found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))"
+    ]
+    assert faults == []
