@@ -42,7 +42,7 @@ def sentences(text: str, language: str) -> list[Stretch]:
     Args:
         language: code of the language; empty: every line is a sentence.
     """
-    found, begin = [], 0
+    found, begin = list[Stretch](), 0
     for line in _LINE.finditer(text):
         found += _of_line(text[begin : line.start()], line[0], language)
         begin = line.end()
@@ -106,7 +106,7 @@ def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
     lists = NonbreakingPrefixes()
     known = {*lists.available_langs.values()}
     code = next((code for code in rule_languages(language) if code in known), "en")
-    always, digits = set(), set()
+    always, digits = set[str](), set[str]()
     for word in lists.words(code):
         plain, _, numeric = word.partition(" #NUMERIC_ONLY#")
         (digits if numeric or "#NUMERIC_ONLY#" in word else always).add(plain.strip())
