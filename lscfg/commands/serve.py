@@ -16,7 +16,7 @@ from lscfg.options import add_config, add_jobs, add_weights
 from lscfg.parallel.log_thread import log_in_thread
 from lscfg.parser import CommandParser
 from lscfg.serve.application import Application, Offer
-from lscfg.serve.description import Score, experiment_scores
+from lscfg.serve.description import ShownScore, experiment_scores
 from lscfg.serve.guard import Hosts
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.server import Server, listen
@@ -112,7 +112,7 @@ def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> 
     if args.api_key_file and not keys:
         raise InputError("contains no key; write one key into each line", args.api_key_file)
     report = Path(args.report) if args.report else _report_of(place)
-    scores: tuple[Score, ...] = ()
+    scores: tuple[ShownScore, ...] = ()
     if report is not None and (results := report.with_name("results.json")).is_file():
         scores = experiment_scores(parse_json(read_utf8(results), infinities=True), system.name)
     content = None if report is None else report.read_bytes()

@@ -46,7 +46,7 @@ class Unit:
     lines: int = 1
 
 
-class Piece(NamedTuple):
+class UnitPiece(NamedTuple):
     """A sentence of a unit with the text after the sentence, and the same of the translation."""
 
     source: str
@@ -81,13 +81,13 @@ class Document:
         """Number of tags whose place in a translation is a guess: those inside a text."""
         return sum(0 < tag.offset < len(unit.text) for unit in self.units for tag in unit.tags)
 
-    def filled(self, pieces: Sequence[Sequence[Piece]]) -> bytes:
+    def filled(self, pieces: Sequence[Sequence[UnitPiece]]) -> bytes:
         """The document with the translation of each unit, in UTF-8."""
         rest = iter(pieces)
         done = [part if isinstance(part, str) else self._fill(part, next(rest)) for part in self.parts]
         return self.mark + "".join(done).encode()
 
-    def _fill(self, unit: Unit, pieces: Sequence[Piece]) -> str:
+    def _fill(self, unit: Unit, pieces: Sequence[UnitPiece]) -> str:
         text = "".join(piece.translation + piece.after for piece in pieces)
         marks: dict[int, list[str]] = {}
         for place, tag in zip(places(unit.tags, pieces), unit.tags, strict=True):
@@ -104,7 +104,7 @@ class Document:
         return "".join(found) + self.escape(text[begin:])
 
 
-def places(tags: Sequence[Tag], pieces: Sequence[Piece]) -> list[int]:
+def places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[int]:
     """The place of each tag in the text of the translation, as a number of characters; never decreasing."""
     found: list[int] = []
     number, begin, target = 0, 0, 0  # of the piece: where its sentence and its translation begin
@@ -125,7 +125,7 @@ def places(tags: Sequence[Tag], pieces: Sequence[Piece]) -> list[int]:
     return found
 
 
-def _place_in(tag: Tag, offset: int, piece: Piece) -> int:
+def _place_in(tag: Tag, offset: int, piece: UnitPiece) -> int:
     """The place in the translation of a sentence of a tag at an offset of the sentence."""
     if offset <= 0 or not piece.source:
         return 0
@@ -161,7 +161,7 @@ def line_breaks(text: str, lines: int) -> set[int]:
     return found
 
 
-class Run(NamedTuple):
+class MarkupRun(NamedTuple):
     """Part of the content of an element: a text as it is decoded and as it stands, or a tag."""
 
     markup: str
@@ -170,7 +170,7 @@ class Run(NamedTuple):
     """Kind of a tag; None: a text."""
 
 
-def unit_of(runs: Sequence[Run], lines: int = 1) -> list[str | Unit]:
+def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
     """The content of an element: markup, a unit and markup; or only markup where no text is."""
     if not any(run.kind is None and run.text.strip() for run in runs):
         return ["".join(run.markup for run in runs)]
@@ -199,14 +199,14 @@ def unit_of(runs: Sequence[Run], lines: int = 1) -> list[str | Unit]:
     return [before, Unit(text, tuple(tags), lines), after]
 
 
-def _without_blanks(run: Run, left: bool) -> tuple[str, Run]:
+def _without_blanks(run: MarkupRun, left: bool) -> tuple[str, MarkupRun]:
     """The blanks at one end of a text, and the run without these blanks."""
     text = run.text.lstrip() if left else run.text.rstrip()
     blanks = run.text[: len(run.text) - len(text)] if left else run.text[len(text) :]
-    return blanks, Run(text, text)
+    return blanks, MarkupRun(text, text)
 
 
-def decoded(data: bytes) -> tuple[bytes, str]:
+def utf8_text(data: bytes) -> tuple[bytes, str]:
     """The byte order mark and the text of UTF-8.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lscfg.markup.document import Document
 from lscfg.markup.html import read_html
-from lscfg.markup.plain import read_subtitles, read_text
+from lscfg.markup.plain import read_plain_text, read_subtitles
 from lscfg.markup.xliff import read_xliff
 
 
@@ -22,7 +22,7 @@ class Format(NamedTuple):
 _HTML = Format("text/html", read_html)
 _XLIFF = Format("application/x-xliff+xml", read_xliff)
 FORMATS = {
-    ".txt": Format("text/plain", read_text),
+    ".txt": Format("text/plain", read_plain_text),
     ".html": _HTML,
     ".htm": _HTML,
     ".srt": Format("application/x-subrip", read_subtitles),

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 from itertools import accumulate
 from typing import NamedTuple
 
-from lscfg.markup.document import Document, Run, Unit, decoded, unit_of
+from lscfg.markup.document import Document, MarkupRun, Unit, unit_of, utf8_text
 
 # fmt: off
 INLINE = frozenset((
@@ -95,7 +95,7 @@ def read_html(data: bytes) -> Document:
     Raises:
         DocumentError: the data are not UTF-8.
     """
-    mark, text = decoded(data)
+    mark, text = utf8_text(data)
     return Document(tuple(html_parts(text)), _escape, mark=mark)
 
 
@@ -108,7 +108,7 @@ def html_parts(text: str) -> list[str | Unit]:
     events = _Reader(text).events
     ends = [*(event.offset for event in events), len(text)][1:]
     parts: list[str | Unit] = [text[: events[0].offset]] if events else [text]
-    runs: list[Run] = []
+    runs: list[MarkupRun] = []
     kept, depth, block = "", 0, ""  # an element whose content stays
     for event, end in zip(events, ends, strict=True):
         markup = text[event.offset : end]
@@ -117,7 +117,7 @@ def html_parts(text: str) -> list[str | Unit]:
             depth += (event.kind == "start") - (event.kind == "end") if event.name == kept else 0
             if depth == 0:
                 if kept in OPAQUE_INLINE:
-                    runs.append(Run(block, "", "void"))
+                    runs.append(MarkupRun(block, "", "void"))
                 else:
                     _end_unit(parts, runs)
                     parts.append(block)
@@ -125,10 +125,10 @@ def html_parts(text: str) -> list[str | Unit]:
         elif event.kind == "start" and event.opaque:
             kept, depth, block = event.name, 1, markup
         elif event.kind == "text":
-            runs.append(Run(markup, unescape(markup)))
+            runs.append(MarkupRun(markup, unescape(markup)))
         elif event.kind == "comment" or event.name in INLINE:
             kind = {"start": "open", "end": "close"}.get(event.kind, "void")
-            runs.append(Run(markup, "", kind))  # type: ignore[arg-type]
+            runs.append(MarkupRun(markup, "", kind))  # type: ignore[arg-type]
         else:
             _end_unit(parts, runs)
             parts.append(markup)
@@ -136,7 +136,7 @@ def html_parts(text: str) -> list[str | Unit]:
     return [*parts, *([block] if kept else [])]
 
 
-def _end_unit(parts: list[str | Unit], runs: list[Run]) -> None:
+def _end_unit(parts: list[str | Unit], runs: list[MarkupRun]) -> None:
     """Moves the runs of a text into the parts."""
     if runs:
         parts += unit_of(runs)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 
-from lscfg.markup.document import Document, DocumentError, Run, Unit, decoded, unit_of
+from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, unit_of, utf8_text
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _TIMES = re.compile(r"\s*\d+:\d\d:\d\d[,.]\d{1,3}\s*-->\s*\d+:\d\d:\d\d[,.]\d{1,3}")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|\{\\[^{}]*\}")
 
 
-def read_text(data: bytes) -> Document:
+def read_plain_text(data: bytes) -> Document:
     """Plain text.
 
     Raises:
         DocumentError: the data are not UTF-8.
     """
-    mark, text = decoded(data)
+    mark, text = utf8_text(data)
     parts: list[str | Unit] = []
     for line, end in _lines(text):
-        parts += [*unit_of([Run(line, line)]), end]
+        parts += [*unit_of([MarkupRun(line, line)]), end]
     return Document(tuple(parts), mark=mark)
 
 
@@ -30,7 +30,7 @@ def read_subtitles(data: bytes) -> Document:
     Raises:
         DocumentError: the data are not UTF-8, or contain no times.
     """
-    mark, text = decoded(data)
+    mark, text = utf8_text(data)
     parts: list[str | Unit] = []
     block: list[tuple[str, str]] | None = None  # lines after the times
     newline, timed = "\r\n" if "\r\n" in text else "\n", False
@@ -56,16 +56,18 @@ def _block(block: list[tuple[str, str]]) -> list[str | Unit]:
     return [*unit_of(_runs(joined), len(block)), block[-1][1]]
 
 
-def _runs(line: str) -> list[Run]:
+def _runs(line: str) -> list[MarkupRun]:
     runs, begin = [], 0
     if (dash := re.match(r"\s*[-–—♪#]\s*", line)) is not None:
-        runs.append(Run(dash[0], "", "void"))
+        runs.append(MarkupRun(dash[0], "", "void"))
         begin = dash.end()
     for tag in _TAG.finditer(line, begin):
-        runs.append(Run(line[begin : tag.start()], line[begin : tag.start()]))
-        runs.append(Run(tag[0], "", "close" if tag[0].startswith("</") else "open" if tag[0][0] == "<" else "void"))
+        runs.append(MarkupRun(line[begin : tag.start()], line[begin : tag.start()]))
+        runs.append(
+            MarkupRun(tag[0], "", "close" if tag[0].startswith("</") else "open" if tag[0][0] == "<" else "void")
+        )
         begin = tag.end()
-    return [run for run in (*runs, Run(line[begin:], line[begin:])) if run.markup]
+    return [run for run in (*runs, MarkupRun(line[begin:], line[begin:])) if run.markup]
 
 
 def _lines(text: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from lscfg.errors import cut
-from lscfg.markup.document import Document, DocumentError, Run, Unit, decoded, unit_of
+from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, unit_of, utf8_text
 
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
@@ -110,7 +110,7 @@ def read_xliff(data: bytes) -> Document:
     Raises:
         DocumentError: the data are not XLIFF in UTF-8.
     """
-    mark, _ = decoded(data)
+    mark, _ = utf8_text(data)
     data = data[len(mark) :]
     root = _Reader(data).root.child("xliff")
     if root is None:
@@ -130,7 +130,7 @@ def languages(data: bytes) -> tuple[str, str]:
     Raises:
         DocumentError: the data are not XLIFF.
     """
-    mark, _ = decoded(data)
+    mark, _ = utf8_text(data)
     root = _Reader(data[len(mark) :]).root.child("xliff")
     node = (root and root.child("file")) or root
     if root is None or node is None:
@@ -165,17 +165,17 @@ def _has_text(node: _Node) -> bool:
     return any((child.text or "").strip() or (child.text is None and _has_text(child)) for child in node.children)
 
 
-def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[Run]:
+def _runs(nodes: Sequence[_Node], data: bytes) -> Iterator[MarkupRun]:
     """The content of a source."""
     for node in nodes:
         whole = data[node.begin : node.end].decode()
         kept = node.attributes.get("translate") == "no" or node.attributes.get("mtype") == "protected"
         kind: Literal["open", "void"] = "void" if node.name in OPAQUE or kept or not node.children else "open"
         if node.text is not None:
-            yield Run(whole, node.text)
+            yield MarkupRun(whole, node.text)
         elif kind == "void":
-            yield Run(whole, "", "void")
+            yield MarkupRun(whole, "", "void")
         else:
-            yield Run(data[node.begin : node.inner].decode(), "", "open")
+            yield MarkupRun(data[node.begin : node.inner].decode(), "", "open")
             yield from _runs(node.children, data)
-            yield Run(data[node.closing : node.end].decode(), "", "close")
+            yield MarkupRun(data[node.closing : node.end].decode(), "", "close")

@@ -33,7 +33,7 @@ class Stretch(NamedTuple):
     after: str
 
 
-def sentences(text: str, language: str) -> list[Stretch]:
+def split_sentences(text: str, language: str) -> list[Stretch]:
     """The sentences of a text, whose stretches joined give the text.
 
     A sentence ends at the end of its line, and at a full stop or the like before a capital letter, a digit or a letter

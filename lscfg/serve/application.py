@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import cut, quote
-from lscfg.serve.description import Score, metrics, openapi, system_facts
-from lscfg.serve.dispatch import Dispatcher, Sentence
+from lscfg.serve.description import ShownScore, metrics, openapi, system_facts
+from lscfg.serve.dispatch import Dispatcher, RequestSentence
 from lscfg.serve.guard import Guard, Hosts
 from lscfg.serve.libre import check_key, read_content
 from lscfg.serve.page import FILES, page_response, report_response
@@ -62,7 +62,7 @@ class Offer:
     languages: LanguagePair = NO_LANGUAGES
     keys: tuple[str, ...] = ()
     report: bytes | None = field(default=None, repr=False)
-    scores: tuple[Score, ...] = ()
+    scores: tuple[ShownScore, ...] = ()
 
 
 class Application:
@@ -193,7 +193,7 @@ class Application:
             return await self._texts.translate(request, found)
         found.pop("api_key", None)
         query = read_query(found, self.settings, self.system.preparation is not None)
-        sentences = [Sentence(f"source[{k}]", text, query.options) for k, text in enumerate(query.texts)]
+        sentences = [RequestSentence(f"source[{k}]", text, query.options) for k, text in enumerate(query.texts)]
         translations = await self._dispatcher.translate(request.receive, sentences)
         request.scope["lscfg.notes"]["done"] = f"{len(translations)} sentences"
         return JsonLine({"translations": [one.answer for one in translations]})

@@ -50,7 +50,7 @@ def metrics(state: Mapping[str, Any], seconds: Mapping[int, float]) -> str:
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
 
-class Score(NamedTuple):
+class ShownScore(NamedTuple):
     """A score of the system on the test set of its experiment."""
 
     name: str
@@ -60,7 +60,7 @@ class Score(NamedTuple):
     sentences: int
 
 
-def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[Score, ...]:
+def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownScore, ...]:
     """The scores of a system.
 
     Args:
@@ -72,7 +72,9 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[Score, .
     sentences = int(results.get("test sentences") or 0)
     named = (("BLEU", "test_bleu", "test_bleu_ci"), ("chrF2", "test_chrF2", ""), ("TER", "test_TER", ""))
     return tuple(
-        Score(name, row[key], row.get(interval), sentences) for name, key, interval in named if row.get(key) is not None
+        ShownScore(name, row[key], row.get(interval), sentences)
+        for name, key, interval in named
+        if row.get(key) is not None
     )
 
 

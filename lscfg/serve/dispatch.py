@@ -43,7 +43,7 @@ Progress = Callable[[int], None]
 
 
 @dataclass(frozen=True)
-class Sentence:
+class RequestSentence:
     """A sentence to translate."""
 
     name: str
@@ -73,7 +73,7 @@ class Dispatcher:
         self.counts = Counter[str]()
 
     async def translate(
-        self, receive: Receive, sentences: Sequence[Sentence], progress: Progress | None = None
+        self, receive: Receive, sentences: Sequence[RequestSentence], progress: Progress | None = None
     ) -> list[Answered]:
         """The answers to the sentences of a request, in order; see docs/guides/serving.md.
 
@@ -144,7 +144,7 @@ class Dispatcher:
                 raise RefusalError(503, message, {"retry-after": "1"})
             await asyncio.sleep(0.05)
 
-    async def _each(self, sentences: Sequence[Sentence], progress: Progress | None) -> list[Answered]:
+    async def _each(self, sentences: Sequence[RequestSentence], progress: Progress | None) -> list[Answered]:
         """Translates sentence by sentence, at most one for each worker at a time, so that requests take turns."""
         found = [Answered({}, 0, 0)] * len(sentences)
         refused: dict[int, RefusalError] = {}
@@ -174,7 +174,7 @@ class Dispatcher:
             raise refused[min(refused)]
         return found
 
-    async def _one(self, sentence: Sentence) -> Answered:
+    async def _one(self, sentence: RequestSentence) -> Answered:
         work = SentenceWork(*self._described, sentence.text, sentence.options)
         call = self.pool.call(translate_sentence, work, len(sentence.text.encode()))
         found: Answered = await self._guarded(sentence.name, call)

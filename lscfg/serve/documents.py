@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from lscfg.errors import quote
-from lscfg.markup.document import Document, Piece
+from lscfg.markup.document import Document, UnitPiece
 from lscfg.markup.formats import FORMATS, Format, format_of
 from lscfg.markup.xliff import languages
 from lscfg.serve.refusal import RefusalError
-from lscfg.serve.texts import LanguagePair, Text
+from lscfg.serve.texts import LanguagePair, SplitText
 
 STORED_FILES, STORED_SECONDS, STORED_BYTES = 64, 600.0, 1 << 26
 """Number, seconds and bytes of the translated files that wait for their download."""
@@ -46,7 +46,7 @@ class ReadDocument:
     """
 
     document: Document
-    texts: tuple[Text, ...]
+    texts: tuple[SplitText, ...]
     languages: tuple[str, str] = ("", "")
 
 
@@ -57,7 +57,7 @@ def read_document(work: DocumentWork) -> ReadDocument:
         DocumentError: the document is malformed.
     """
     document = FORMATS[work.ending].read(work.data)
-    texts = tuple(Text.of(unit.text, work.pair, work.raw, work.most) for unit in document.units)
+    texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most) for unit in document.units)
     named = languages(work.data) if work.ending in (".xlf", ".xliff") else ("", "")
     return ReadDocument(document, texts, named)
 
@@ -69,7 +69,7 @@ def fill_document(work: tuple[ReadDocument, Sequence[Sequence[str]]]) -> bytes:
     for text, translated in zip(read.texts, translations, strict=True):
         stretches = zip(text.stretches, text.pieces(translated), strict=True)
         pieces.append(
-            [Piece(stretch.sentence, stretch.after, piece.translation, piece.after) for stretch, piece in stretches]
+            [UnitPiece(stretch.sentence, stretch.after, piece.translation, piece.after) for stretch, piece in stretches]
         )
     return read.document.filled(pieces)
 

@@ -14,7 +14,7 @@ from starlette.requests import Request
 
 from lscfg.errors import cut, did_you_mean, quote
 from lscfg.prepare.languages import base_language, same_language
-from lscfg.serve.query import check_text, content_type, json_object, switch
+from lscfg.serve.query import content_type, json_object, refuse_no_text, switch
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair
@@ -110,7 +110,7 @@ def read_libre(found: Mapping[str, Any], settings: ServeSettings, pair: Language
     if len(texts) > (most := settings.max_sentences):
         raise RefusalError(413, f"{len(texts)} texts; at most {most} are allowed in a request")
     for number, text in enumerate(texts):
-        check_text(f"q[{number}]" if isinstance(q, list) else "q", text)
+        refuse_no_text(f"q[{number}]" if isinstance(q, list) else "q", text)
     form = found.get("format", "text")
     if form not in ("text", "html"):
         raise RefusalError(400, f"format must be text or html, not {quote(form)}")

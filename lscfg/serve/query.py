@@ -72,8 +72,8 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, prepares: bool
     if len(texts) > (most := settings.max_sentences):
         raise RefusalError(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
     for number, text in enumerate(texts):
-        check_text(f"source[{number}]", text)
-        check_sentence(f"source[{number}]", text, settings)
+        refuse_no_text(f"source[{number}]", text)
+        refuse_long_sentence(f"source[{number}]", text, settings)
     options = TranslationOptions(
         _kbest(found.get("kbest"), len(texts), settings.max_translations),
         switch(found, "derivations", False),
@@ -112,7 +112,7 @@ def _too_deep(body: bytes) -> bool:
     return max(accumulate(1 if bracket in b"[{" else -1 for bracket in brackets), default=0) > DEPTH
 
 
-def check_text(name: str, text: Any) -> None:
+def refuse_no_text(name: str, text: Any) -> None:
     """Refuses what is not a text.
 
     Args:
@@ -129,7 +129,7 @@ def check_text(name: str, text: Any) -> None:
         raise RefusalError(400, f"{name} contains half of a surrogate pair, which is not a character") from None
 
 
-def check_sentence(name: str, text: str, settings: ServeSettings) -> None:
+def refuse_long_sentence(name: str, text: str, settings: ServeSettings) -> None:
     """Refuses a sentence above the limits.
 
     Raises:

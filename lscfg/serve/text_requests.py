@@ -13,7 +13,7 @@ from starlette.responses import Response, StreamingResponse
 from lscfg.errors import quote
 from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
-from lscfg.serve.dispatch import Dispatcher, Progress, Sentence
+from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
 from lscfg.serve.documents import (
     DocumentWork,
     FileStore,
@@ -24,10 +24,10 @@ from lscfg.serve.documents import (
     read_document,
 )
 from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, read_content, read_libre
-from lscfg.serve.query import check_sentence, check_text
+from lscfg.serve.query import refuse_long_sentence, refuse_no_text
 from lscfg.serve.refusal import JsonLine, RefusalError, json_line
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, Text, by_text
+from lscfg.serve.texts import LanguagePair, SplitText, by_text
 from lscfg.serve.translator import Answered, TranslationOptions
 
 CERTAIN = 0.5
@@ -95,10 +95,10 @@ class TextRequests:
         merged.pop("known", None)
         return JsonLine(merged)
 
-    def _text(self, text: str) -> Text:
-        return Text.of(text, self._pair, self._raw, self._settings.max_words)
+    def _text(self, text: str) -> SplitText:
+        return SplitText.of(text, self._pair, self._raw, self._settings.max_words)
 
-    def _sentences(self, texts: Sequence[tuple[str, Text]], alternatives: int = 0) -> list[Sentence]:
+    def _sentences(self, texts: Sequence[tuple[str, SplitText]], alternatives: int = 0) -> list[RequestSentence]:
         """The sentences of named texts.
 
         Raises:
@@ -108,8 +108,8 @@ class TextRequests:
         for name, text in texts:
             for number, sentence in enumerate(text.sentences, 1):
                 where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
-                check_sentence(where, sentence, self._settings)
-                found.append(Sentence(where, sentence, options))
+                refuse_long_sentence(where, sentence, self._settings)
+                found.append(RequestSentence(where, sentence, options))
         return found
 
     # ---- the language ----
@@ -119,7 +119,7 @@ class TextRequests:
         found = await read_content(request)
         check_key(found, request.headers, self._keys)
         text = found.get("q")
-        check_text("q", text)
+        refuse_no_text("q", text)
         assert isinstance(text, str)
         if not (self._pair.source and self._pair.target):
             raise RefusalError(400, "the system names no languages; start lscfg serve with --languages")
@@ -172,7 +172,7 @@ class TextRequests:
         self,
         request: Request,
         read: ReadDocument,
-        sentences: Sequence[Sentence],
+        sentences: Sequence[RequestSentence],
         name: str,
         form: Format,
         progress: Progress | None = None,
@@ -185,7 +185,7 @@ class TextRequests:
         return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data)
 
     async def _progress(
-        self, request: Request, read: ReadDocument, sentences: Sequence[Sentence], name: str, form: Format
+        self, request: Request, read: ReadDocument, sentences: Sequence[RequestSentence], name: str, form: Format
     ) -> AsyncIterator[bytes]:
         """Lines of JSON: numbers of translated sentences, then the address or the error."""
         queue = asyncio.Queue[int | None]()
@@ -221,7 +221,7 @@ class TextRequests:
         return found
 
 
-def _result(parts: Sequence[tuple[Text, Answers]], query: LibreQuery, translations: list[str]) -> dict[str, Any]:
+def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, translations: list[str]) -> dict[str, Any]:
     """The answer for one text."""
     answers = [one for _, own in parts for one in own]
     unknown = [word for one in answers for word in one.answer["unknown"]]
@@ -239,7 +239,7 @@ def _best(answers: Answers) -> list[str]:
     return [one.answer["translation"] for one in answers]
 
 
-def _rows(text: Text, answers: Answers) -> list[dict[str, Any]]:
+def _rows(text: SplitText, answers: Answers) -> list[dict[str, Any]]:
     """The stretches of a text with their answers."""
     rest, rows = iter(answers), []
     for stretch, piece in zip(text.stretches, text.pieces(_best(answers)), strict=True):
@@ -248,7 +248,7 @@ def _rows(text: Text, answers: Answers) -> list[dict[str, Any]]:
     return rows
 
 
-def _joined(text: Text, answers: Answers, alternatives: int) -> list[str]:
+def _joined(text: SplitText, answers: Answers, alternatives: int) -> list[str]:
     """The translation of a text, then others: each sentence by its next best translation, or by its best."""
 
     def of(answer: dict[str, Any], k: int) -> str:

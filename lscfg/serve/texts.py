@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
 from lscfg.prepare.languages import code_fault, is_unspaced, language_of
-from lscfg.prepare.sentences import Stretch, cut_long, sentences
+from lscfg.prepare.sentences import Stretch, cut_long, split_sentences
 
 Found = TypeVar("Found")
 
@@ -71,7 +71,7 @@ def language_facts(code: str) -> dict[str, str] | None:
     }
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A sentence, its translation, and the text after the translation."""
 
     source: str
@@ -80,21 +80,21 @@ class Piece(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Text:
+class SplitText:
     """A text in stretches; only those with a sentence are translated."""
 
     stretches: tuple[Stretch, ...]
     pair: LanguagePair
 
     @classmethod
-    def of(cls, text: str, pair: LanguagePair, raw: bool, most: int) -> Text:
+    def of(cls, text: str, pair: LanguagePair, raw: bool, most: int) -> SplitText:
         """The text in sentences of at most so many words between blanks.
 
         Args:
             raw: lines may consist of several sentences; False: each line is one.
         """
         found: list[Stretch] = []
-        for sentence, after in sentences(text, (pair.source or "en") if raw else ""):
+        for sentence, after in split_sentences(text, (pair.source or "en") if raw else ""):
             pieces = cut_long(sentence, most) if raw else [Stretch(sentence, "")]
             found += [*pieces[:-1], Stretch(pieces[-1].sentence, pieces[-1].after + after)]
         return cls(tuple(found), pair)
@@ -104,14 +104,14 @@ class Text:
         """The sentences to translate."""
         return [stretch.sentence for stretch in self.stretches if stretch.sentence]
 
-    def pieces(self, translations: Iterable[str]) -> list[Piece]:
+    def pieces(self, translations: Iterable[str]) -> list[TextPiece]:
         """The translated stretches, given a translation for each sentence."""
         rest = iter(translations)
         found = []
         for number, (sentence, after) in enumerate(self.stretches):
             last = number + 1 == len(self.stretches)
             between = after if last or not sentence else _separator(after, self.pair)
-            found.append(Piece(sentence, next(rest) if sentence else "", between))
+            found.append(TextPiece(sentence, next(rest) if sentence else "", between))
         return found
 
     def joined(self, translations: Iterable[str]) -> str:
@@ -127,7 +127,7 @@ def _separator(after: str, pair: LanguagePair) -> str:
     return "" if after == " " and unspaced else after
 
 
-def by_text(texts: Sequence[Text], found: Iterable[Found]) -> list[list[Found]]:
+def by_text(texts: Sequence[SplitText], found: Iterable[Found]) -> list[list[Found]]:
     """The results of all sentences, in a list for each text."""
     rest = iter(found)
     return [[next(rest) for _ in text.sentences] for text in texts]

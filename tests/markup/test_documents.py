@@ -6,7 +6,7 @@ from xml.dom import minidom
 
 import pytest
 
-from lscfg.markup.document import DocumentError, Piece, Tag, line_breaks, places
+from lscfg.markup.document import DocumentError, Tag, UnitPiece, line_breaks, places
 from lscfg.markup.formats import FORMATS, format_of
 from lscfg.markup.xliff import languages
 
@@ -15,7 +15,7 @@ TIMES = "00:00:01,000 --> 00:00:02,000"
 
 def translated(data, ending, change=str.upper):
     document = FORMATS[ending].read(data.encode() if isinstance(data, str) else data)
-    pieces = [[Piece(unit.text, "", change(unit.text), "")] for unit in document.units]
+    pieces = [[UnitPiece(unit.text, "", change(unit.text), "")] for unit in document.units]
     return document.filled(pieces).decode()
 
 
@@ -53,7 +53,7 @@ def test_a_translation_that_changes_nothing_changes_no_byte(ending):
             unit = f"<trans-unit id='1'><source>{words}</source><target>t</target></trans-unit>"
             inner = f"<xliff version='1.2'>{unit}</xliff>"
         document = FORMATS[ending].read(inner.encode())
-        same = document.filled([[Piece(unit.text, "", unit.text, "")] for unit in document.units]).decode()
+        same = document.filled([[UnitPiece(unit.text, "", unit.text, "")] for unit in document.units]).decode()
         if ending == ".srt":  # blanks at the ends of the lines of a subtitle may go
             same, inner = (re.sub(r"\s+", "", text) for text in (same, inner))
         assert same == inner
@@ -126,7 +126,7 @@ def test_tags_stay_well_nested_at_the_borders_of_words():
         target = " ".join("y" * draw.randint(1, 4) for _ in range(draw.randint(0, 6)))
         offsets = sorted(draw.randint(0, len(source)) for _ in range(draw.randint(0, 6)))
         tags = [Tag(offset, "", draw.choice(["open", "close", "void"])) for offset in offsets]
-        pieces = [Piece(source[:3], "", target, " "), Piece(source[3:], "", target, "")]
+        pieces = [UnitPiece(source[:3], "", target, " "), UnitPiece(source[3:], "", target, "")]
         found = places(tags, pieces)
         text = f"{target} {target}"
         assert found == sorted(found) and all(0 <= place <= len(text) for place in found)
@@ -134,7 +134,7 @@ def test_tags_stay_well_nested_at_the_borders_of_words():
 
 
 def test_a_pair_of_tags_holds_a_word():
-    pieces = [Piece("a bb c", "", "one two", "")]
+    pieces = [UnitPiece("a bb c", "", "one two", "")]
     assert places([Tag(2, "<b>", "open"), Tag(4, "</b>", "close")], pieces) == [4, 7]
 
 

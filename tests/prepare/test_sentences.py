@@ -6,7 +6,7 @@ import time
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.prepare.sentences import cut_long, sentences
+from lscfg.prepare.sentences import cut_long, split_sentences
 
 pytest.importorskip("sacremoses", reason="abbreviations need sacremoses: pip install 'lscfg[train]'")
 
@@ -28,7 +28,7 @@ pytest.importorskip("sacremoses", reason="abbreviations need sacremoses: pip ins
     ],
 )
 def test_sentences_end_where_a_reader_ends_them(language, text, wanted):
-    found = sentences(text, language)
+    found = split_sentences(text, language)
     assert [one.sentence for one in found if one.sentence] == wanted
     assert "".join(one.sentence + one.after for one in found) == text
 
@@ -38,7 +38,7 @@ def test_stretches_join_to_the_text():
     for _ in range(500):
         text = "".join(draw.choice(' .!?。\n\r\u2028\u00a0aB1「」()"-') for _ in range(draw.randint(0, 40)))
         for language in ("en", "ja", ""):
-            found = sentences(text, language)
+            found = split_sentences(text, language)
             assert "".join(one.sentence + one.after for one in found) == text
             assert all(one.sentence == one.sentence.strip() for one in found)
 
@@ -46,7 +46,7 @@ def test_stretches_join_to_the_text():
 @pytest.mark.parametrize("piece", [".", ". ", "a. ", ".\u00a0(", "。", '."', "A", "(", " "])
 def test_time_is_linear(piece):
     began = time.process_time()
-    sentences(piece * 50_000 + "x", "en")
+    split_sentences(piece * 50_000 + "x", "en")
     assert time.process_time() - began < 2
 
 

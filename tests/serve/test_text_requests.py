@@ -14,13 +14,13 @@ from asgi import Client
 
 from lscfg.serve import documents
 from lscfg.serve.application import ROUTES
-from lscfg.serve.description import Score, experiment_scores
+from lscfg.serve.description import ShownScore, experiment_scores
 from lscfg.serve.documents import FileStore, StoredFile
 from lscfg.serve.libre import KEYS
 from lscfg.serve.page import FILES
 from lscfg.serve.query import KEYS as OWN_KEYS
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, Text, language_facts
+from lscfg.serve.texts import LanguagePair, SplitText, language_facts
 
 JSON = {"content-type": "application/json"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -195,8 +195,8 @@ def test_languages_are_two_codes(text):
 
 def test_sentences_are_separated_as_the_target_writes():
     ja_en, en_ja = LanguagePair("ja", "en"), LanguagePair("en", "ja")
-    assert Text.of("はい。いいえ。", ja_en, True, 99).joined(["Yes.", "No."]) == "Yes. No."
-    assert Text.of("Yes. No.", en_ja, True, 99).joined(["はい。", "いいえ。"]) == "はい。いいえ。"
+    assert SplitText.of("はい。いいえ。", ja_en, True, 99).joined(["Yes.", "No."]) == "Yes. No."
+    assert SplitText.of("Yes. No.", en_ja, True, 99).joined(["はい。", "いいえ。"]) == "はい。いいえ。"
     assert language_facts("ar") == {"code": "ar", "name": "Arabic", "direction": "rtl"}
     assert language_facts("az-Arab")["direction"] == "rtl" and language_facts("tlh")["name"] == "tlh"
 
@@ -300,7 +300,7 @@ def test_the_description_names_every_path_and_key(client):
 
 
 def test_the_system_describes_itself(raw_bundle):
-    scores = (Score("BLEU", 30.5, 2.4, 300),)
+    scores = (ShownScore("BLEU", 30.5, 2.4, 300),)
     client = Client(raw_bundle, report=b"<!doctype html><title>r</title>", scores=scores)
     found = client.get("/system").json()
     assert (found["source"]["code"], found["target"]["name"], found["rules"], found["raw"]) == (
@@ -318,7 +318,7 @@ def test_the_system_describes_itself(raw_bundle):
 def test_scores_come_from_the_results_of_the_experiment():
     rows = [{"system": "A", "test_bleu": 30.5, "test_bleu_ci": 2.4, "test_chrF2": 50.0}, {"system": "B"}]
     results = {"test sentences": 300, "systems": rows}
-    assert experiment_scores(results, "A") == (Score("BLEU", 30.5, 2.4, 300), Score("chrF2", 50.0, None, 300))
+    assert experiment_scores(results, "A") == (ShownScore("BLEU", 30.5, 2.4, 300), ShownScore("chrF2", 50.0, None, 300))
     assert experiment_scores(results, "B") == experiment_scores({}, "A") == ()
 
 
