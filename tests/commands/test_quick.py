@@ -91,18 +91,19 @@ def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkey
 
     def run_experiment(path, folder, jobs, overrides=None):
         runs.append(overrides and overrides.systems)
-        for name in ("MIN", "LATENT"):
+        for name in ("MIN", "LATENT", "HIERO"):
             place = folder / "systems" / name
             place.mkdir(parents=True, exist_ok=True)
             (place / "cdec.ini").touch()
-        rows = '{"systems": [{"system": "MIN", "dev_bleu": 20}, {"system": "LATENT", "dev_bleu": 30}]}'
+        rows = '{"systems": [{"system": "MIN", "dev_bleu": 20}, {"system": "LATENT", "dev_bleu": 30},'
+        rows += '{"system": "HIERO", "dev_bleu": 40}]}'  # with the rules of dev and test only
         (folder / "results.json").write_text(rows)
         return "the table"
 
     monkeypatch.setattr(quick, "run_experiment", run_experiment)
     monkeypatch.setattr(quick, "pack", lambda system, bundle: served.append((str(system), str(bundle))))
     monkeypatch.setattr(quick.serve, "run", lambda args: served.append((args.system, args.port, args.jobs)))
-    assert main(["quick", str(file), "--port", "0", "-j", "1"]) == 0
+    assert main(["quick", str(file), "--port", "0", "-j", "1", "--all-systems"]) == 0
     assert runs == [["MIN"], None]
     assert served == [("quick/systems/LATENT", "quick/bundle"), ("quick/bundle", 0, 1)]
     out = capsys.readouterr().out

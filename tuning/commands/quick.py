@@ -24,9 +24,10 @@ from lscfg.prepare.guess import Given, Guesses, guess
 from lscfg.prepare.languages import code_fault
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.tuning.commands import check_names
-from lscfg.tuning.experiment.config import Overrides
+from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.run import run_experiment, show_plan
 from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS
+from lscfg.tuning.experiment.system import Experiment
 from lscfg.tuning.experiment.template import experiment_text, held_out_size, relative
 
 FIRST, BETTER = "MIN", ("MIN", "LATENT")
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> None:
         run_experiment(experiment, folder, args.jobs, Overrides(systems=[FIRST]))
         log.info("it translates now, in another window:\n" + _translate(folder, FIRST, found))
     summary = run_experiment(experiment, folder, args.jobs)
-    best = _best(folder)
+    best = _best(folder, read_experiment(experiment))
     pack(folder / "systems" / best, folder / "bundle")
     print(f"{summary}\n\ntranslate:\n{_translate(folder, best, found)}\nserve:\n  lscfg serve {folder / 'bundle'}")
     if serving:
@@ -188,11 +189,11 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _best(folder: Path) -> str:
-    """The system with the best BLEU on the development set."""
+def _best(folder: Path, experiment: Experiment) -> str:
+    """The system with the best BLEU on the development set, of those that translate other text, too."""
     rows: Sequence[dict[str, object]] = read_json(folder / "results.json")["systems"]
-    single = [row for row in rows if (folder / "systems" / str(row["system"]) / "cdec.ini").exists()]
-    return str(max(single, key=lambda row: float(str(row["dev_bleu"])))["system"])
+    able = [row for row in rows if experiment.systems[str(row["system"])].translates_new_text]
+    return str(max(able, key=lambda row: float(str(row["dev_bleu"])))["system"])
 
 
 def _translate(folder: Path, system: str, found: Guesses) -> str:

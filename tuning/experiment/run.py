@@ -92,8 +92,9 @@ def run_experiment(
 
 
 def _translating(folder: Path, run: Run, results: dict[str, Any]) -> list[str]:
-    """The command that translates with the best system that has a decoder, if any."""
-    rows = [row for row in results["systems"] if run.plan.systems[row["system"]].decoder]
+    """The command that translates new text with the best system that can, if any."""
+    systems = run.experiment.systems
+    rows = [row for row in results["systems"] if systems[row["system"]].translates_new_text]
     if not rows:
         return []
     place = folder / "systems" / max(rows, key=lambda row: row["test_bleu"])["system"]

@@ -151,6 +151,11 @@ class System:
         """True if the system has weights."""
         return self.rules is not None
 
+    @property
+    def translates_new_text(self) -> bool:
+        """True if the system keeps all rules of the text, not only those that match the sentences of dev and test."""
+        return self.rules is not None and not any(EXTRACTORS[name].FILTERED for name in self.rules.extractors)
+
     def step(self, kind: type[S]) -> S | None:
         """The step of a class, if the system has it."""
         found = self.steps.get(kind.NAME)
