@@ -212,7 +212,7 @@ class Application:
             (wanted,) = allowed
             message = f"{cut(path)} takes {wanted}, not {cut(request.method)}"
             return await _refused(request, RefusalError(405, message, {"allow": wanted}))
-        message = f"no path {quote(path)}; paths are {', '.join(self._routes)}"
+        message = f"no path {quote(path)}; /openapi.json lists the paths"
         return await _refused(request, RefusalError(404, message))
 
     def _methods(self, scope: Mapping[str, Any], path: str) -> set[str]:

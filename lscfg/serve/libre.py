@@ -71,10 +71,11 @@ async def read_content(request: Request) -> dict[str, Any]:
             before = found[key]
             found[key] = [*before, value] if isinstance(before, list) else [before, value]
     await form.close()
-    if isinstance(value := found.get("alternatives"), str) and re.fullmatch(r"\d{1,9}", value.strip(), re.ASCII):
-        found["alternatives"] = int(value)
-    if isinstance(value := found.get("details"), str) and value.lower() in ("true", "false"):
-        found["details"] = value.lower() == "true"
+    number, flag = found.get("alternatives"), found.get("details")
+    if isinstance(number, str) and re.fullmatch(r"\d{1,9}", number.strip(), re.ASCII):
+        found["alternatives"] = int(number)
+    if isinstance(flag, str) and flag.lower() in ("true", "false"):
+        found["details"] = flag.lower() == "true"
     return found
 
 
