@@ -189,12 +189,13 @@ static int edge_is_kept(const lscfg_forest *f, const uint8_t *keep, const int32_
 /* number [n_nodes]: 0 for nodes that the root's remaining derivations use, else -1. */
 static void mark_nodes(const lscfg_forest *f, const uint8_t *keep, int32_t *number) {
   int32_t n = (int32_t)f->node_cat.size;
+  if (n < 1) return;
   for (int32_t q = 0; q < n; q++) {
     number[q] = -1;
     for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1] && number[q] < 0; e++)
       if (edge_is_kept(f, keep, number, e)) number[q] = 1;
   }
-  if (n && number[n - 1] > 0) number[n - 1] = 0;
+  if (number[n - 1] > 0) number[n - 1] = 0;
   for (int32_t q = n - 1; q >= 0; q--) {
     if (number[q] > 0) number[q] = -1; /* no node above uses it */
     if (number[q]) continue;

@@ -98,8 +98,11 @@ def _translating(folder: Path, run: Run, results: dict[str, Any]) -> list[str]:
     if not rows:
         return []
     place = folder / "systems" / max(rows, key=lambda row: row["test_bleu"])["system"]
-    words = ["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")]
-    return [f"{shlex.join(words)} < TEXT"]
+    decode = shlex.join(["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")])
+    if not run.plan.texts.prepared:
+        return [f"{decode} TEXT"]
+    prepared = shlex.quote(str(folder / "prepare"))
+    return [f"lscfg prepare apply {prepared} < TEXT | {decode} - | lscfg prepare restore {prepared}"]
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:

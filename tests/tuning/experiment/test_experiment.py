@@ -71,7 +71,7 @@ def test_table_and_results(whole):
         ["results:", str(folder / "results.json")],
     ]
     best = folder / "systems" / max(results["systems"], key=lambda row: row["test_bleu"])["system"]
-    assert translate == f"translate: lscfg decode -c {best}/cdec.ini -w {best}/weights < TEXT"
+    assert translate == f"translate: lscfg decode -c {best}/cdec.ini -w {best}/weights TEXT"
     assert results["systems"][1]["states"] == 3 and results["systems"][1]["p_value"] is not None
     for name in ("MIN", "SPECTRAL"):
         assert len((folder / "systems" / name / "test.output").read_text().splitlines()) == 40

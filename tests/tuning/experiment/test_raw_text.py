@@ -3,6 +3,9 @@
 import json
 import os
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from little_experiment import run_lscfg
@@ -191,6 +194,12 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
     words = (out / "systems" / "MIN" / "test.output").read_text()
     back = run_lscfg("prepare", "restore", out / "prepare", input=words, encoding="utf-8")
     assert back.stdout == (out / "systems" / "MIN" / "test.restored").read_text()
+    command = run.stdout.splitlines()[-1].removeprefix("translate: ").replace("TEXT", str(texts / "test.es"))
+    bin_first = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    told = subprocess.run(command, shell=True, env=bin_first, capture_output=True, text=True, check=True)
+    given, translated = read_lines(texts / "test.es"), told.stdout.splitlines()
+    assert [not line for line in translated] == [not line for line in given]
+    assert sum(one == other for one, other in zip(given, translated, strict=True)) == 1  # the empty line
     assert read_lines(out / "prepare" / "test.ref.en") == reference
     assert (
         {"train.es", "dev.en", "dropped.tsv"} < {*os.listdir(out / "prepare")} == {*os.listdir(made)} - {"stage.json"}
