@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TypedDict
 
+from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io.json_files import read_json
 from lscfg.prepare.characters import JOINERS, marks
@@ -65,7 +66,12 @@ class WordTokeniser(Tokeniser[Declared]):
 
     def train_model(self, lines: Iterable[str], side: str, settings: Declared) -> bytes:
         """See ``learn_words``."""
-        return json.dumps(learn_words(list(lines)), ensure_ascii=False, indent=0).encode() + b"\n"
+        model = learn_words(list(lines))
+        torn = [sign for sign, places in model["signs"].items() if TORN in places]
+        if torn or TOKENISED in model["blanks"].values():
+            signs = f", and of words torn at {' '.join(torn)}" if torn else ""
+            log.warning(f"{side}: parts of the text were tokenised before; blanks before signs{signs} are not restored")
+        return json.dumps(model, ensure_ascii=False, indent=0).encode() + b"\n"
 
     def remark(self, language: str) -> str:
         """Nothing.

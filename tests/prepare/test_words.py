@@ -15,7 +15,7 @@ from lscfg.prepare.corpus import RawFiles, prepare_corpus
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.prepare.words import LearntWords, learn_words
+from lscfg.prepare.words import LearntWords, WordTokeniser, learn_words
 
 GLOTTAL = [
     "Ye' tso' e' ñe'.",
@@ -135,3 +135,12 @@ def test_moses_warns_of_words_that_it_would_split():
     moses = TOKENISERS["moses"]
     assert 'such as Ye\'; tokeniser = "words"' in moses.damage("xyz", GLOTTAL)
     assert moses.damage("xyz", ["Una frase normal."] * 9) == moses.damage("fr", ["L'eau d'ici."] * 9) == ""
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [(TORN, "words torn at"), (TOKENISED, "blanks before signs are not restored"), (SPANISH, "")],
+)
+def test_blanks_that_do_not_come_back_are_warned_of(lines, said, caplog):
+    WordTokeniser().train_model(lines, "target", WordTokeniser.Settings())
+    assert [said in message for message in caplog.messages] == ([True] if said else [])
