@@ -219,6 +219,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         "source": texts({"type": "string", "maxLength": settings.max_characters}),
         "kbest": {"type": "integer", "minimum": 1, "maximum": settings.max_translations},
         "derivations": {"type": "boolean", "default": False},
+        "details": {"type": "boolean", "default": False},
         "raw": {"type": "boolean"},
     }
     libre = {

@@ -15,7 +15,7 @@ from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions
 
-KEYS = ("source", "kbest", "derivations", "raw")
+KEYS = ("source", "kbest", "derivations", "details", "raw")
 
 TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -79,6 +79,7 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, prepares: bool
         switch(found, "derivations", False),
         switch(found, "raw", prepares),
         settings.max_words,
+        switch(found, "details", False),
     )
     if options.raw and not prepares:
         raise RefusalError(400, "raw: the system has no preparation of raw text; send words that blanks separate")

@@ -103,7 +103,7 @@ class Translator:
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
         if options.details:
-            answer |= _details(found, tokens, {*unknown})
+            answer["details"] = _details(found, tokens, {*unknown})
         return Answered(answer, len(tokens), len(unknown))
 
     def known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
@@ -147,13 +147,12 @@ def _check_words(text: str, options: TranslationOptions) -> None:
 
 
 def _details(found: Translated, source: list[str], unknown: Container[str]) -> dict[str, Any]:
-    """The details of a translation as JSON; without calibration its confidences are null."""
+    """The details of a translation as JSON; posteriors are the search's, not calibrated."""
     words = [
         {
             "text": word.text,
             "links": [*word.links],
             "unknown": any(source[position] in unknown for position in word.links),
-            "confidence": None,
             "posterior": float(f"{word.posterior:.6g}"),
             "alternatives": [
                 {"span": [*one.span], "text": one.text, "posterior": float(f"{one.posterior:.6g}")}
@@ -163,7 +162,7 @@ def _details(found: Translated, source: list[str], unknown: Container[str]) -> d
         for word in found.details
     ]
     posterior = float(f"{sentence_posterior(found.details):.6g}")
-    return {"source_words": source, "words": words, "confidence": None, "posterior": posterior}
+    return {"source_words": source, "words": words, "posterior": posterior}
 
 
 def _has_letters(word: str) -> bool:

@@ -15,11 +15,12 @@ def test_details_of_an_answer(tmp_path: Path) -> None:
     translator = Translator(TranslationSystem("small", small_config(tmp_path), WEIGHTS, tmp_path / "weights"))
     plain = translator("otra casa", TranslationOptions(max_words=9)).answer
     answer = translator("otra casa", TranslationOptions(max_words=9, details=True)).answer
-    assert {*answer} - {*plain} == {"source_words", "words", "confidence", "posterior"}
+    assert {*answer} - {*plain} == {"details"}
     assert json.loads(json.dumps(answer)) == answer  # lists instead of tuples
-    assert answer["source_words"] == ["otra", "casa"] and answer["unknown"] == plain["unknown"] == ["otra"]
-    words = answer["words"]
+    details = answer["details"]
+    assert {*details} == {"source_words", "words", "posterior"} and details["source_words"] == ["otra", "casa"]
+    assert answer["unknown"] == plain["unknown"] == ["otra"]
+    words = details["words"]
     assert [word["text"] for word in words] == answer["translation"].split()
     assert [(word["links"], word["unknown"]) for word in words] == [([0], True), ([1], False)]
-    assert [word["confidence"] for word in words] == [None, None] and answer["confidence"] is None
-    assert all(0 < word["posterior"] <= 1 for word in words) and 0 < answer["posterior"] <= 1
+    assert all(0 < word["posterior"] <= 1 for word in words) and 0 < details["posterior"] <= 1

@@ -98,6 +98,17 @@ def test_derivations_are_those_of_decode(system, service, tmp_path):
     assert [found["derivations"] for found in answer["translations"]] == [found["derivations"] for found in written]
 
 
+def test_details_name_the_words_of_each_translation(service):
+    _, plain = service.translate(source=SENTENCES)
+    _, answer = service.translate(source=SENTENCES, details=True)
+    for found, other in zip(answer["translations"], plain["translations"], strict=True):
+        details = found.pop("details")
+        assert found == other
+        assert [word["text"] for word in details["words"]] == found["translation"].split()
+        places = range(len(details["source_words"]))
+        assert all(link in places for word in details["words"] for link in word["links"])
+
+
 def test_sentences_without_a_parse_are_named(system, tmp_path):
     """The grammar's own words alone: no word passes through, and each answer contains the warning."""
     ini = (system / "cdec.ini").read_text().replace("add_pass_through_rules=true\n", "")
