@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import re
 import zipfile
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from lscfg.errors import InputError, quote
 from lscfg.io.compression import compression_of
 from lscfg.io.encoding import MARK
 from lscfg.io.read import open_bytes
+from lscfg.json_text import parse_json
 from lscfg.prepare.csv_table import SEPARATORS, separator_of
 from lscfg.prepare.reader import TEXT, file_ending, kind_of_ending
 from lscfg.prepare.subtitles import CUE_TIMES
@@ -177,8 +177,8 @@ def _json(start: str, lines: Sequence[str]) -> str:
     good = 0
     for line in lines[:20]:
         try:
-            good += isinstance(json.loads(line), dict)
-        except (ValueError, RecursionError):
+            good += isinstance(parse_json(line), dict)
+        except ValueError:
             continue
     return "an object on each line" if good * 2 > sum(bool(line.strip()) for line in lines[:20]) else ""
 

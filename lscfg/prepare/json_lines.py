@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.errors import InputError
+from lscfg.json_text import parse_json
 from lscfg.prepare.encoded import EncodedSettings, decoding_fault, encoded_lines
 from lscfg.prepare.fields import LANGUAGES, STRUCT, TEXTS, FieldSettings
 from lscfg.prepare.reader import NO_TRANSLATION, RawPair, TextReader, list_languages, sides_of
@@ -71,16 +71,16 @@ def json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
     first = next((line for line in rest if line.strip()), "")
     if first.lstrip().startswith("["):
         try:
-            rows = json.loads("\n".join(chain([first], rest)))
-        except (ValueError, RecursionError) as error:
+            rows = parse_json("\n".join(chain([first], rest)))
+        except ValueError as error:
             raise InputError(f"not JSON, or cut off: {error}", path) from error
         yield from enumerate(rows, 1)
         return
     for number, line in enumerate(chain([first], rest), 1):
         if line.strip():
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError):
+                yield number, parse_json(line)
+            except ValueError:
                 yield number, None
 
 

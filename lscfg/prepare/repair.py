@@ -12,7 +12,7 @@ ENTITY = re.compile(f"&(?:{_NAME});")
 _ENTITY = re.compile(f"&(?:amp;)*({_NAME});")
 
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,15}(?:\s[^<>]{0,200})?/?>")
-_INLINE = "a|abbr|b|big|cite|code|del|em|font|i|ins|mark|q|s|small|span|strike|strong|sub|sup|tt|u"
+_INLINE = "a|abbr|b|big|cite|code|del|em|font|i|ins|mark|q|small|span|strike|strong|sub|sup|tt|u"
 _BLOCK = "blockquote|br|center|div|h[1-6]|hr|img|li|ol|p|pre|table|tbody|td|th|thead|tr|ul"
 _FORMATTING = re.compile(rf"</?(?:{_INLINE}|({_BLOCK}))(?:\s[^<>]{{0,200}})?/?>", re.IGNORECASE)
 

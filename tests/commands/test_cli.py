@@ -113,9 +113,9 @@ def test_examples_of_the_help_are_understood():
     ("page", "block", "output"),
     [
         (README, 0, r"sentence  una casa\n(.*\n)+.*\['a house'\]"),
-        (ROOT / "docs" / "guides" / "python.md", 0, r"sentence  una casa\n"),
-        (ROOT / "docs" / "guides" / "python.md", 1, ""),
-        (ROOT / "docs" / "guides" / "python.md", 2, r"-\d"),
+        (ROOT / "docs" / "guides" / "python.md", 1, r"sentence  una casa\n"),
+        (ROOT / "docs" / "guides" / "python.md", 2, ""),
+        (ROOT / "docs" / "guides" / "python.md", 3, r"-\d"),
     ],
 )
 def test_python_in_the_pages_runs(files, tmp_path, page, block, output):

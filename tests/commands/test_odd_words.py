@@ -88,7 +88,20 @@ def steps(folder, source, target):
 def test_prepared_text_passes_every_command(tmp_path):
     written(tmp_path, pairs := list(pairs_of(ODD)))
     made = run_here(
-        *("prepare", "corpus", "raw.de", "raw.en", "--tokeniser", "none", "--set", "casing=none", "-o", "made"),
+        *(
+            "prepare",
+            "corpus",
+            "raw.de",
+            "raw.en",
+            "--tokeniser",
+            "none",
+            "--set",
+            "casing=none",
+            "--set",
+            "unicode=none",
+            "-o",
+            "made",
+        ),
         cwd=tmp_path,
     )
     assert made.returncode == 0, made.stderr

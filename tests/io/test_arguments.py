@@ -26,8 +26,8 @@ NO_FILES = {
     "cdec --cdec-root", "context --rules", "estimate --checkpoint", "evaluate --baseline", "evaluate --metrics",
     "grammar --checkpoint", "init --rules", "init --source-language", "init --target-language", "inspect --nearest",
     "inspect --rule", "inspect --tree", "inspect sentence", "moses --flag", "moses --moses-root",
-    "prepare --source-language", "prepare --target-language", "run --data", "run --decoder", "run --systems",
-    "serve --cors", "serve --host", "serve --public-name",
+    "prepare --source-language", "prepare --target-language", "quick --columns", "quick --languages", "run --data",
+    "run --decoder", "run --systems", "serve --cors", "serve --host", "serve --languages", "serve --public-name",
 }  # fmt: skip
 """Arguments of any text: names and lists, and folders of programs, of data and of states."""
 
