@@ -596,3 +596,9 @@ def test_mert_on_hypergraphs(tmp_path, travel, jobs):
     once(tmp_path / "resumed", iterations=2)
     assert once(tmp_path / "resumed") == result
     assert contents(tmp_path / "resumed") == contents(tmp_path / "whole")
+
+
+def test_settings_have_defaults():
+    decoder = Reranker()
+    result = tune(decoder, decoder.sources, decoder.references, START, log=lambda _: None)
+    assert {call[1:] for call in decoder.calls} == {(100, True)} and len(result.history) <= 15
