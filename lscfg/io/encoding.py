@@ -39,9 +39,19 @@ def text_beginning(data: bytes, path: str | os.PathLike[str]) -> bytes:
             raise InputError(f"not text but {kind}", path)
     if wide := _wide(data[:_LOOK].partition(b"\n")[0]):
         raise InputError(f"not valid UTF-8; looks like {wide}: iconv -f {wide} -t UTF-8", path, 1)
-    if b"\r" in data and b"\n" not in data and b"\r" in data.rstrip(b"\r"):
-        raise InputError("lines end in a carriage return alone; convert them: tr '\\r' '\\n'", path, 1)
+    if b"\r" in data and b"\n" not in data:
+        refuse_returns(data.decode("latin-1"), path)
     return data.removeprefix(MARK)
+
+
+def refuse_returns(text: str, path: str | os.PathLike[str]) -> None:
+    """Refuses the line ends of old Macintosh files.
+
+    Raises:
+        InputError: the lines of a text end in a carriage return alone.
+    """
+    if "\n" not in text and "\r" in text.rstrip("\r"):
+        raise InputError("lines end in a carriage return alone; convert them: tr '\\r' '\\n'", path, 1)
 
 
 def _wide(data: bytes) -> str:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lscfg.errors import InputError, quote
 from lscfg.io.compression import compression_of
-from lscfg.io.encoding import MARK
+from lscfg.io.encoding import MARK, refuse_returns
 from lscfg.io.read import open_bytes
 from lscfg.json_text import parse_json
 from lscfg.prepare.csv_table import SEPARATORS, separator_of
@@ -111,7 +111,8 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
         encoding: of the first file.
 
     Raises:
-        InputError: the content is nothing that a reader reads, or one file has one side only.
+        InputError: the content is nothing that a reader reads, its lines end in a carriage return alone, or one file
+            has one side only.
     """
     first = looks[0]
     if binary := _binary(first):
@@ -120,6 +121,7 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
     start = text[: 1 << 16].lstrip()
     if start.startswith("<") and (root := _ROOT.search(start)) and (kind := _xml(root[1], first.path)):
         return Guess(kind, f"root <{root[1]}>")
+    refuse_returns(text, first.path)
     lines = [line.rstrip("\r") for line in text.split("\n")[:1000]]
     if start.startswith(("{", "[")) and (evidence := _json(start, lines)):
         return Guess("jsonl", evidence)

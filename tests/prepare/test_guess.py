@@ -103,6 +103,7 @@ def test_damaged_lines_are_left_out(tmp_path):
     [
         (b"", "is empty"),
         (b"only one side\nof text\n", "plain text takes two files: name its translation, too"),
+        (b"ja\tyes\rnein\tno\r", "lines end in a carriage return alone"),
         (b"<?xml version='1.0'?><book/>", "XML with the root 'book'; known are tmx and xliff"),
         (b"PK\3\4 docx", "a ZIP archive without a workbook"),
         (b"1\t2\n3\t4\n", "fewer than two columns are text; name two with --columns"),
