@@ -108,7 +108,7 @@ grammar phrases t.deriv -o out
 grammar biparsed t.ja t.en t.al --passes 1 -o out --jobs 1
 grammar biparsed t.ja t.en t.al --set lexicon=lexicon -o out --jobs 1
 grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
-quick raw.tsv --plan -o folder --jobs 1
+quick many.tsv --plan -o folder --jobs 1
 prepare corpus raw.de raw.en --dev-files new.de new.en --test 4 -o folder --jobs 1
 prepare corpus raw.tsv --source-language de --target-language en --tokeniser none -o folder --jobs 1
 prepare corpus raw.de raw.en --tokeniser words -o folder --jobs 1
@@ -263,6 +263,8 @@ def _make_raw(folder: Path) -> None:
         (folder / f"raw.{language}").write_text("".join(f"{pair[side]}\n" for pair in pairs), "utf-8")
         (folder / f"new.{language}").write_text("".join(f"{pair[side]}!\n" for pair in pairs[:5]), "utf-8")
     (folder / "raw.tsv").write_text("".join(f"{one}\t{other}\n" for one, other in pairs), "utf-8")
+    many = "".join(f"{one[:-1]}{k} .\t{other[:-1]}{k} .\n" for k in range(6) for one, other in pairs)
+    (folder / "many.tsv").write_text(many, "utf-8")
     units = "".join(
         f'<tu><tuv xml:lang="de"><seg>{one}</seg></tuv><tuv xml:lang="en"><seg>{other}</seg></tuv></tu>\n'
         for one, other in pairs

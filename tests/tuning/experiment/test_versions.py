@@ -32,7 +32,7 @@ TEXT = Path(__file__).with_name("corpus")
 DIGITS = 4
 """Digits that are compared: the last ones of a sum depend on the machine's matrix library."""
 
-UNHELD = {RECORD, "seconds.json", "cdec.ini", "prepare.json", "dropped.tsv"}
+UNHELD = {RECORD, "seconds.json", "cdec.ini", "prepare.json", "dropped.tsv", "health.json"}
 """Records of the run itself; what names folders or versions of packages."""
 
 ON_THE_WAY = re.compile(r"history\.json|kbest\..*")
