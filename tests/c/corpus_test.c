@@ -593,7 +593,7 @@ static void tune(void) {
   static const int32_t feature[] = {0, 0, 1}, stats[] = {WRONG, RIGHT, RIGHT, WRONG};
   static const float values[] = {0, 1, 1, 0, 0, 1}; /* right ones have the first feature, wrong ones the second */
   static const double by_score[] = {0, -1, 0, -3}, slopes[] = {0, 1, 0, 1}; /* right from 1 on, and up to 3 */
-  const lscfg_lists lists = {2, first, column, value, feature, values, stats};
+  const lscfg_lists lists = {2, first, column, value, feature, values, stats, LSCFG_BLEU};
   lscfg_mira mira = {0.1, 0.999, 0, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}};
   double weights[2] = {0}, late[2] = {0}, scores[4], step, bleu;
   int64_t best[2];
