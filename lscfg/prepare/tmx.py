@@ -72,10 +72,7 @@ def parse_memory(
     Args:
         found: counts the languages of segments.
     """
-    units = _Units(path, languages, Counter() if found is None else found)
-    for chunk in chunks:
-        yield from units.feed(chunk)
-    yield from units.feed(b"", last=True)
+    return _Units(path, languages, Counter() if found is None else found).pairs(chunks)
 
 
 class _Units(XmlStream):

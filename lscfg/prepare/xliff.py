@@ -61,10 +61,7 @@ def parse_xliff(
     Args:
         found: counts the languages of segments.
     """
-    units = _Segments(path, languages, Counter() if found is None else found)
-    for chunk in chunks:
-        yield from units.feed(chunk)
-    yield from units.feed(b"", last=True)
+    return _Segments(path, languages, Counter() if found is None else found).pairs(chunks)
 
 
 class _Segments(XmlStream):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -51,6 +52,16 @@ class XmlStream:
             raise InputError(f"cannot read this encoding: {error}; convert the file to UTF-8", self.path, 1) from error
         found, self.found = self.found, []
         return found
+
+    def pairs(self, chunks: Iterable[bytes]) -> Iterator[RawPair]:
+        """Yields the pairs of a file of these bytes.
+
+        Raises:
+            InputError: see ``feed``.
+        """
+        for chunk in chunks:
+            yield from self.feed(chunk)
+        yield from self.feed(b"", last=True)
 
     def _fail(self, message: str) -> NoReturn:
         raise InputError(message, self.path, self.parser.CurrentLineNumber)

@@ -176,7 +176,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def folder(files: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same folder as the working directory."""
+    """Enters the folder of the files."""
     monkeypatch.chdir(files)
     return files
 
