@@ -25,8 +25,8 @@ from lscfg.errors import LscfgError
 MEMORY, PROCESSOR_SECONDS, FILE_SIZE = 3 << 30, 40, 1 << 30
 """Limits of a case; a sanitizer reserves more memory than the machine has, so its runs have no limit of memory."""
 
-SECONDS = 60
-"""A case that takes longer hangs."""
+SECONDS, STILL_SECONDS = 60, 20
+"""A case hangs that takes longer than the first and then uses no processor for the second: a busy machine is slow."""
 
 SENTINEL = b"what was there before\n"
 
@@ -169,16 +169,30 @@ def _work(words: Sequence[str], folder: Path, work: Callable[[], int] | None = N
 
 def _wait(child: int, start: float) -> tuple[int, bool]:
     """The exit status, below 0 for a signal, and whether the child ended in time."""
-    pause = 0.001
-    while time.monotonic() - start < SECONDS:
+    pause, used, moved = 0.001, 0.0, start
+    while (now := time.monotonic()) < max(start + SECONDS, moved + STILL_SECONDS):
         done, status = os.waitpid(child, os.WNOHANG)
         if done:
             return os.waitstatus_to_exitcode(status), True
+        if now > start + SECONDS - STILL_SECONDS and (seconds := _processor_seconds(child)) > used + 0.5:
+            used, moved = seconds, now
         time.sleep(pause)
         pause = min(2 * pause, 0.05)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     return -signal.SIGKILL, False
+
+
+def _processor_seconds(child: int) -> float:
+    """Processor time of the child and of its children; each has its limit, so that a loop ends."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        child_process = psutil.Process(child)
+        return sum(
+            sum(process.cpu_times()[:4])
+            for process in (child_process, *child_process.children(recursive=True))
+            if process.is_running()
+        )
+    return 0.0
 
 
 def adopt_orphans() -> None:
