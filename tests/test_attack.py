@@ -20,7 +20,7 @@ ATTACK = Path(__file__).parent / "attack"
 @pytest.mark.skipif(sys.platform != "linux", reason="orphans are found by what Linux has")
 def test_a_few_attacks_find_nothing():
     command = [sys.executable, "-P", ATTACK / "attack.py", "--cases", "25", "--seed", "1"]
-    command += ["--only", "arguments,mutations,tensors,hidden,sums,json,api,service"]
+    command += ["--only", "arguments,mutations,tensors,hidden,sums,json,api,service,plugin"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "bad files as arguments" in done.stdout and "summed over derivations" in done.stdout
@@ -35,7 +35,7 @@ from pathlib import Path
 sys.path[:0] = [{str(ATTACK)!r}, {str(ATTACK.parent / "support")!r}]
 import cases, lscfg.commands.inspect as command
 from lscfg.errors import InputError
-cases.SECONDS = 2
+cases.SECONDS, cases.STILL_SECONDS = 2, 1
 cases.adopt_orphans()
 def hang(args): time.sleep(60)
 def fault(args): raise KeyError("x")

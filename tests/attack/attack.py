@@ -31,6 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 from bad_files import BAD_FILES, name_of  # noqa: E402
 from cases import FAULTS, Outcome, adopt_orphans, empty, kill_case, run_case, run_program  # noqa: E402
 from mutations import mutate_arrays, mutate_json, mutate_lines, mutate_text, mutations  # noqa: E402
+from plugin_attack import attack_plugin  # noqa: E402
 from programs import ODD_TEXTS, PROGRAMS  # noqa: E402
 from service_attack import attack_service  # noqa: E402
 from sums import TOLERANCE, compare  # noqa: E402
@@ -233,6 +234,14 @@ class Attacker:
                 print(f"{verdict}: lscfg serve: {detail}")
             yield
 
+    def plugin(self) -> Iterator[None]:
+        """The plug-in of both decoders, with a damaged model, configuration or line."""
+        for verdict, detail in attack_plugin(self.place.parent / "plugin", self.rng):
+            self.seen["calls of the plug-in as by a decoder"][verdict] += 1
+            if detail:
+                print(f"{verdict}: {detail}")
+            yield
+
     def _change(self, name: str) -> Callable[[bytes, random.Random], bytes]:
         if name.endswith(".gz"):  # what is in it: the checksum would find all else
             return lambda data, rng: gzip.compress(mutate_text(gzip.decompress(data), rng), mtime=0)
@@ -287,6 +296,7 @@ ROWS = {
     "kills": Attacker.kills,
     "sums": Attacker.sums,
     "service": Attacker.service,
+    "plugin": Attacker.plugin,
 }
 
 

@@ -13,11 +13,9 @@ import numpy as np
 import pytest
 from cdec_runs import SENTENCES, write_system
 from native import stub_driver
+from shown_forests import CdecForests, configure
 
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions
-
-GLUE_TOP, GLUE, PASS = range(3)
-"""Rules of every grammar, whose numbers follow those of the rules that it lists."""
+from lscfg.kernel import FeatureOptions
 
 Named = list[dict[str, float]]
 
@@ -31,63 +29,6 @@ def driver(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def system(tmp_path: Path) -> Path:
     write_system(tmp_path)
     return tmp_path
-
-
-def configure(folder: Path, glue: bool) -> None:
-    """Writes ``cdec.ini``; with glue rules, the grammar loses its rule of the goal."""
-    ini = "formalism=scfg\ngrammar=grammar\nadd_pass_through_rules=true\nscfg_max_span_limit=50\n"
-    (folder / "cdec.ini").write_text(ini + ("" if glue else "scfg_no_hiero_glue_grammar=true\n"))
-    if glue:
-        lines = (folder / "grammar").read_text().splitlines(keepends=True)
-        (folder / "grammar").write_text("".join(lines[:-1]))
-
-
-class Ours:
-    """The forests of the kernel's parser, and their features."""
-
-    def __init__(self, folder: Path, glue: bool, options: FeatureOptions):
-        self.grammar, self.features = Grammar.from_files([folder / "grammar"]), []
-        binding = Binding(Model(folder / "model.lscfg"), self.grammar)
-        lines = []
-        for sentence in SENTENCES:
-            words = self.grammar.vocab.add_line(sentence)
-            forest = self.grammar.parse(words, ParseOptions(50, glue, 1))
-            assert forest is not None
-            values = binding.features(forest, binding.infer(forest), options)
-            self.features += [dict(zip(options.names, row, strict=True)) for row in values.tolist()]
-            self.features.append(dict.fromkeys(options.names, 0.0))  # the edge of the goal
-            lines += [f"sentence {sentence}", *self.edges(forest, sentence.split())]
-        (folder / "forest").write_text("\n".join(lines) + "\n")
-
-    def edges(self, forest: Forest, words: list[str]) -> list[str]:
-        """The applications in cdec's words; the last edge leads to cdec's goal."""
-        lines, before = [], 0
-        for app, edge in enumerate(forest.app_edge.tolist()):
-            head = int(forest.edge_head[edge])
-            assert head >= before  # from below
-            before = head
-            i, j = forest.node_span[head].tolist()
-            tails = [tail for tail in forest.edge_tail[edge].tolist() if tail >= 0]
-            names = ["XS"[forest.node_cat[tail]] for tail in tails]
-            source, target, scores = self.rule(int(forest.app_rule[app]), names, words[i])
-            numbers = " ".join(map(str, (head, i, j, *tails)))
-            lines.append(f"{numbers} ||| {'XS'[forest.node_cat[head]]} ||| {source} ||| {target} ||| {scores}")
-        root, last = forest.n_nodes - 1, "XS"[forest.node_cat[-1]]
-        return [*lines, f"{forest.n_nodes} 0 {len(words)} {root} ||| Goal ||| [{last},1] ||| [1] ||| "]
-
-    def rule(self, number: int, names: list[str], word: str) -> tuple[str, str, str]:
-        size = len(self.grammar)
-        if number == size + PASS:
-            return word, word, "PassThrough=1"
-        if number in (size + GLUE_TOP, size + GLUE):
-            gaps = range(1, len(names) + 1)
-            return " ".join(f"[{names[k - 1]},{k}]" for k in gaps), " ".join(f"[{k}]" for k in gaps), "Glue=1"
-        gaps = iter([f"[{name},{k}]" for k, name in enumerate(names, 1)])
-        source = [next(gaps) if symbol < 0 else self.grammar.vocab.word(symbol) for symbol in self.grammar.src(number)]
-        target = [
-            f"[{-symbol}]" if symbol < 0 else self.grammar.vocab.word(symbol) for symbol in self.grammar.tgt(number)
-        ]
-        return " ".join(source), " ".join(target), f"R{number}=1"
 
 
 def run(driver: Path, folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
@@ -127,7 +68,7 @@ CASES = [
 @pytest.mark.parametrize(("line", "options"), CASES, ids=[line for line, _ in CASES])
 def test_both_modes_give_the_features_of_the_kernel(driver: Path, system: Path, line, options, glue: bool) -> None:
     configure(system, glue)
-    ours = Ours(system, glue, options)
+    ours = CdecForests(system, glue, options)
     model = f"model=model.lscfg {line}"
     assert_latent(shown(driver, system, model), ours.features)
     assert_latent(shown(driver, system, "mode=record", "-", f"mode=forest {model}"), ours.features)
@@ -135,7 +76,7 @@ def test_both_modes_give_the_features_of_the_kernel(driver: Path, system: Path, 
 
 def test_packed_features_are_restored(driver: Path, system: Path) -> None:
     configure(system, False)
-    Ours(system, False, CASES[0][1])
+    CdecForests(system, False, CASES[0][1])
     weights = (system / "weights").read_text() + "Packed 2\n"
     (system / "weights").write_text(weights)
     weight = {name: float(value) for name, value in (line.split() for line in weights.splitlines())}
@@ -157,7 +98,7 @@ def test_packed_features_are_restored(driver: Path, system: Path) -> None:
 def test_recorded_forests_are_files(driver: Path, system: Path) -> None:
     """The file has a node for each node and an edge for each source side over the same nodes."""
     configure(system, False)
-    Ours(system, False, CASES[0][1])
+    CdecForests(system, False, CASES[0][1])
     (system / "kept").mkdir()
     shown(driver, system, "mode=record forests=kept")
     assert sorted(path.name for path in (system / "kept").iterdir()) == [f"{n}.json.gz" for n in range(len(SENTENCES))]
@@ -183,7 +124,7 @@ def test_recorded_forests_are_files(driver: Path, system: Path) -> None:
 )
 def test_bad_lines_are_refused(driver: Path, system: Path, lines: list[str], message: str) -> None:
     configure(system, False)
-    Ours(system, False, CASES[0][1])
+    CdecForests(system, False, CASES[0][1])
     done = run(driver, system, *lines)
     assert done.returncode == 1 and message in done.stderr and "Sanitizer" not in done.stderr, done.stderr
     assert done.stderr.startswith("[lscfg] ") and done.stderr.count("\n") == 1
@@ -191,7 +132,7 @@ def test_bad_lines_are_refused(driver: Path, system: Path, lines: list[str], mes
 
 def test_damaged_models_are_refused_in_one_line(driver: Path, system: Path) -> None:
     configure(system, False)
-    Ours(system, False, CASES[0][1])
+    CdecForests(system, False, CASES[0][1])
     good, rng = (system / "model.lscfg").read_bytes(), np.random.default_rng(3)
     for _ in range(30):
         data = bytearray(good)

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 from cdec_runs import RULES, SENTENCES, write_system
 from native import stub_driver
+from shown_forests import MosesForests
 
-from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
-
-PASS = 2
-"""The rule that passes a word on, whose number follows those of the grammar and of two glue rules."""
+from lscfg.kernel import FeatureOptions
 
 
 @pytest.fixture(scope="module")
@@ -28,40 +26,6 @@ def system(tmp_path: Path) -> Path:
     write_system(tmp_path)
     (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)))
     return tmp_path
-
-
-def table_line(rule: str) -> str:
-    """A rule as in Moses' rule table."""
-    source, target = (side.split() for side in rule.split(" ||| "))
-    place = {int(token[3:-1]): k for k, token in enumerate(source) if token.startswith("[X,")}
-    links = [f"{place[int(token[3:-1])]}-{k}" for k, token in enumerate(target) if token.startswith("[")]
-    sides = (" ".join("[X][X]" if token.startswith("[") else token for token in side) for side in (source, target))
-    return f"rule {' ||| '.join(sides)} ||| {' '.join(links)}"
-
-
-class Ours:
-    """The applications of the kernel's forests that make an X, for the driver; and their features."""
-
-    def __init__(self, folder: Path, options: FeatureOptions):
-        grammar, self.features = Grammar.from_files([folder / "grammar"]), []
-        lines = [table_line(rule) for rule in RULES]
-        binding = Binding(Model(folder / "model.lscfg"), grammar)
-        for number, sentence in enumerate(SENTENCES):
-            forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(2**31 - 1, True, 1))
-            assert forest is not None
-            values = binding.features(forest, binding.infer(forest), options).tolist()
-            lines.append(f"sentence {sentence}")
-            for app, edge in enumerate(forest.app_edge.tolist()):
-                head, rule = int(forest.edge_head[edge]), int(forest.app_rule[app])
-                if forest.node_cat[head] != X:
-                    continue
-                spans = [forest.node_span[tail].tolist() for tail in forest.edge_tail[edge].tolist() if tail >= 0]
-                shown = rule if rule < len(grammar) else -1
-                assert shown >= 0 or rule == len(grammar) + PASS
-                numbers = [shown, *forest.node_span[head].tolist(), *(place for span in spans for place in span)]
-                lines.append(" ".join(map(str, numbers)))
-                self.features.append((number, values[app]))
-        (folder / "forest").write_text("\n".join(lines) + "\n")
 
 
 def run(driver: Path, folder: Path, weights: int, line: str) -> subprocess.CompletedProcess[str]:
@@ -79,7 +43,7 @@ def run(driver: Path, folder: Path, weights: int, line: str) -> subprocess.Compl
     ],
 )
 def test_features_are_those_of_the_kernel(driver: Path, system: Path, line: str, options: FeatureOptions) -> None:
-    ours = Ours(system, options)
+    ours = MosesForests(system, options)
     done = run(driver, system, len(options.names), f"LatentSCFG model=model.lscfg {line}")
     assert done.returncode == 0 and "warning" not in done.stderr and ", 0 unmatched" in done.stderr, done.stderr
     shown = [[float(value) for value in row.split()] for row in done.stdout.splitlines()]
@@ -91,7 +55,7 @@ def test_features_are_those_of_the_kernel(driver: Path, system: Path, line: str,
 
 def test_the_trace_has_exact_features(driver: Path, system: Path) -> None:
     options = FeatureOptions(names=("paper",))
-    ours = Ours(system, options)
+    ours = MosesForests(system, options)
     done = run(driver, system, len(options.names), "LatentSCFG model=model.lscfg features=paper trace=trace")
     assert done.returncode == 0, done.stderr
     lines = (system / "trace").read_text().splitlines()
@@ -105,7 +69,7 @@ def test_the_trace_has_exact_features(driver: Path, system: Path) -> None:
 
 def test_a_sentence_without_derivation_gets_an_empty_line(driver: Path, system: Path) -> None:
     """Moses shows no application of it; the feature writes the line that Moses does not."""
-    Ours(system, FeatureOptions(names=("paper",)))
+    MosesForests(system, FeatureOptions(names=("paper",)))
     text = (system / "forest").read_text()
     (system / "forest").write_text(text + "sentence una casa\nsentence\n")
     done = run(driver, system, 3, "LatentSCFG model=model.lscfg features=paper")
@@ -125,6 +89,6 @@ def test_a_sentence_without_derivation_gets_an_empty_line(driver: Path, system: 
     ],
 )
 def test_bad_lines_are_refused(driver: Path, system: Path, weights: int, line: str, message: str) -> None:
-    Ours(system, FeatureOptions(names=("paper",)))
+    MosesForests(system, FeatureOptions(names=("paper",)))
     done = run(driver, system, weights, line)
     assert done.returncode == 1 and message in done.stderr and done.stderr.count("\n") == 1, done.stderr
