@@ -10,6 +10,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
+from lscfg.bundle.new_text import warn_of_filtered_rules
 from lscfg.bundle.system import (
     INI,
     PREPARE,
@@ -55,6 +56,7 @@ def pack(
     if (place / MANIFEST).exists():
         raise InputError("is a bundle already; copy the folder as it is", place)
     check_replaced_bundle(Path(output))
+    warn_of_filtered_rules(place)
     found = open_system(ini_file(place), weights or _weights_of(place))
     preparation = Path(prepare) if prepare is not None else preparation_of(place)
     if preparation is not None and prepare is None:

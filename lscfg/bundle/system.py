@@ -161,14 +161,24 @@ def preparation_of(place: Path) -> Path | None:
     Args:
         place: folder of the system, or its ini file.
     """
-    system = (place if place.is_dir() else place.parent).resolve()
-    if (system / MANIFEST).is_file():
-        found = system / PREPARE
-    elif system.parent.name == "systems":
-        found = system.parent.parent / PREPARE
-    else:
-        return None
-    return found if (found / RECORD).is_file() else None
+    system = system_folder(place)
+    owner = system if (system / MANIFEST).is_file() else experiment_of(place)
+    return owner / PREPARE if owner is not None and (owner / PREPARE / RECORD).is_file() else None
+
+
+def experiment_of(place: Path) -> Path | None:
+    """Folder of the experiment in which ``systems/NAME`` lies; None for a system of no experiment.
+
+    Args:
+        place: folder of the system, or its ini file.
+    """
+    system = system_folder(place)
+    return system.parent.parent if system.parent.name == "systems" else None
+
+
+def system_folder(place: Path) -> Path:
+    """The folder of a system, given the folder or its ini file."""
+    return (place if place.is_dir() else place.parent).resolve()
 
 
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:

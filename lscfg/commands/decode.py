@@ -6,8 +6,10 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 from lscfg import log
+from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -17,7 +19,7 @@ from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
-from lscfg.io.stream import LineStream
+from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come, put_lines
 from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
 from lscfg.parallel.choose import in_processes, on_cluster
@@ -53,7 +55,7 @@ def run(args: argparse.Namespace) -> None:
     """
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     sentences: Iterable[str]
-    total = None
+    total, place, name = None, Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
     if stream is None:
         sentences = read_lines(args.text)
         check_plain(sentences, args.text)
@@ -65,7 +67,12 @@ def run(args: argparse.Namespace) -> None:
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
         translated = decoder.translate(
-            sentences, weights, 1 if k is None else k, unique, args.derivations is not None, stream
+            warned_of_raw_text(sentences, place, lambda: decoder.grammar, name),
+            weights,
+            1 if k is None else k,
+            unique,
+            args.derivations is not None,
+            stream,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)
@@ -88,6 +95,7 @@ def run(args: argparse.Namespace) -> None:
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
         warn_of_weights(weights, decoder.feature_names, decoder.live_features, path)
+        warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:
                 put_as_they_come(args.output, groups())

@@ -6,7 +6,9 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from lscfg.bundle.system import TranslationSystem, one_system, open_system
+from lscfg import log
+from lscfg.bundle.new_text import warn_of_filtered_rules
+from lscfg.bundle.system import TranslationSystem, one_system, open_system, preparation_of
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
@@ -90,6 +92,9 @@ def run(args: argparse.Namespace) -> None:
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
         system = open_system(place, args.weights)
+        warn_of_filtered_rules(Path(place))
+        if system.preparation is None and preparation_of(Path(place)):
+            log.warning(f"{place}: requests must be prepared text; a bundle of lscfg pack takes raw text")
         application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         asyncio.run(Server(application, listening).run_until_told())
 

@@ -6,32 +6,12 @@ import shutil
 
 import pytest
 from little_experiment import run_lscfg
-from services import little_preparation, little_system
+from services import little_preparation
 
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.bundle.pack import pack
 from lscfg.bundle.system import open_system
 from lscfg.errors import InputError
-
-
-@pytest.fixture(scope="module")
-def original(tmp_path_factory):
-    return little_system(tmp_path_factory.mktemp("original"))
-
-
-@pytest.fixture
-def system(original, tmp_path):
-    """A copy that a test may change, with a folder as ``lscfg run`` leaves it."""
-    folder = tmp_path / "experiment"
-    shutil.copytree(original, folder)
-    place = folder / "systems" / "LITTLE"
-    place.mkdir(parents=True)
-    ini = (folder / "cdec.ini").read_text()
-    for name in ("g.gz", "lm.arpa", "spectral.lscfg"):
-        ini = ini.replace(name, f"../../{name}")
-    (place / "cdec.ini").write_text(ini)
-    (folder / "weights").rename(place / "weights")
-    return place
 
 
 def translated(text, ini, *options, cwd=None):

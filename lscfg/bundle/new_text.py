@@ -1,0 +1,103 @@
+"""Warnings about text that a system of an experiment translates worse than the sets of the experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from lscfg import log
+from lscfg.bundle.system import experiment_of, preparation_of, system_folder
+from lscfg.errors import InputError, quote
+from lscfg.extract.extractor import EXTRACTORS, extractor_names
+from lscfg.io.json_files import check_shape, read_json
+from lscfg.io.read import read_lines
+from lscfg.kernel import Grammar
+from lscfg.prepare.record import Record
+
+EXPERIMENT_MANIFEST = "manifest.json"
+
+SETS = ("dev_source", "test_source")
+"""Keys of [corpus] whose text the rules of a filtered grammar match."""
+
+FIRST_LINES = 100
+"""Lines that are prepared on trial."""
+
+RAW_SHARE = 0.05
+"""Text is raw if preparation makes more than this share of its words known: an unprepared text of ten words has one or
+two commas and full stops; a text that is prepared already loses words or keeps them."""
+
+
+def warn_of_filtered_rules(place: Path, text: list[str] | None = None) -> None:
+    """Warns if the rules of a system are only those that match the sets of its experiment.
+
+    Args:
+        place: folder of the system, or its ini file.
+        text: lines to translate, which may be one of the sets; None: any text.
+    """
+    experiment = experiment_of(place)
+    if experiment is None or not (experiment / EXPERIMENT_MANIFEST).is_file():
+        return
+    name = system_folder(place).name
+    try:
+        settings = read_json(experiment / EXPERIMENT_MANIFEST, dict[str, Any])["settings"]
+        grammar = settings["systems"][name]["rules"]["grammar"]
+        check_shape(grammar, str)
+        filtered = [one for one in extractor_names(grammar) if EXTRACTORS[one].FILTERED]
+        sets = [settings["corpus"].get(key) for key in SETS]
+    except (InputError, KeyError, TypeError, AttributeError, ValueError):
+        return  # a manifest of an older version, or a system of consensus
+    if filtered and not any(_is_text(path, text) for path in sets):
+        log.warning(
+            f"{place}: the rules of {name} are those that match the development and test text of its experiment, so "
+            f"other text misses rules; extract them with lscfg grammar {filtered[0]} --filter TEXT"
+        )
+
+
+def _is_text(path: object, text: list[str] | None) -> bool:
+    """True if a file has exactly these lines."""
+    if text is None or not isinstance(path, str) or not Path(path).is_file():
+        return False
+    try:
+        return list(read_lines(path)) == text
+    except InputError:
+        return False
+
+
+def warned_of_raw_text(lines: Iterable[str], place: Path, grammar: Callable[[], Grammar], name: str) -> Iterator[str]:
+    """Yields the lines; warns if preparation makes words of the first ones known, so that the text seems to be raw.
+
+    Args:
+        place: folder of the system, or its ini file.
+        grammar: returns the grammar of the system.
+        name: of the text, for the message.
+    """
+    preparation = preparation_of(place)
+    if preparation is None:
+        yield from lines
+        return
+    first: list[str] | None = []
+    for line in lines:
+        if first is not None and line.strip():
+            first.append(line)
+            if len(first) == FIRST_LINES:
+                _warn_of_raw_text(first, preparation, grammar(), name)
+                first = None
+        yield line
+    if first:
+        _warn_of_raw_text(first, preparation, grammar(), name)
+
+
+def _warn_of_raw_text(first: list[str], preparation: Path, grammar: Grammar, name: str) -> None:
+    known, side = grammar.source_words(), Record.read(preparation).sides[0].side()
+
+    def unknown_share(texts: list[str]) -> float:
+        words = [word for text in texts for word in text.split()]
+        return sum(grammar.vocab.find(word) not in known for word in words) / max(1, len(words))
+
+    raw, prepared = unknown_share(first), unknown_share([side.encode(line) for line in first])
+    if raw > prepared + RAW_SHARE:
+        log.warning(
+            f"{name}: {raw:.0%} of the words in the first {len(first)} lines are unknown, and {prepared:.0%} after "
+            f"preparation; if the text is raw, decode the output of lscfg prepare apply {quote(str(preparation))}"
+        )
