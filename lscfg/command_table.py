@@ -227,6 +227,7 @@ OLD_FORMS = {
 OLD_OPTIONS = {
     "--threads": "--jobs",
     "--k-best": "--kbest",
+    "--least": "--min-marginal",
     "--json": "--output",
     "--with": "--optimiser",
     "--rule-source": "--rules",

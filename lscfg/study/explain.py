@@ -170,7 +170,7 @@ class Explainer:
             TooLargeError: the forest exceeds the limit.
         """
         if top < 1 or not 0 <= least < math.inf:
-            raise InputError("top must be at least 1, and least must not be negative")
+            raise InputError("the number of choices must be at least 1, and the minimum marginal at least 0")
         words = tuple(sentence.split())
         forest = self._parse(words)
         unknown = self._unknown(words, forest)

@@ -250,12 +250,12 @@ def test_explain(files, tmp_path):
         "inspect", "sentence", files / "mle.lscfg", "una flor", "--format", "html", "--choices", 1, "-o", output
     )
     assert run.returncode == 0 and run.stdout == "" and output.read_text().endswith("</html>\n")
-    run = lscfg("inspect", "sentence", files / "mle.lscfg", "una flor", "--format", "json", "--least", 2)
+    run = lscfg("inspect", "sentence", files / "mle.lscfg", "una flor", "--format", "json", "--min-marginal", 2)
     assert [model["translation"] for model in json.loads(run.stdout)] == ["a flower"]
     for words, message in (
         ([files / "mle.lscfg", ""], "SENTENCE:1: "),
         ([files / "f", "x"], "f: not a safetensors file"),
-        ([files / "mle.lscfg", "x", "--choices", 0], "top must be at least 1"),
+        ([files / "mle.lscfg", "x", "--choices", 0], "the number of choices must be at least 1"),
     ):
         run = lscfg("inspect", "sentence", *words)
         assert run.returncode == 1 and message in run.stderr and "Traceback" not in run.stderr, run.stderr

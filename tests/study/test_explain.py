@@ -89,7 +89,7 @@ def test_no_parse_and_bad_limits(model):
     explainer = Explainer(model)
     assert explainer("") == Explanation(str(model), 3, ())
     for bad in ({"top": 0}, {"least": -1.0}, {"least": math.nan}):
-        with pytest.raises(InputError, match="top must be at least 1"):
+        with pytest.raises(InputError, match="number of choices must be at least 1"):
             explainer("a", **bad)
 
 

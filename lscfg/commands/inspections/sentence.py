@@ -59,7 +59,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--choices", type=int, default=3, metavar="N", help="rules shown for each span (default: %(default)s)"
     )
     parser.add_argument(
-        "--least",
+        "--min-marginal",
         type=float,
         default=0.05,
         metavar="X",
@@ -88,7 +88,8 @@ def run(args: argparse.Namespace) -> None:
     if args.format == "svg":
         text = _heat_map(models, sentence)
     else:
-        text = EXPLANATIONS[args.format]([Explainer(path)(sentence, args.choices, args.least) for path in models])
+        explained = [Explainer(path)(sentence, args.choices, args.min_marginal) for path in models]
+        text = EXPLANATIONS[args.format](explained)
     put_lines(args.output, text.rstrip("\n").split("\n"))
 
 
