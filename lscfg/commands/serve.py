@@ -92,10 +92,10 @@ def run(args: argparse.Namespace) -> None:
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
         system = open_system(place, args.weights)
+        application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):
             log.warning(f"{place}: requests must be prepared text; a bundle of lscfg pack takes raw text")
-        application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         asyncio.run(Server(application, listening).run_until_told())
 
 

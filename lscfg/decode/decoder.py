@@ -24,6 +24,7 @@ from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
 from lscfg.decode.terms import ChosenSpan, Term
+from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
@@ -201,6 +202,17 @@ class EmbeddedDecoder:
             yield Translated(
                 text, list(self._hypotheses(found)), found.derivations, found.unparsed, found.details, found.terms
             )
+
+    def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> WhyNot:
+        """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
+
+        Raises:
+            InputError: as of ``lscfg.decode.why_not.why_not``.
+            ValueError: the decoder has an engine.
+        """
+        if self._here is None:
+            raise ValueError("a decoder with an engine compares no translations")
+        return why_not(self._here, weights, sentence, wanted)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int

@@ -135,7 +135,7 @@ class SentenceDecoder:
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self._keeps = cached > 0
-        self._ways = parse_options(config, self.grammar)
+        self.ways = parse_options(config, self.grammar)
         self._model = None
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
@@ -216,7 +216,7 @@ class SentenceDecoder:
     def prepare(self, index: int, text: str) -> Sentence:
         """Parses a sentence and computes all that does not depend on the weights."""
         ids = self.grammar.vocab.add_line(text)
-        forest, why = first_parse(self.grammar, ids, self._ways)
+        forest, why = first_parse(self.grammar, ids, self.ways)
         if forest is None:
             if text not in self._warned:
                 if self._keeps:
@@ -372,6 +372,11 @@ class SentenceDecoder:
         return " ".join([self._words[i] for i in ids.tolist()])
 
 
+def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Request) -> Translations:
+    """The translations of a sentence that ``SentenceDecoder.prepare`` has returned, or of a part of its forest."""
+    return decoder._decode_one(sentence, decoder.rule_scores(request.weights), request)[0]
+
+
 def _constrained(decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...]) -> Sentence:
     """A sentence whose derivations obey its hard terms."""
     ids = decoder.grammar.vocab.add_line(text)
@@ -380,7 +385,7 @@ def _constrained(decoder: SentenceDecoder, index: int, text: str, terms: tuple[O
         for form in forms:
             layer.add(X, ids[slice(*span)].tolist(), decoder.grammar.vocab.add_line(form).tolist())
     layer.finish()
-    for way in decoder._ways:
+    for way in decoder.ways:
         whole, why = first_parse(layer, ids, [way])
         part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
         if whole is not None and part is not None:

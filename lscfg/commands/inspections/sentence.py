@@ -7,16 +7,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.system import preparation_of
+from lscfg.bundle.system import open_system, preparation_of
 from lscfg.corpus.parallel import check_plain, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
+from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import InputFile
 from lscfg.io.write import put_lines
 from lscfg.kernel import Inference
-from lscfg.options import add_output
+from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
 from lscfg.prepare.record import Record
+from lscfg.study.comparison import comparison_json, comparison_text
 from lscfg.study.explain import Explainer
 from lscfg.study.heatmap import draw_charts
 from lscfg.study.show import LEGEND, ORDER, explanations_json, explanations_page, explanations_text
@@ -71,6 +73,13 @@ def add_arguments(parser: CommandParser) -> None:
         default="text",
         help="output format; svg: heat map of the span marginals (default: %(default)s)",
     )
+    parser.add_argument(
+        "--reference",
+        metavar="TEXT",
+        help="wanted translation; shows why cdec.ini's decoder gives another one: features, the first rule that "
+        "differs, or missing rules",
+    )
+    add_weights(parser)
     add_output(parser)
 
 
@@ -85,7 +94,11 @@ def run(args: argparse.Namespace) -> None:
     sentence = _prepared(models, " ".join(args.sentence))
     check_plain([sentence], "SENTENCE")
     check_sentences([sentence], "SENTENCE")
-    if args.format == "svg":
+    if args.reference is not None:
+        text = _comparison(args, sentence)
+    elif args.weights is not None:
+        raise InputError("-w goes with --reference")
+    elif args.format == "svg":
         text = _heat_map(models, sentence)
     else:
         explained = [Explainer(path)(sentence, args.choices, args.min_marginal) for path in models]
@@ -93,13 +106,35 @@ def run(args: argparse.Namespace) -> None:
     put_lines(args.output, text.rstrip("\n").split("\n"))
 
 
-def _prepared(models: Sequence[str], sentence: str) -> str:
-    """The sentence as the first system of raw text prepares it; words that its preparation made stay as they are."""
+COMPARISONS = {"text": comparison_text, "json": comparison_json}
+
+
+def _comparison(args: argparse.Namespace, sentence: str) -> str:
+    """The comparison of the reference with the decoder's translation.
+
+    Raises:
+        InputError: an option does not go with a reference, or as of ``why_not`` and ``open_system``.
+    """
+    if args.compare or args.format not in COMPARISONS or not args.model.endswith(".ini"):
+        raise InputError(f"--reference takes one cdec.ini, without --compare, and --format {' or '.join(COMPARISONS)}")
+    reference = _prepared([args.model], args.reference, 1)
+    check_plain([reference], "REFERENCE")
+    check_sentences([reference], "REFERENCE")
+    system = open_system(args.model, args.weights)
+    return COMPARISONS[args.format](system.decoder().why_not(sentence, reference, system.weights))
+
+
+def _prepared(models: Sequence[str], sentence: str, number: int = 0) -> str:
+    """The sentence as the first system of raw text prepares it; words that its preparation made stay as they are.
+
+    Args:
+        number: 0 for the source side, 1 for the target side.
+    """
     inis = (Path(path) for path in models if path.endswith(".ini"))
     folder = next(filter(None, map(preparation_of, inis)), None)
     if folder is None or plain_fault(sentence) or "\0" in sentence:
         return sentence
-    side = Record.read(folder).sides[0].side()
+    side = Record.read(folder).sides[number].side()
     if side.encode(side.decode(sentence)) == sentence:
         return sentence
     words = side.encode(sentence)

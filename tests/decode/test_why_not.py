@@ -1,0 +1,237 @@
+"""Why the decoder gives another translation: derivations of a given one against enumeration, verdicts, the command."""
+
+import itertools
+import json
+import math
+import random
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from little_experiment import run_lscfg
+from services import little_system
+
+from lscfg.bundle.system import open_system
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.forced import force, target_of
+from lscfg.errors import InputError
+from lscfg.formats.ini import DecoderConfig
+from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
+from lscfg.kernel.forest import REST
+
+WORDS, TARGETS = "abc", "xyz"
+
+
+def random_grammar(draw):
+    """A few rules of up to three nonterminals."""
+    lines = set()
+    for _ in range(draw.randint(3, 9)):
+        arity = draw.choice((0, 0, 0, 1, 1, 2, 2, 3))
+        gaps = [f"[X,{k}]" for k in range(1, arity + 1)]
+        source = gaps + draw.choices(WORDS, k=draw.randint(1, 2))
+        draw.shuffle(source)
+        numbers = iter(range(1, arity + 1))
+        source = [f"[X,{next(numbers)}]" if token in gaps else token for token in source]
+        target = [f"[{k}]" for k in range(1, arity + 1)] + draw.choices(TARGETS, k=draw.randint(not arity, 2))
+        draw.shuffle(target)
+        lines.add(f"[X] ||| {' '.join(source)} ||| {' '.join(target)} ||| A=1\n")
+    grammar = Grammar()
+    grammar.read_text("".join(sorted(lines)))
+    grammar.finish()
+    return grammar
+
+
+def every_derivation(forest, grammar, scores, node, limit=4000):
+    """Pairs of words and score of all derivations of a node, by their definition."""
+    found = []
+    for edge in range(*forest.node_edges[node : node + 2].tolist()):
+        tails = forest.tails(edge)
+        below = [every_derivation(forest, grammar, scores, tail) for tail in tails]
+        for app in range(*forest.edge_apps[edge : edge + 2].tolist()):
+            target = target_of(forest, grammar, app)
+            for parts in itertools.product(*below):
+                words = tuple(word for s in target for word in ([s] if s >= 0 else parts[-1 - s][0]))
+                found.append((words, scores[app] + sum(part[1] for part in parts)))
+    assert len(found) < limit * 10
+    return found
+
+
+def cheapest(forest, grammar, missing, words, longest):
+    """The words of missing rules in the cheapest derivation, from the root down, each node and interval by itself."""
+
+    @cache
+    def cost(node, i, j):
+        best = math.inf
+        for edge in range(*forest.node_edges[node : node + 2].tolist()):
+            tails = forest.tails(edge)
+            for app in range(*forest.edge_apps[edge : edge + 2].tolist()):
+                if missing(int(forest.app_rule[app])):
+                    first, last = forest.node_span[node].tolist()
+                    best = min(best, last - first + j - i if 0 < j - i <= longest else math.inf)
+                else:
+                    best = min(best, spell(tuple(target_of(forest, grammar, app)), tuple(tails), i, j))
+        return best
+
+    @cache
+    def spell(target, tails, i, j):
+        if not target:
+            return 0 if i == j else math.inf
+        if target[0] >= 0:
+            return spell(target[1:], tails, i + 1, j) if i < j and words[i] == target[0] else math.inf
+        tail = tails[-1 - target[0]]
+        return min((cost(tail, i, k) + spell(target[1:], tails, k, j) for k in range(i + 1, j + 1)), default=math.inf)
+
+    return cost(forest.n_nodes - 1, 0, len(words))
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_best_derivation_of_a_translation(seed):
+    draw = random.Random(seed)
+    grammar = random_grammar(draw)
+    ids = grammar.vocab.add_line(" ".join(draw.choices(WORDS, k=draw.randint(1, 4))))
+    forest = grammar.parse(ids, ParseOptions(10, True, 1))
+    scores = np.array([draw.uniform(-1, 1) for _ in range(forest.n_apps)])
+    best = {}
+    for words, score in every_derivation(forest, grammar, scores, forest.n_nodes - 1):
+        best[words] = max(best.get(words, -math.inf), score)
+    for words, score in best.items():
+        found = force(forest, grammar, scores, words)
+        assert found.score == pytest.approx(score) and found.cost == 0
+        assert found.score == pytest.approx(sum(scores[app] for app in found.apps))
+    letters = grammar.vocab.add_line("x y z a q").tolist()
+    for _ in range(20):
+        words = tuple(draw.choices(letters, k=draw.randint(1, 5)))
+        assert (force(forest, grammar, scores, words) is None) == (words not in best)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_fewest_words_of_missing_rules(seed):
+    draw = random.Random(1000 + seed)
+    grammar, longest = random_grammar(draw), draw.choice((1, 2, 7))
+    ids = grammar.vocab.add_line(" ".join(draw.choices(WORDS, k=draw.randint(1, 4))))
+    layer = GrammarLayer(grammar)
+    for source in {tuple(ids[i:j].tolist()) for i in range(len(ids)) for j in range(i + 1, len(ids) + 1)}:
+        layer.add(X, source, grammar.vocab.add_line("?").tolist())
+    layer.finish()
+    forest = layer.parse(ids, ParseOptions(10, True, 1))
+
+    def missing(rule):
+        return rule >= len(grammar) + EXTRA_RULES
+
+    letters = grammar.vocab.add_line("x y z q").tolist()
+    for _ in range(6):
+        words = tuple(draw.choices(letters, k=draw.randint(1, 5)))
+        found = force(forest, layer, np.zeros(forest.n_apps), words, missing, longest)
+        assert (math.inf if found is None else found.cost) == cheapest(forest, layer, missing, words, longest)
+    assert REST not in forest.node_cat or any(len(forest.tails(edge)) > 2 for edge in range(forest.n_edges))
+
+
+# ---- systems ----
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    return little_system(tmp_path_factory.mktemp("system"))
+
+
+@pytest.fixture(scope="module")
+def opened(system):
+    found = open_system(system)
+    return found, found.decoder()
+
+
+def test_translations_of_a_list_have_their_scores_or_better_ones(opened):
+    found, decoder = opened
+    for line in ("una flor roja", "la x roja", "una casa una flor"):
+        listed = decoder.decode_arrays([line], found.weights, 100, True)[0]
+        for text, score in zip(listed.texts, listed.scores, strict=True):
+            why = decoder.why_not(line, text, found.weights)
+            assert why.wanted_score >= score - 1e-9 and why.chosen == listed.texts[0]
+            assert why.verdict == ("same" if text == listed.texts[0] else "model")
+            gap = sum(share for _, share in why.features)
+            assert gap == pytest.approx(why.wanted_score - why.chosen_score, abs=1e-9)
+
+
+def test_the_first_rule_that_differs(opened):
+    found, decoder = opened
+    why = decoder.why_not("una flor roja", "red a flower", found.weights)
+    wanted, chosen = why.first
+    assert (wanted.source, wanted.target) != (chosen.source, chosen.target)
+    assert wanted.span == chosen.span and why.features[0][1] < 0
+
+
+def test_the_first_source_word_with_another_rule(tmp_path):
+    rules = [
+        "ein ||| a ||| A=1",
+        "mann ||| man ||| B=1",
+        "mann ||| guy ||| C=1",
+        "geht ||| goes |||",
+        "geht ||| walks |||",
+    ]
+    (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule}\n" for rule in rules))
+    decoder = EmbeddedDecoder(DecoderConfig(grammars=(tmp_path / "grammar",)))
+    why = decoder.why_not("ein mann geht", "a guy goes", {"A": 1, "B": 2, "C": 0.5})
+    assert [(rule.source, rule.target, rule.span) for rule in why.first] == [
+        ("mann", "guy", (1, 2)),
+        ("mann", "man", (1, 2)),
+    ]
+    assert why.features == (("B", -2.0), ("C", 0.5)) and why.verdict == "model"
+
+
+def test_a_search_error(opened):
+    found, _ = opened
+    decoder = EmbeddedDecoder.from_config(replace(found.config, pop_limit=1))
+    why = decoder.why_not("la x roja", "the red x", found.weights)
+    assert why.verdict == "search" and why.wanted_score > why.chosen_score
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted", "rules"),
+    [
+        ("la x roja", "the red box", [("x", "box", (1, 2), "unknown word x")]),
+        ("la flor", "the rose", [("flor", "rose", (1, 2), "the grammar has these words with other translations only")]),
+        ("la y z", "the big house", [("y z", "big house", (1, 3), "unknown words y z")]),
+        ("la flor", "the rose " * 8, []),
+    ],
+)
+def test_the_smallest_missing_rules(opened, line, wanted, rules):
+    found, decoder = opened
+    why = decoder.why_not(line, wanted, found.weights)
+    assert (why.verdict, why.wanted_score) == ("unreachable", None)
+    sides = [(rule.source, rule.target, rule.span, rule.reason) for rule in why.missing]
+    if line == "la y z":  # two rules of two words cost as much as one of four
+        assert sum(len(side[0].split()) + len(side[1].split()) for side in sides) == 4
+    else:
+        assert sides == rules
+
+
+@pytest.mark.parametrize(("line", "wanted"), [("", "a"), ("a", ""), ("a " * 61, "a"), ("a", "a " * 61)])
+def test_lengths(opened, line, wanted):
+    found, decoder = opened
+    with pytest.raises(InputError, match="words; 1 to 60 can be compared"):
+        decoder.why_not(line, wanted, found.weights)
+
+
+def test_the_command(system):
+    def run(*words):
+        return run_lscfg("inspect", "sentence", *words, cwd=system)
+
+    common = ("cdec.ini", "la x roja", "-w", "weights", "--reference")
+    text = run(*common, "the red box").stdout
+    assert "the grammar does not reach the reference; the smallest missing rule:" in text
+    assert "  [1,2) x → box\n         unknown word x" in text
+    text = run(*common, "red the x").stdout
+    assert "the model prefers its own translation" in text and "LanguageModel" in text and "first rule" in text
+    found = json.loads(run(*common, "the red x", "--format", "json").stdout)
+    assert found["verdict"] == "same" and found["missing"] == []
+    assert json.loads(run(*common, "red the x", "--format", "json").stdout)["first"][0]["target"]
+    for words, message in (
+        ([*common, "the", "--format", "svg"], "--format text or json"),
+        (["spectral.lscfg", "la", "--reference", "the"], "--reference takes one cdec.ini"),
+        (["cdec.ini", "la", "--reference", "the"], "no weights"),
+        (["cdec.ini", "la", "-w", "weights"], "-w goes with --reference"),
+        ([*common, ""], "REFERENCE:1: "),
+    ):
+        refused = run(*words)
+        assert refused.returncode == 1 and message in refused.stderr, refused.stderr
