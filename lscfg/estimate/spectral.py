@@ -25,6 +25,7 @@ from lscfg.estimate.features import (
 )
 from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
 from lscfg.estimate.occurrences import Occurrences
+from lscfg.estimate.rank import held_out_rank
 from lscfg.estimate.svd import SVD, Projected, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
@@ -45,7 +46,9 @@ class SpectralSettings(Declared):
         InputError: a value is out of its range, or a feature template is unknown or lacks its file.
     """
 
-    m: int = setting(16, "hidden states", least=1, metavar="M", common=True)
+    m: int = setting(
+        16, "hidden states; spectral: 0 chooses as many as held-out moments support", least=0, metavar="M", common=True
+    )
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
     seed: int = setting(1, "seed of the start vectors of the decomposition", least=0, common=True)
@@ -82,12 +85,14 @@ class Embedding:
         y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o).
         sigma: float64 [m], singular values.
         columns: features of each template, for ``"inside"`` and ``"outside"``.
+        held_out: float64, gains of 1, 2, ... states on held-out moments, see ``held_out_rank``; empty if m is given.
     """
 
     y: Projected
     z: Projected
     sigma: np.ndarray
     columns: dict[str, dict[str, int]]
+    held_out: np.ndarray
 
 
 def embed(
@@ -120,11 +125,19 @@ def embed(
     if weight is not None:
         outside.data *= np.repeat(weight[is_example], np.diff(outside.indptr))
     covariance = (phi[is_example].T @ outside) / examples.n_examples
-    u, sigma, v = truncated_svd(covariance.tocsr(), settings.m, settings.seed, settings.svd, threads)
+    m, curve = settings.m, np.zeros(0)
+    if not m:
+        some = None if weight is None else weight[is_example]
+        options = settings.seed, settings.svd, threads
+        chosen = held_out_rank(phi[is_example], psi[is_example], seen.tree[is_example], some, *options)
+        m, curve = chosen.m, chosen.curve
+        log.info(f"m = {m} hidden states, by held-out moments")
+        check_states(m, int(examples.rules.arity.max(initial=0)))
+    u, sigma, v = truncated_svd(covariance.tocsr(), m, settings.seed, settings.svd, threads)
     singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
     condition = f"{sigma[0] / sigma[-1]:.1f}"
     log.table({"covariances": covariance.nnz, "singular values": singular_values, "condition": condition})
-    return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns)
+    return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns, curve)
 
 
 class MethodOfMoments(Estimator[SpectralSettings]):
@@ -177,13 +190,15 @@ class MethodOfMoments(Estimator[SpectralSettings]):
             "feature scaling": settings.scaling,
             "singular values": embedding.sigma.tolist(),
             "condition": float(embedding.sigma[0] / embedding.sigma[-1]),
-            "rank asked": settings.m,
+            "rank asked": settings.m or "auto",
             "rank kept": len(embedding.sigma),
             "smoothing": settings.smoothing,
             "targets of a source side": settings.max_targets or "all",
             "svd": settings.svd,
             "seed": settings.seed,
         }
+        if not settings.m:
+            about["gain on held-out moments"] = embedding.held_out.tolist()
         if settings.forests:
             about["forests"] = True
         about |= {

@@ -368,7 +368,7 @@ def test_diagnose(files, tmp_path):
         (("grammar", "minimal", "{mle.lscfg}", "-o", "{out}"), "not an lscfg derivations file, but 'model'"),
         (("grammar", "minimal", "{f}", "-o", "{out}"), "not a safetensors file, or cut off"),
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
-        (("estimate", "spectral", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
+        (("estimate", "spectral", "{deriv}", "-m", "-1", "-o", "{out}"), "-m must be at least 0, not -1"),
         (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
         (
             ("estimate", "em", "{deriv}", "--set", "held_out=1", "-o", "{out}"),

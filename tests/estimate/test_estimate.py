@@ -186,8 +186,8 @@ def test_too_little_text_for_the_rank_says_what_is_possible():
     derivations = derive(["a b"], ["x y"], ["0-0 1-1"])
     with pytest.raises(InputError, match="at most 4 are possible"):
         estimate_spectral(derivations, SpectralSettings(m=9))
-    with pytest.raises(InputError, match="m must be at least 1, not 0"):
-        SpectralSettings(m=0)
+    with pytest.raises(InputError, match="m must be at least 0, not -1"):
+        SpectralSettings(m=-1)
     with pytest.raises(InputError, match=r"outside must be one of .*, not 'parnt'"):
         estimate_spectral(derivations, SpectralSettings(m=1, outside=("parnt",)))
 

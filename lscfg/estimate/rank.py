@@ -1,0 +1,99 @@
+"""Number of hidden states by held-out moments: the rank whose covariance predicts that of other sentences best.
+
+Sentences are dealt to halves A and B. With the singular triples (u, s, v) of the covariance of A and rho = u' B v,
+
+    ||B - U S V'||^2 = ||B||^2 - sum over k <= m of (2 s_k rho_k - s_k^2)
+
+so the sum, a curve over m, is largest at the best rank. Noise has singular values, too, but no rho.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.estimate.svd import truncated_svd
+
+MOST = 64
+"""Largest number of states that is tried: tensors of rules of two nonterminals grow with its cube."""
+
+DEALS = 5
+"""Ways in which the sentences are dealt; each serves in both directions."""
+
+EXAMPLES = 10
+"""Fewest examples of a feature: rarer ones are noise that hides the rank."""
+
+
+@dataclass(frozen=True)
+class HeldOutRank:
+    """A chosen number of states.
+
+    Attributes:
+        m: the number.
+        curve: float64 [numbers tried], median of the gains with 1, 2, ... states.
+    """
+
+    m: int
+    curve: np.ndarray
+
+
+def held_out_rank(
+    phi: sparse.csr_matrix,
+    psi: sparse.csr_matrix,
+    tree: np.ndarray,
+    weight: np.ndarray | None,
+    seed: int,
+    method: str = "arpack",
+    threads: int = 1,
+) -> HeldOutRank:
+    """Chooses the number of states.
+
+    Args:
+        phi, psi: scaled inside and outside features of the examples, [examples, columns] each.
+        tree: int64 [examples], the sentence of each example.
+        weight: float64 [examples], weight of each example; None: 1.
+        seed, method, threads: as of ``truncated_svd``; the seed also deals the sentences.
+
+    Raises:
+        InputError: no feature has enough examples, or halves of the text have no feature in common.
+    """
+    phi, psi = _frequent(phi), _frequent(psi)
+    if not min(phi.shape[1], psi.shape[1]):
+        raise InputError(f"no feature has {EXAMPLES} examples, so m cannot be chosen; set m, or use more text")
+    sentences = int(tree.max(initial=-1)) + 1
+    curves = []
+    for deal in range(DEALS):
+        half = np.random.default_rng([seed, deal]).permutation(sentences) < sentences // 2
+        parts = [_covariance(phi, psi, half[tree] == side, weight) for side in (True, False)]
+        for ours, held_out in (parts, parts[::-1]):
+            curves.append(_gains(ours, held_out, seed, method, threads))
+    length = max(map(len, curves))
+    curve = np.median([np.pad(one, (0, length - len(one)), mode="edge") for one in curves], axis=0)
+    return HeldOutRank(int(curve.argmax()) + 1, curve)
+
+
+def _frequent(features: sparse.csr_matrix) -> sparse.csr_matrix:
+    """The columns with enough examples."""
+    return features[:, np.bincount(features.indices, minlength=features.shape[1]) >= EXAMPLES]
+
+
+def _covariance(
+    phi: sparse.csr_matrix, psi: sparse.csr_matrix, chosen: np.ndarray, weight: np.ndarray | None
+) -> sparse.csr_matrix:
+    """The mean of the outer products of some examples."""
+    outside = psi[chosen]
+    if weight is not None:
+        outside.data *= np.repeat(weight[chosen], np.diff(outside.indptr))
+    return ((phi[chosen].T @ outside) / max(int(chosen.sum()), 1)).tocsr()
+
+
+def _gains(ours: sparse.csr_matrix, held_out: sparse.csr_matrix, seed: int, method: str, threads: int) -> np.ndarray:
+    """The curve of one half as a prediction of the other."""
+    with log.held_back():  # of a rank that is too small, which ends the curve
+        u, sigma, v = truncated_svd(ours, min(MOST, *ours.shape), seed, method, threads)
+    rho = np.einsum("ik,ik->k", u, held_out @ v)
+    return np.asarray(np.cumsum(2 * sigma * rho - sigma**2))
