@@ -75,7 +75,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         InputError: a text is empty or has more than ``MAX_WORDS`` words, or the sentence is too long for a forest.
     """
     words, targets = sentence.split(), wanted.split()
-    for name, text in (("sentence", words), ("reference", targets)):
+    for name, text in (("sentence", words), ("wanted translation", targets)):
         if not 1 <= len(text) <= MAX_WORDS:
             raise InputError(f"the {name} has {len(text)} words; 1 to {MAX_WORDS} can be compared")
     vector = np.array([float(weights.get(name, 0.0)) for name in decoder.feature_names])

@@ -1,4 +1,4 @@
-"""Comparisons of a reference with the decoder's translation, as text and as JSON."""
+"""Comparisons of a wanted translation with the decoder's translation, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SMALLEST = 0.005
 
 def comparison_text(found: WhyNot) -> str:
     """A comparison in lines of at most ``WIDTH`` columns."""
-    lines = [fit(f"reference  {found.wanted}"), fit(f"output     {found.chosen}"), f"verdict    {_verdict(found)}"]
+    lines = [fit(f"wanted     {found.wanted}"), fit(f"output     {found.chosen}"), f"verdict    {_verdict(found)}"]
     if found.first is not None:
         wanted, chosen = found.first
         lines += [
             "first rule that differs, by the words [i,j) that it covers",
-            fit(f"  reference  [{wanted.span[0]},{wanted.span[1]}) {wanted.source} → {wanted.target}"),
+            fit(f"  wanted     [{wanted.span[0]},{wanted.span[1]}) {wanted.source} → {wanted.target}"),
             fit(f"  output     [{chosen.span[0]},{chosen.span[1]}) {chosen.source} → {chosen.target}"),
         ]
     shown = [(name, share) for name, share in found.features if abs(share) >= SMALLEST][:SHOWN]
     if shown:
-        lines.append("score of the reference minus score of the output, by feature")
+        lines.append("score of the wanted translation minus score of the output, by feature")
         lines += [f"  {share:+9.2f}  {name}" for name, share in shown]
     for rule in found.missing:
         i, j = rule.span
@@ -39,12 +39,12 @@ def _verdict(found: WhyNot) -> str:
     if found.verdict == "unreachable":
         count = len(found.missing)
         rules = f"the smallest missing rule{'s' * (count > 1)}:" if count else "not even by a few missing rules"
-        return f"the grammar does not reach the reference; {rules}"
+        return f"the grammar does not reach the wanted translation; {rules}"
     scores = f"score {found.wanted_score:.2f}, output {found.chosen_score:.2f}"
     return {
-        "same": "the output is the reference",
+        "same": "the output is the wanted translation",
         "model": f"{scores}: the model prefers its own translation",
-        "search": f"{scores}: the search missed the reference; raise cubepruning_pop_limit",
+        "search": f"{scores}: the search missed the wanted translation; raise cubepruning_pop_limit",
     }[found.verdict]
 
 

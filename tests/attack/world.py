@@ -149,7 +149,7 @@ context sp.lscfg t.ja --derivations t.deriv --model residual --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model softmax --set vectors=vectors -o out
 estimate clusters t.deriv -m 2 --iterations 1 -o out
 inspect sentence em.lscfg "a b" --compare sp.lscfg
-inspect sentence cdec.ini "a b" --reference "A B" -w weights -o out
+inspect sentence cdec.ini "a b" --why-not "A B" -w weights -o out
 inspect sentence sp.lscfg "a b" --compare cdec.ini --format html -o out
 inspect marginals sp.lscfg short -o out
 inspect marginals em.lscfg short --set names=ratios,context -o out

@@ -468,7 +468,7 @@ OTHER_LINES = [
     "--all-systems --plan --no-serve --port 7 --jobs 97",
     "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --min-marginal 0.5 --format json -o out",
-    "inspect sentence cdec.ini 'a b' --reference 'A B' -w weights",
+    "inspect sentence cdec.ini 'a b' --why-not 'A B' -w weights",
     "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g",
     "moses weights moses.ini -c cdec.ini -o out",
     "prepare corpus f e -o out --jobs 5 --dev-files a1 e2 --test-files e2 e --dev 3 --test 4 --tokeniser none "

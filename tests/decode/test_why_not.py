@@ -217,9 +217,9 @@ def test_the_command(system):
     def run(*words):
         return run_lscfg("inspect", "sentence", *words, cwd=system)
 
-    common = ("cdec.ini", "la x roja", "-w", "weights", "--reference")
+    common = ("cdec.ini", "la x roja", "-w", "weights", "--why-not")
     text = run(*common, "the red box").stdout
-    assert "the grammar does not reach the reference; the smallest missing rule:" in text
+    assert "the grammar does not reach the wanted translation; the smallest missing rule:" in text
     assert "  [1,2) x → box\n         unknown word x" in text
     text = run(*common, "red the x").stdout
     assert "the model prefers its own translation" in text and "LanguageModel" in text and "first rule" in text
@@ -228,10 +228,10 @@ def test_the_command(system):
     assert json.loads(run(*common, "red the x", "--format", "json").stdout)["first"][0]["target"]
     for words, message in (
         ([*common, "the", "--format", "svg"], "--format text or json"),
-        (["spectral.lscfg", "la", "--reference", "the"], "--reference takes one cdec.ini"),
-        (["cdec.ini", "la", "--reference", "the"], "no weights"),
-        (["cdec.ini", "la", "-w", "weights"], "-w goes with --reference"),
-        ([*common, ""], "REFERENCE:1: "),
+        (["spectral.lscfg", "la", "--why-not", "the"], "--why-not takes one cdec.ini"),
+        (["cdec.ini", "la", "--why-not", "the"], "no weights"),
+        (["cdec.ini", "la", "-w", "weights"], "-w goes with --why-not"),
+        ([*common, ""], "WHY-NOT:1: "),
     ):
         refused = run(*words)
         assert refused.returncode == 1 and message in refused.stderr, refused.stderr

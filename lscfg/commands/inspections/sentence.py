@@ -74,7 +74,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="output format; svg: heat map of the span marginals (default: %(default)s)",
     )
     parser.add_argument(
-        "--reference",
+        "--why-not",
         metavar="TEXT",
         help="wanted translation; shows why cdec.ini's decoder gives another one: features, the first rule that "
         "differs, or missing rules",
@@ -94,10 +94,10 @@ def run(args: argparse.Namespace) -> None:
     sentence = _prepared(models, " ".join(args.sentence))
     check_plain([sentence], "SENTENCE")
     check_sentences([sentence], "SENTENCE")
-    if args.reference is not None:
+    if args.why_not is not None:
         text = _comparison(args, sentence)
     elif args.weights is not None:
-        raise InputError("-w goes with --reference")
+        raise InputError("-w goes with --why-not")
     elif args.format == "svg":
         text = _heat_map(models, sentence)
     else:
@@ -110,18 +110,18 @@ COMPARISONS = {"text": comparison_text, "json": comparison_json}
 
 
 def _comparison(args: argparse.Namespace, sentence: str) -> str:
-    """The comparison of the reference with the decoder's translation.
+    """The comparison of a wanted translation with the decoder's translation.
 
     Raises:
-        InputError: an option does not go with a reference, or as of ``why_not`` and ``open_system``.
+        InputError: an option does not go with a wanted translation, or as of ``why_not`` and ``open_system``.
     """
     if args.compare or args.format not in COMPARISONS or not args.model.endswith(".ini"):
-        raise InputError(f"--reference takes one cdec.ini, without --compare, and --format {' or '.join(COMPARISONS)}")
-    reference = _prepared([args.model], args.reference, 1)
-    check_plain([reference], "REFERENCE")
-    check_sentences([reference], "REFERENCE")
+        raise InputError(f"--why-not takes one cdec.ini, without --compare, and --format {' or '.join(COMPARISONS)}")
+    wanted = _prepared([args.model], args.why_not, 1)
+    check_plain([wanted], "WHY-NOT")
+    check_sentences([wanted], "WHY-NOT")
     system = open_system(args.model, args.weights)
-    return COMPARISONS[args.format](system.decoder().why_not(sentence, reference, system.weights))
+    return COMPARISONS[args.format](system.decoder().why_not(sentence, wanted, system.weights))
 
 
 def _prepared(models: Sequence[str], sentence: str, number: int = 0) -> str:
