@@ -7,9 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
 from lscfg.api.arguments import absolute, brief, check_lines, check_number, check_path, check_weights, reopened
+from lscfg.bundle.system import open_glossary
 from lscfg.closing import Closing
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.terms import TermIndex
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
@@ -22,6 +24,7 @@ class Decoder(Closing):
     Args:
         config: a ``cdec.ini``.
         weights: a file of feature weights, or the weights; None for the file that the configuration names.
+        glossary: a file of terms that translations obey, as in ``lscfg decode --glossary``.
 
     Raises:
         InputError: a file cannot be read or is malformed, there are no weights, or a weight is not finite.
@@ -29,7 +32,10 @@ class Decoder(Closing):
     """
 
     def __init__(
-        self, config: str | os.PathLike[str], weights: str | os.PathLike[str] | Mapping[str, float] | None = None
+        self,
+        config: str | os.PathLike[str],
+        weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
+        glossary: str | os.PathLike[str] | None = None,
     ):
         self.config = check_path(config, "config")
         given: dict[str, float] | str | None = None
@@ -42,6 +48,8 @@ class Decoder(Closing):
                 f"weights must be the name of a file or weights by feature, not {brief(weights)}; give for example "
                 "{'LanguageModel': 0.5}"
             )
+        self.glossary = None if glossary is None else check_path(glossary, "glossary")
+        self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
         if given is None:
             if self._decoder.config.weights is None:
@@ -52,8 +60,9 @@ class Decoder(Closing):
         warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy opens the same configuration again, with the same weights."""
-        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights)
+        """A copy opens the same configuration and glossary again, with the same weights."""
+        glossary = () if self.glossary is None else (absolute(self.glossary),)
+        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *glossary)
 
     @overload
     def translate(self, lines: Iterable[str]) -> list[str]: ...
@@ -75,7 +84,8 @@ class Decoder(Closing):
         k = None if k is None else int(check_number(k, "k", 1))
         check_plain(sentences, "lines")
         check_sentences(sentences, "lines", allow_empty=True)
-        found = [one.hypotheses for one in self._decoder.translate(sentences, self.weights, 1 if k is None else k)]
+        answers = self._decoder.translate(sentences, self.weights, 1 if k is None else k, terms=self._terms)
+        found = [one.hypotheses for one in answers]
         return [best[0].text for best in found] if k is None else found
 
     def close(self) -> None:

@@ -7,8 +7,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, warn_of_weights
@@ -179,6 +181,20 @@ def experiment_of(place: Path) -> Path | None:
 def system_folder(place: Path) -> Path:
     """The folder of a system, given the folder or its ini file."""
     return (place if place.is_dir() else place.parent).resolve()
+
+
+def open_glossary(path: str | os.PathLike[str], config: str | os.PathLike[str]) -> Glossary:
+    """The terms of a file in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
+
+    Raises:
+        InputError: the file or the preparation cannot be read, or a line is no term.
+    """
+    glossary, folder = Glossary.read(path), preparation_of(Path(config))
+    if folder is None:
+        return glossary.prepared()
+    log.info(f"terms are prepared as the text in {folder}")
+    source, target = Record.read(folder).sides
+    return glossary.prepared((source.side(), target.side()))
 
 
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:

@@ -10,14 +10,16 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
+from lscfg.bundle.system import open_glossary
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
+from lscfg.decode.glossary import GlossaryReport
 from lscfg.errors import InputError
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
-from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
+from lscfg.io.arguments import InputFile, OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come, put_lines
@@ -42,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=OutputFile,
         metavar="FILE",
         help="derivations of the translations to write as JSON lines, .gz allowed",
+    )
+    parser.add_argument(
+        "--glossary", type=InputFile, metavar="FILE", help="terms to obey: columns source, target and mode between tabs"
     )
     add_jobs(parser)
     add_cluster(parser)
@@ -73,15 +78,19 @@ def run(args: argparse.Namespace) -> None:
             unique,
             args.derivations is not None,
             stream,
+            terms=() if report is None else report.index,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
             if details is not None:
                 details.write(derivations_json(number, sentence) + "\n")
+            if report is not None:
+                report.add(sentence, number)
             found = sentence.hypotheses
             yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
 
+    report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with (
         on_cluster(args.cluster),
@@ -99,6 +108,9 @@ def run(args: argparse.Namespace) -> None:
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:
                 put_as_they_come(args.output, groups())
-                return
-            lines = [line for group in groups() for line in group]
-    put_lines(args.output, lines)
+            else:
+                lines = [line for group in groups() for line in group]
+    if stream is None:
+        put_lines(args.output, lines)
+    if report is not None:
+        report.finish()

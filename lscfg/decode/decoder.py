@@ -23,7 +23,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
-from lscfg.decode.terms import ChosenSpan, Term
+from lscfg.decode.terms import ChosenSpan, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
@@ -178,7 +178,7 @@ class EmbeddedDecoder:
         derivations: bool = False,
         arriving: Arriving | None = None,
         details: bool = False,
-        terms: Sequence[Term] = (),
+        terms: Iterable[Term] | TermIndex = (),
         choices: Sequence[ChosenSpan] = (),
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
@@ -191,16 +191,28 @@ class EmbeddedDecoder:
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
 
         Raises:
-            InputError, KernelError: as ``decode_arrays``.
+            InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another.
+            KernelError: as ``decode_arrays``.
         """
         request = self._request(weights, k, unique, derivations=derivations, details=details)
-        request = request._replace(
-            terms=tuple(terms), choices=tuple(choices), soft_weight=float(weights.get("Terminology", 1.0))
-        )
-        for text, answer in self._checked(request, sentences, arriving):
+        request = request._replace(soft_weight=float(weights.get("Terminology", 1.0)))
+        index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
+
+        def requests() -> Iterator[tuple[str, Request]]:
+            for text in sentences:  # a glossary may be large, so workers get only the terms of a sentence
+                found = index.find([word for word in text.split(" ") if word], choices)
+                yield text, request._replace(terms=found)
+
+        for text, own, answer in self._checked(requests(), arriving):
             found = answer.translations
             yield Translated(
-                text, list(self._hypotheses(found)), found.derivations, found.unparsed, found.details, found.terms
+                text,
+                list(self._hypotheses(found)),
+                found.derivations,
+                found.unparsed,
+                found.details,
+                found.terms,
+                own.terms,
             )
 
     def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> WhyNot:
@@ -246,38 +258,38 @@ class EmbeddedDecoder:
         return Request(vector, k, unique, edges_per_word, derivations, details)
 
     def _decode(self, sentences: Sequence[str], request: Request) -> list[tuple[Translations, SentenceGraph | None]]:
-        answers = self._checked(request, sentences)
-        return [(found.translations, found.graph) for _, found in log.progress(answers, "decoding", len(sentences))]
+        answers = self._checked((text, request) for text in sentences)
+        return [(found.translations, found.graph) for *_, found in log.progress(answers, "decoding", len(sentences))]
 
     def _checked(
-        self, request: Request, sentences: Iterable[str], arriving: Arriving | None = None
-    ) -> Iterator[tuple[str, Answer]]:
-        for number, (text, answer) in enumerate(self._answers(request, sentences, arriving), 1):
+        self, requests: Iterable[tuple[str, Request]], arriving: Arriving | None = None
+    ) -> Iterator[tuple[str, Request, Answer]]:
+        for number, (text, request, answer) in enumerate(self._answers(requests, arriving), 1):
             if not np.isfinite(answer.translations.scores).all():
                 raise InputError(f"sentence {number} has a score that is not finite; give smaller weights")
             if answer.improper is not None:
                 self._improper.add(answer.improper)
-            yield text, answer
+            yield text, request, answer
 
     def _answers(
-        self, request: Request, sentences: Iterable[str], arriving: Arriving | None
-    ) -> Iterator[tuple[str, Answer]]:
+        self, requests: Iterable[tuple[str, Request]], arriving: Arriving | None
+    ) -> Iterator[tuple[str, Request, Answer]]:
         if self._here is not None:
-            for index, text in enumerate(sentences):
-                yield text, self._here.decode(request, index, text)
+            for index, (text, request) in enumerate(requests):
+                yield text, request, self._here.decode(request, index, text)
             return
-        at_work: deque[str] = deque()
+        at_work: deque[tuple[str, Request]] = deque()
 
         def tasks() -> Iterator[_Task]:
-            for index, text in enumerate(sentences):
-                at_work.append(text)
+            for index, (text, request) in enumerate(requests):
+                at_work.append((text, request))
                 yield _Task(*self._described, request, index, text)
 
         try:
             for answer in self._engine.map(_decode_task, tasks(), arriving):
-                yield at_work.popleft(), answer
+                yield *at_work.popleft(), answer
         except WorkerError as error:
-            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0])}") from error
+            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0][0])}") from error
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from lscfg.decode.terms import UsedTerm
+from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 
@@ -79,6 +79,8 @@ class Translated:
     """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
     terms: tuple[UsedTerm, ...] = ()
     """Hard terms in the best translation."""
+    found: FoundTerms = NO_TERMS
+    """Terms in the sentence."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:

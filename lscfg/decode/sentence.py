@@ -17,7 +17,16 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
-from lscfg.decode.terms import ChosenSpan, Occurrence, Term, UsedTerm, find_terms, obeying, used_terms
+from lscfg.decode.terms import (
+    NO_TERMS,
+    FoundTerms,
+    Occurrence,
+    ReplacedWords,
+    UsedTerm,
+    obeying,
+    replaced_words,
+    used_terms,
+)
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
@@ -92,6 +101,7 @@ class Sentence:
     unparsed: str = ""  # reason why ``forest`` is None
     bonus: np.ndarray | None = None  # [n_apps] 1 for rules of soft terms
     occurrences: tuple[Occurrence, ...] = ()
+    passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
 
     @property
     def size(self) -> int:
@@ -101,7 +111,7 @@ class Sentence:
 
 
 class Request(NamedTuple):
-    """A request for every sentence of a call."""
+    """A request for a sentence; without terms, for every sentence of a call."""
 
     weights: np.ndarray  # by column
     k: int
@@ -109,8 +119,7 @@ class Request(NamedTuple):
     edges_per_word: int  # 0 for no hypergraph
     derivations: bool
     details: bool
-    terms: tuple[Term, ...] = ()
-    choices: tuple[ChosenSpan, ...] = ()
+    terms: FoundTerms = NO_TERMS  # of this sentence
     soft_weight: float = 1.0
 
 
@@ -185,9 +194,7 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
-        terms: tuple[Occurrence, ...] = ()
-        if request.terms or request.choices:
-            terms = find_terms([word for word in text.split(" ") if word], request.terms, request.choices)
+        terms = request.terms.occurrences
         sentence = None if terms else self._sentences.get(text)
         if terms:
             sentence = _constrained(self, index, text, terms)
@@ -278,9 +285,13 @@ class SentenceDecoder:
         forest, weights = sentence.forest, request.weights
         if forest is None:
             nothing = np.zeros((1, len(weights)))
-            passed = [WordDetails(word, (k,), 0.0, ()) for k, word in enumerate(sentence.text.split())]
-            shown: tuple[WordDetails, ...] = tuple(passed) if request.details else ()
-            return Translations([sentence.text], np.zeros(1), nothing, (), sentence.unparsed, shown), None
+            passed = sentence.passed or replaced_words(sentence.text.split(), ())
+            shown: tuple[WordDetails, ...] = ()
+            if request.details:
+                words = zip(passed.words, passed.links, strict=True)
+                shown = tuple(WordDetails(word, links, 0.0, ()) for word, links in words)
+            texts, scores = [sentence.text], np.zeros(1)
+            return Translations(texts, scores, nothing, (), sentence.unparsed, shown, passed.used), None
         scores = self.scores(sentence, rule_scores, weights)
         if sentence.bonus is not None:
             scores += request.soft_weight * sentence.bonus
@@ -390,13 +401,20 @@ def _constrained(decoder: SentenceDecoder, index: int, text: str, terms: tuple[O
         part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
         if whole is not None and part is not None:
             return _with_terms(decoder, index, text, layer, whole, part, kept, terms)
-    words, passed = text.split(), []
-    for position, word in enumerate(words):
-        own = next((one for one in terms if one.hard and one.span[0] <= position < one.span[1]), None)
-        passed += [word] if own is None else own.forms[0].split() if own.span[0] == position else []
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
-    empty = np.empty(0)
-    return Sentence(" ".join(passed), None, decoder.grammar, np.empty(0, np.int32), empty, None, why)
+    passed, empty = replaced_words(text.split(), terms), np.empty(0)
+    return Sentence(
+        " ".join(passed.words),
+        None,
+        decoder.grammar,
+        np.empty(0, np.int32),
+        empty,
+        None,
+        why,
+        None,
+        terms,
+        passed,
+    )
 
 
 def _with_terms(

@@ -6,7 +6,7 @@ side contains an allowed form; a rule that splits the occurrence is left out. A 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -84,44 +84,110 @@ class UsedTerm(NamedTuple):
     form: str
 
 
-def find_terms(
-    words: Sequence[str], terms: Sequence[Term], choices: Iterable[ChosenSpan] = ()
-) -> tuple[Occurrence, ...]:
-    """The occurrences of terms in a sentence, in its order: choices first, then the longest, then the leftmost.
+class Overlap(NamedTuple):
+    """A term in a sentence that a better occurrence overlaps, so that the term does not count there."""
 
-    An occurrence that overlaps a better one is left out. Of equal sources the first term counts.
+    term: int
+    """Number of the term, as in ``FoundTerms.numbers``."""
+    span: tuple[int, int]
+    winner: tuple[int, int]
+    """Source words [i, j) of the better occurrence."""
 
-    Raises:
-        InputError: a choice is not a span of the sentence, or has no target.
+
+class FoundTerms(NamedTuple):
+    """Terms in a sentence."""
+
+    occurrences: tuple[Occurrence, ...] = ()
+    """Without overlaps, in the order of the sentence."""
+    numbers: tuple[int, ...] = ()
+    """Number of each occurrence's term in its index; -1 for a choice."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Further occurrences, the longest first, then the leftmost."""
+
+
+NO_TERMS = FoundTerms()
+
+
+class TermIndex:
+    """A glossary, by the words of its sources.
+
+    Args:
+        terms: of equal sources the first term counts.
     """
-    found: list[Occurrence] = []
-    for span, target in choices:
-        if not 0 <= span[0] < span[1] <= len(words):
-            raise InputError(f"the choice {[*span]} is not a span of the sentence's {len(words)} words")
-        if not target.split():
-            raise InputError(f"the choice {[*span]} has no target; give at least one word")
-        found.append(Occurrence(span, (" ".join(target.split()),), True))
-    exact: dict[tuple[str, ...], Term] = {}
-    nocase: dict[tuple[str, ...], Term] = {}
-    for entry in terms:
-        source = tuple(entry.source.split())
-        if entry.match == "nocase":
-            nocase.setdefault(tuple(word.lower() for word in source), entry)
-        else:
-            exact.setdefault(source, entry)
-    folded = [word.lower() for word in words]
-    matches = []
-    for length in sorted({len(source) for source in [*exact, *nocase]}, reverse=True):
-        for i in range(len(words) - length + 1):
-            term = exact.get(tuple(words[i : i + length])) or nocase.get(tuple(folded[i : i + length]))
-            if term is not None:
-                kept = " ".join(words[i : i + length])
+
+    def __init__(self, terms: Iterable[Term] = ()):
+        self.terms = tuple(terms)
+        exact: dict[tuple[str, ...], int] = {}
+        nocase: dict[tuple[str, ...], int] = {}
+        for number, term in enumerate(self.terms):
+            if term.match == "nocase":
+                nocase.setdefault(tuple(word.lower() for word in term.source.split()), number)
+            else:
+                exact.setdefault(tuple(term.source.split()), number)
+        self._tables = [(0, exact, nocase)]  # each with the number of its first term
+        self._lengths = sorted({len(source) for source in [*exact, *nocase]}, reverse=True)
+
+    def before(self, other: TermIndex) -> TermIndex:
+        """The terms of both, those of this index first; of equal sources the first counts."""
+        made = TermIndex()
+        made.terms = self.terms + other.terms
+        made._tables = self._tables + [(n + len(self.terms), exact, nocase) for n, exact, nocase in other._tables]
+        made._lengths = sorted({*self._lengths, *other._lengths}, reverse=True)
+        return made
+
+    def _number(self, words: Sequence[str], folded: Sequence[str]) -> int:
+        """The term of some words; -1 if there is none."""
+        for first, exact, nocase in self._tables:
+            number = exact.get(tuple(words), -1)
+            if number < 0:
+                number = nocase.get(tuple(folded), -1)
+            if number >= 0:
+                return first + number
+        return -1
+
+    def find(self, words: Sequence[str], choices: Iterable[ChosenSpan] = ()) -> FoundTerms:
+        """The terms in a sentence: choices first, then the longest, then the leftmost.
+
+        Raises:
+            InputError: a choice is not a span of the sentence, or has no target.
+        """
+        found: list[tuple[Occurrence, int]] = []
+        owner: list[tuple[int, int] | None] = [None] * len(words)  # of each word, the occurrence that counts
+        for span, target in choices:
+            if not 0 <= span[0] < span[1] <= len(words):
+                raise InputError(f"the choice {[*span]} is not a span of the sentence's {len(words)} words")
+            if not target.split():
+                raise InputError(f"the choice {[*span]} has no target; give at least one word")
+            if other := next(filter(None, owner[slice(*span)]), None):
+                raise InputError(f"the choices {[*other]} and {[*span]} overlap; leave one out")
+            span = (span[0], span[1])
+            owner[slice(*span)] = [span] * (span[1] - span[0])
+            found.append((Occurrence(span, (" ".join(target.split()),), True), -1))
+        overlaps: list[Overlap] = []
+        folded = [word.lower() for word in words]
+        for length in self._lengths:
+            for i in range(len(words) - length + 1):
+                span = (i, i + length)
+                number = self._number(words[slice(*span)], folded[slice(*span)])
+                if number < 0:
+                    continue
+                if winner := next(filter(None, owner[slice(*span)]), None):
+                    overlaps.append(Overlap(number, span, winner))
+                    continue
+                owner[slice(*span)] = [span] * length
+                term = self.terms[number]
+                kept = " ".join(words[slice(*span)])
                 forms = [kept] if term.mode == "keep" else [" ".join(t.split()) for t in term.targets if t.split()]
-                matches.append(Occurrence((i, i + length), tuple(dict.fromkeys(forms)), term.mode != "soft"))
-    for match in matches:
-        if all(match.span[1] <= other.span[0] or other.span[1] <= match.span[0] for other in found):
-            found.append(match)
-    return tuple(sorted(found))
+                found.append((Occurrence(span, tuple(dict.fromkeys(forms)), term.mode != "soft"), number))
+        found.sort()
+        return FoundTerms(tuple(one for one, _ in found), tuple(number for _, number in found), tuple(overlaps))
+
+
+def find_terms(
+    words: Sequence[str], terms: Iterable[Term], choices: Iterable[ChosenSpan] = ()
+) -> tuple[Occurrence, ...]:
+    """The occurrences of terms in one sentence; see ``TermIndex.find``."""
+    return TermIndex(terms).find(words, choices).occurrences
 
 
 def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence]) -> np.ndarray:
@@ -151,7 +217,7 @@ def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence])
     for edge, own in owners.items():
         for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
             target = target_words(forest, grammar, app)
-            apps[app] &= has_forms(target, [[form.split() for form in one.forms] for one in own])
+            apps[app] &= form_places(target, [[form.split() for form in one.forms] for one in own]) is not None
     return apps
 
 
@@ -168,18 +234,27 @@ def target_words(forest: Forest, grammar: Grammar, app: int) -> list[str]:
     return [grammar.vocab.word(symbol) if symbol >= 0 else "" for symbol in symbols]
 
 
-def has_forms(target: Sequence[str], wanted: Sequence[Sequence[Sequence[str]]]) -> bool:
-    """True if the target side contains a form of each term, in places that do not overlap."""
+def form_places(
+    target: Sequence[str], wanted: Sequence[Sequence[Sequence[str]]]
+) -> tuple[tuple[int, Sequence[str]], ...] | None:
+    """A place and a form in the target side for each term, without overlaps; None if there are none.
 
-    def place(number: int, taken: frozenset[int]) -> bool:
+    Args:
+        target: words, and empty texts where no form can be.
+        wanted: the forms of each term, in words.
+    """
+
+    def place(number: int, taken: frozenset[int]) -> tuple[tuple[int, Sequence[str]], ...] | None:
         if number == len(wanted):
-            return True
+            return ()
         for form in wanted[number]:
             for i in range(len(target) - len(form) + 1):
                 own = frozenset(range(i, i + len(form)))
-                if [*target[i : i + len(form)]] == [*form] and not own & taken and place(number + 1, taken | own):
-                    return True
-        return False
+                if [*target[i : i + len(form)]] != [*form] or own & taken:
+                    continue
+                if (rest := place(number + 1, taken | own)) is not None:
+                    return ((i, form), *rest)
+        return None
 
     return place(0, frozenset())
 
@@ -193,18 +268,41 @@ def used_terms(
         rules: positions of the source words and of the target words of each rule of the derivation.
         words: of the translation.
     """
-    owner: Mapping[int, Sequence[int]] = {i: target for source, target in rules for i in source}
+    hard = [occurrence for occurrence in occurrences if occurrence.hard]
     found: list[UsedTerm] = []
-    taken: set[int] = set()
-    for occurrence in occurrences:
-        if not occurrence.hard:
+    for source, target in rules:
+        own = [occurrence for occurrence in hard if occurrence.span[0] in source]
+        if not own:
             continue
-        target = owner[occurrence.span[0]]
-        for form in occurrence.forms:
-            n = len(form.split())
-            runs = [r for r in (range(j, j + n) for j in target) if {*r} <= {*target} and not taken & {*r}]
-            if place := next((run for run in runs if [words[k] for k in run] == form.split()), None):
-                taken |= {*place}
-                found.append(UsedTerm(occurrence.span, (place.start, place.stop), form))
-                break
-    return tuple(found)
+        side, at = [""] * (max(target, default=-1) + 1), {*target}
+        for position in at:
+            side[position] = words[position]
+        places = form_places(side, [[form.split() for form in one.forms] for one in own]) or ()
+        for occurrence, (i, form) in zip(own, places, strict=False):
+            found.append(UsedTerm(occurrence.span, (i, i + len(form)), " ".join(form)))
+    return tuple(sorted(found))
+
+
+class ReplacedWords(NamedTuple):
+    """The words of a sentence with the first form of each hard term instead of the term."""
+
+    words: list[str]
+    links: list[tuple[int, ...]]
+    """Positions of the source words of each word."""
+    used: tuple[UsedTerm, ...]
+
+
+def replaced_words(words: Sequence[str], occurrences: Iterable[Occurrence]) -> ReplacedWords:
+    """See ``ReplacedWords``."""
+    hard = {one.span[0]: one for one in occurrences if one.hard}
+    found = ReplacedWords([], [], ())
+    used, position = [], 0
+    while position < len(words):
+        one = hard.get(position)
+        span, form = ((position, position + 1), [words[position]]) if one is None else (one.span, one.forms[0].split())
+        if one is not None:
+            used.append(UsedTerm(span, (len(found.words), len(found.words) + len(form)), one.forms[0]))
+        found.words.extend(form)
+        found.links.extend([tuple(range(*span))] * len(form))
+        position = span[1]
+    return found._replace(used=tuple(used))

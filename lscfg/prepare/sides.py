@@ -121,6 +121,16 @@ class Side:
             return plain_spaces(self._caser.decode(self._tokeniser.decode(words)))
         return plain_spaces(self._tokeniser.decode(self._caser.decode(" ".join(words)).split()))
 
+    def uncased(self, line: str) -> str:
+        """The words of a raw line in the line's own letters.
+
+        Raises:
+            InputError: the line is too long, see ``lscfg.prepare.limits``.
+        """
+        _check_length(line)
+        text = self.split(self.clean(line))
+        return protect_words(plain_spaces(" ".join(self._tokeniser.encode(text)) if self.subwords else text))
+
 
 def _check_length(line: str) -> None:
     if fault := length_fault(line):

@@ -12,7 +12,7 @@ from decoders import GRAMMAR, WEIGHTS, Provider, small_config
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Derivation, Translated
-from lscfg.decode.terms import ChosenSpan, Occurrence, Term, find_terms, has_forms
+from lscfg.decode.terms import ChosenSpan, Occurrence, Overlap, Term, TermIndex, form_places, used_terms
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.search import SearchOptions, search
@@ -198,11 +198,13 @@ def test_without_a_parse_terms_are_replaced(tmp_path: Path) -> None:
 
 def test_longest_then_leftmost_and_the_first_of_equal_sources() -> None:
     terms = [Term("a b", ("1",)), Term("b c d", ("2",)), Term("A", ("3",), "soft", "nocase"), Term("a b", ("4",))]
-    found = find_terms(["a", "b", "c", "d", "a", "b", "a"], terms)
-    assert found == (
+    found = TermIndex(terms).find(["a", "b", "c", "d", "a", "b", "a"])
+    assert found.occurrences == (
         Occurrence((0, 1), ("3",), False), Occurrence((1, 4), ("2",), True), Occurrence((4, 6), ("1",), True),
         Occurrence((6, 7), ("3",), False),
     )  # fmt: skip
+    assert found.numbers == (2, 1, 0, 2)
+    assert found.overlaps == (Overlap(0, (0, 2), (1, 4)), Overlap(2, (4, 5), (4, 6)))
 
 
 @pytest.mark.parametrize(
@@ -227,11 +229,19 @@ def test_bad_terms_are_refused(arguments: tuple[object, ...], message: str) -> N
 )
 def test_bad_choices_are_refused(choice: ChosenSpan) -> None:
     with pytest.raises(InputError, match="the choice"):
-        find_terms(["a", "b"], [], [choice])
+        TermIndex().find(["a", "b"], [choice])
+
+
+def test_choices_that_overlap_are_refused() -> None:
+    with pytest.raises(InputError, match=r"choices \[0, 2\] and \[1, 3\] overlap"):
+        TermIndex().find(["a", "b", "c"], [ChosenSpan((0, 2), "x"), ChosenSpan((1, 3), "y")])
 
 
 def test_forms_of_several_terms_do_not_overlap() -> None:
-    assert has_forms(["a", "b", "a"], [[["a", "b"]], [["a"]]])
-    assert not has_forms(["a", "b"], [[["a", "b"]], [["a"], ["b"]]])
-    assert has_forms(["a", "b", "a"], [[["a"]], [["a", "b"]]])  # the second place of the first form
-    assert not has_forms(["a", "", "b"], [[["a", "b"]]])
+    assert form_places(["a", "b", "a"], [[["a", "b"]], [["a"]]]) == ((0, ["a", "b"]), (2, ["a"]))
+    assert form_places(["a", "b"], [[["a", "b"]], [["a"], ["b"]]]) is None
+    assert form_places(["a", "b", "a"], [[["a"]], [["a", "b"]]]) == ((2, ["a"]), (0, ["a", "b"]))  # the second place
+    assert form_places(["a", "", "b"], [[["a", "b"]]]) is None
+    both = [Occurrence((0, 1), ("a",), True), Occurrence((1, 2), ("a b",), True)]
+    used = used_terms([((0, 1), (0, 1, 3))], ["a", "b", "z", "a"], both)
+    assert [(one.source, one.target) for one in used] == [((0, 1), (3, 4)), ((1, 2), (0, 2))]

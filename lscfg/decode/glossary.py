@@ -1,0 +1,253 @@
+"""Glossary files: tables of terms, separated by tabs, and a report of the terms in a text."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+from lscfg import log
+from lscfg.decode.derivations import Translated
+from lscfg.decode.terms import Term, TermIndex
+from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.io.read import read_lines
+from lscfg.kernel import words_fault
+from lscfg.prepare.sides import Side
+
+COLUMNS = ("source", "target", "mode", "match")
+MOST_TERMS = 100_000
+FORMS = "|"
+"""Separator of the translations of a term."""
+
+LISTED = 5
+"""Terms that the report names for each remark."""
+
+_BEFORE = "0"
+"""A word that no casing takes for the first word of a sentence."""
+
+
+class WrittenTerm(NamedTuple):
+    """A term and its line in the file."""
+
+    term: Term
+    line: int
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """The terms of a file.
+
+    Attributes:
+        path: the file, for messages.
+        entries: in the order of the file; a term may occur in several forms, see ``prepared``.
+    """
+
+    path: str
+    entries: tuple[WrittenTerm, ...]
+
+    def index(self) -> TermIndex:
+        """The terms for a decoder."""
+        return TermIndex(entry.term for entry in self.entries)
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads a table whose first line names the columns; lines that begin with ``#`` are comments.
+
+        Raises:
+            InputError: the file cannot be read, names other columns, or a line is no term.
+        """
+        columns: list[str] = []
+        entries: list[WrittenTerm] = []
+        for number, line in enumerate(read_lines(path), 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            cells = [cell.strip() for cell in line.split("\t")]
+            if not columns:
+                columns = _columns(cells, path, number)
+                continue
+            if len(cells) > len(columns) and any(cells[len(columns) :]):
+                raise InputError(
+                    f"{len(cells)} columns, but the first line names {len(columns)}; remove a tab", path, number
+                )
+            if len(entries) == MOST_TERMS:
+                raise InputError(f"more than {MOST_TERMS:,} terms; split the glossary", path, number)
+            try:
+                entries.append(WrittenTerm(_term(dict(zip(columns, cells, strict=False))), number))
+            except InputError as error:
+                raise InputError(str(error), path, number) from None
+        if not columns:
+            raise InputError("contains no terms; the first line names the columns source and target", path)
+        return cls(os.fspath(path), tuple(entries))
+
+    def prepared(self, sides: tuple[Side, Side] | None = None) -> Self:
+        """The terms as the words of a system; sources in the casing within and at the beginning of a sentence.
+
+        Warns of terms whose source an earlier term contains already.
+
+        Args:
+            sides: preparation of both languages; None: the file contains words.
+
+        Raises:
+            InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
+        """
+        entries: list[WrittenTerm] = []
+        seen: dict[tuple[str, str], int] = {}
+        again: list[tuple[int, int]] = []
+        for term, line in self.entries:
+            try:
+                forms = prepared_term(term, sides)
+            except InputError as error:
+                raise InputError(str(error), self.path, line) from None
+            for form in forms:
+                source = form.source.lower() if form.match == "nocase" else form.source
+                first = seen.setdefault((source, form.match), line)
+                if first == line:
+                    entries.append(WrittenTerm(form, line))
+                elif (line, first) not in again:
+                    again.append((line, first))
+        _remark(
+            self.path,
+            [f"line {line} (line {first})" for line, first in again],
+            "terms have the source of an earlier term, which alone counts",
+        )
+        return replace(self, entries=tuple(entries))
+
+
+def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> list[str]:
+    """The columns that the first line names."""
+    names = ["target" if cell.lower() == "targets" else cell.lower() for cell in cells]
+    while names and not names[-1]:
+        names.pop()
+    if "source" not in names:
+        raise InputError(
+            f"the first line must name the columns, as source, target and mode between tabs; it is {quote(cells[0])}",
+            path,
+            line,
+        )
+    for number, name in enumerate(names):
+        if name not in COLUMNS:
+            raise InputError(
+                f"no column {quote(name)}{did_you_mean(name, COLUMNS)}; columns are {', '.join(COLUMNS)}", path, line
+            )
+        if name in names[:number]:
+            raise InputError(f"names the column {name} twice; remove one", path, line)
+    return names
+
+
+def _term(cells: dict[str, str]) -> Term:
+    """The term of a line, by columns."""
+    targets = tuple(form.strip() for form in cells.get("target", "").split(FORMS) if form.strip())
+    source = " ".join(cells["source"].split())
+    return Term(source, targets, cells.get("mode") or "hard", cells.get("match") or "exact")
+
+
+# ---- preparation ----
+
+
+def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ...]:
+    """A term in words: once, or twice if its first word is written otherwise at the beginning of a sentence.
+
+    Args:
+        sides: preparation of both languages; None: the term consists of words.
+
+    Raises:
+        InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
+    """
+    source, target = sides or (None, None)
+    targets = [_within(target, form) for form in term.targets]
+    given, mode = [term.source, *term.targets], term.mode
+    if term.mode == "keep" and term.match == "exact" and target is not None:  # words that restoring joins again
+        mode, targets = "hard", [target.uncased(term.source)]
+    sources = [_within(source, term.source)]
+    if source is not None:
+        sources.append(source.encode(term.source))
+    for text, words in zip(given, [sources[0], *targets], strict=False):
+        if not words:
+            raise InputError(f"the preparation of the text leaves nothing of {quote(text)}; correct the term")
+        if fault := words_fault(words):
+            raise InputError(f"{quote(text)} {fault}; correct the term")
+    unique = tuple(dict.fromkeys(targets))
+    return tuple(replace(term, source=words, targets=unique, mode=mode) for words in dict.fromkeys(sources))
+
+
+def _within(side: Side | None, text: str) -> str:
+    """The words of a text that stands within a sentence."""
+    if side is None:
+        return " ".join(text.split())
+    whole, before = side.encode(f"{_BEFORE} {text}").split(), side.encode(_BEFORE).split()
+    return " ".join(whole[len(before) :]) if whole[: len(before)] == before else side.encode(text)
+
+
+# ---- report ----
+
+
+class GlossaryReport:
+    """Counts the terms of a prepared glossary in a text.
+
+    Attributes:
+        index: the terms for the decoder.
+    """
+
+    def __init__(self, glossary: Glossary):
+        self.index = glossary.index()
+        self._path, self._entries = glossary.path, glossary.entries
+        self._found: Counter[int] = Counter()  # occurrences by line
+        self._lost: dict[int, int] = {}  # line to the first sentence without the term's form
+        self._overlaps: dict[int, tuple[int, int]] = {}  # line to number and first sentence
+        self._hard = self._used = self._unparsed = 0
+
+    def add(self, sentence: Translated, number: int) -> None:
+        """Counts the terms of a translated sentence, whose number counts from 0."""
+        used = {one.source for one in sentence.terms}
+        for term, occurrence in zip(sentence.found.numbers, sentence.found.occurrences, strict=True):
+            if term < 0:
+                continue
+            line = self._entries[term].line
+            self._found[line] += 1
+            self._hard += occurrence.hard
+            if occurrence.hard and occurrence.span in used:
+                self._used += 1
+                self._unparsed += bool(sentence.unparsed)
+            elif occurrence.hard:
+                self._lost.setdefault(line, number)
+        for overlap in sentence.found.overlaps:
+            line = self._entries[overlap.term].line
+            count, first = self._overlaps.get(line, (0, number))
+            self._overlaps[line] = count + 1, first
+
+    def finish(self) -> None:
+        """Logs the counts, and warns of terms that overlap others, did not occur, or were not used."""
+        lines = {entry.line: entry.term for entry in reversed(self._entries)}
+        source = {line: quote(term.source) for line, term in sorted(lines.items())}
+        log.info(
+            f"{self._path}: {len(self._found)} of {len(source)} terms occur, at {self._found.total()} places; "
+            f"{self._used} of {self._hard} hard ones are used"
+        )
+        _remark(
+            self._path,
+            [
+                f"line {line} {source[line]} ({count} times, first in sentence {first + 1})"
+                for line, (count, first) in sorted(self._overlaps.items())
+            ],
+            "terms overlap longer ones, or those to their left, which alone count there",
+        )
+        absent = [line for line in source if line not in self._found and line not in self._overlaps]
+        _remark(self._path, [f"line {line} {source[line]}" for line in absent], "terms do not occur in the text")
+        _remark(
+            self._path,
+            [f"line {line} {source[line]} (sentence {number + 1})" for line, number in sorted(self._lost.items())],
+            "hard terms were not used; please report this fault",
+        )
+        if self._unparsed:
+            log.warning(
+                f"{self._path}: {self._unparsed} hard terms replace their words in sentences without a translation"
+            )
+
+
+def _remark(path: str, examples: Sequence[str], fact: str) -> None:
+    """Warns of a fact in one line, if there are examples."""
+    if examples:
+        more = f" and {len(examples) - LISTED} more" if len(examples) > LISTED else ""
+        log.warning(f"{path}: {len(examples)} {fact}: {', '.join(examples[:LISTED])}{more}")
