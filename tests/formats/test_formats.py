@@ -13,6 +13,7 @@ from helpers import rule_table, save_model
 from lscfg.cli import main
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.derivations import AppliedRule, Translated, derivations_json
+from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError, cut, quote
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.features import read_classes, read_rule_values
@@ -86,6 +87,15 @@ def test_word_classes_and_rule_values(example):
 
 def test_word_vectors(example):
     assert read_vectors(example("vectors"), ["una", "de"]).tolist() == [[0.25, -1, 0.5], [0, 0, 0]]
+
+
+def test_glossary(example):
+    terms = [entry.term for entry in Glossary.read(example("glossary")).entries]
+    assert [(one.source, one.targets, one.mode, one.match) for one in terms] == [
+        ("habitación", ("room", "chamber"), "hard", "exact"),
+        ("WC", (), "keep", "nocase"),
+        ("tranquila", ("calm",), "soft", "exact"),
+    ]
 
 
 def test_grammar(example):
