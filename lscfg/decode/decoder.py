@@ -197,23 +197,8 @@ class EmbeddedDecoder:
         request = self._request(weights, k, unique, derivations=derivations, details=details)
         request = request._replace(soft_weight=float(weights.get("Terminology", 1.0)))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
-
-        def requests() -> Iterator[tuple[str, Request]]:
-            for text in sentences:  # a glossary may be large, so workers get only the terms of a sentence
-                found = index.find([word for word in text.split(" ") if word], choices)
-                yield text, request._replace(terms=found)
-
-        for text, own, answer in self._checked(requests(), arriving):
-            found = answer.translations
-            yield Translated(
-                text,
-                list(self._hypotheses(found)),
-                found.derivations,
-                found.unparsed,
-                found.details,
-                found.terms,
-                own.terms,
-            )
+        for text, own, answer in self._checked(_with_terms(request, sentences, index, choices), arriving):
+            yield answer.translated(text, list(self._hypotheses(answer.translations)), own.terms)
 
     def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> WhyNot:
         """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
@@ -290,6 +275,14 @@ class EmbeddedDecoder:
                 yield *at_work.popleft(), answer
         except WorkerError as error:
             raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0][0])}") from error
+
+
+def _with_terms(
+    request: Request, sentences: Iterable[str], index: TermIndex, choices: Sequence[ChosenSpan]
+) -> Iterator[tuple[str, Request]]:
+    """The request of each sentence. A glossary may be large, so workers get only the terms of a sentence."""
+    for text in sentences:
+        yield text, request._replace(terms=index.find([word for word in text.split(" ") if word], choices))
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

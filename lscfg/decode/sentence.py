@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.derivations import Derivation, WordDetails, describe
+from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
@@ -29,6 +29,7 @@ from lscfg.decode.terms import (
 )
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
@@ -129,6 +130,11 @@ class Answer(NamedTuple):
     translations: Translations
     graph: SentenceGraph | None
     improper: ImproperCounts | None  # values that are no probabilities, for ``Improper.add``
+
+    def translated(self, text: str, hypotheses: list[Hypothesis], terms: FoundTerms) -> Translated:
+        """The answer for people: the sentence, its k-best list and its terms."""
+        found = self.translations
+        return Translated(text, hypotheses, found.derivations, found.unparsed, found.details, found.terms, terms)
 
 
 class SentenceDecoder:
