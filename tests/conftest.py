@@ -1,6 +1,7 @@
 """Settings, marks and fixtures of all tests."""
 
 import collections
+import functools
 import os
 import threading
 import time
@@ -15,8 +16,9 @@ from lscfg import log
 TESTS = Path(__file__).resolve().parent
 # pytest explains assertions of the shared modules, too.
 pytest.register_assert_rewrite(*(path.stem for path in (TESTS / "support").glob("*.py")))
+import rewriting  # noqa: E402
 import skips  # noqa: E402
-from tiers import marks  # noqa: E402
+from tiers import is_slow_file, marks  # noqa: E402
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # tests run next to each other; set before NumPy is imported
 
@@ -52,9 +54,30 @@ if "libasan" in os.environ.get("LD_PRELOAD", ""):
 SHARED = TESTS.parents[1] / "shared"
 
 
+@functools.cache
+def _below_tests(path: Path) -> str:
+    return path.relative_to(TESTS).as_posix()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out slow files without importing them, unless they are named."""
+    quick = config.option.markexpr == "not slow" and collection_path.suffix == ".py"
+    return True if quick and is_slow_file(_below_tests(collection_path)) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Rewrites a share of all test files, if this is a worker of pytest-xdist that will collect them all."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker and any(Path(name).resolve() == TESTS for name in session.config.args):
+        paths = [path for path in sorted(TESTS.rglob("test_*.py")) if not is_slow_file(_below_tests(path))]
+        share = paths[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]
+        rewriting.rewrite(share, session.config)
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Adds the marks of ``tiers``."""
-    name = f"{item.path.relative_to(TESTS).as_posix()}::{item.name}"
+    name = f"{_below_tests(item.path)}::{item.name}"
     for mark in marks(name, getattr(item, "fixturenames", ()), (own.name for own in item.iter_markers())):
         item.add_marker(mark)
 

@@ -55,10 +55,62 @@ POOLS = {"concurrent", "multiprocessing"}
 
 
 class Module(NamedTuple):
-    """A module of the packages; ``package`` is the name that its relative imports start from."""
+    """Facts of a module, without its tree, which every later garbage collection would visit."""
 
-    tree: ast.Module
-    package: str
+    imports: tuple[str, ...]
+    """Dotted names: at the top, in functions, for type checkers only, and relative ones."""
+    late: tuple[str, ...]
+    """Names imported in functions."""
+    public: tuple[str, ...]
+    """Classes and functions at the top."""
+    long: tuple[str, ...]
+    """Functions and classes above their maximal length."""
+    pointer: bool
+    """An attribute is called ``pointer``."""
+
+
+def statements(tree: ast.AST) -> Iterator[tuple[ast.AST, bool]]:
+    """All statements below a tree, without expressions, and True for those in functions."""
+    below = [(tree, False)]
+    while below:
+        node, late = below.pop()
+        late = late or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            for child in getattr(node, block, ()):
+                yield child, late
+                below.append((child, late))
+
+
+def imported(node: ast.AST, package: str) -> list[str]:
+    """Dotted names that a statement imports; relative ones start from the package."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if not isinstance(node, ast.ImportFrom):
+        return []
+    above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+    base = ".".join([*above, *([node.module] if node.module else [])])
+    return [f"{base}.{alias.name}" for alias in node.names]
+
+
+def facts(text: str, package: str) -> Module:
+    """Parses a module."""
+    tree = ast.parse(text)
+    names: list[str] = []
+    late_names: list[str] = []
+    long = []
+    for node, late in statements(tree):
+        found = imported(node, package)
+        names += found
+        late_names += found if late else []
+        if node.__class__ in LINES and node.end_lineno - node.lineno >= LINES[node.__class__]:
+            long.append(node.name)
+    public = [
+        node.name
+        for node in tree.body
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_")
+    ]
+    pointer = "pointer" in text and any(isinstance(n, ast.Attribute) and n.attr == "pointer" for n in ast.walk(tree))
+    return Module(tuple(names), tuple(late_names), tuple(public), tuple(long), pointer)
 
 
 @cache
@@ -70,25 +122,21 @@ def modules() -> Mapping[str, Module]:
             parts = (*(["lscfg"] if top in OUTSIDE else []), *path.relative_to(ROOT).with_suffix("").parts)
             package = ".".join(parts[:-1])
             name = package if parts[-1] == "__init__" else ".".join(parts)
-            found[name] = Module(ast.parse(path.read_text("utf-8")), package)
+            found[name] = facts(path.read_text("utf-8"), package)
     return found
 
 
-def imports(module: Module) -> Iterator[str]:
-    """Dotted names that a module imports: at its top, in functions, for type checkers only, and relative ones."""
-    for node in ast.walk(module.tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = module.package.split(".")[: len(module.package.split(".")) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+@cache
+def programs() -> Mapping[str, Module]:
+    """Tests, benchmarks and experiments by their paths."""
+    paths = [path for top in ("tests", "benchmarks", "experiments") for path in sorted((ROOT / top).rglob("*.py"))]
+    return {path.relative_to(ROOT).as_posix(): facts(path.read_text("utf-8"), "") for path in paths}
 
 
 def used_modules(name: str) -> set[str]:
     """Modules of the project that a module imports: a name of a package counts as the package's own module."""
     found = set()
-    for used in imports(modules()[name]):
+    for used in modules()[name].imports:
         if used.startswith("lscfg._kernel"):  # no module of Python
             continue
         while used and used not in modules():
@@ -150,23 +198,17 @@ def test_modules_form_no_circle():
 def test_every_import_names_a_module():
     """In tests and benchmarks, too, and inside functions."""
     wrong = set()
-    for top in ("lscfg", *OUTSIDE, "tests", "benchmarks", "experiments"):
-        for path in (ROOT / top).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                name = (node.module or "") if isinstance(node, ast.ImportFrom) else ""
-                if name.split(".")[0] == "lscfg" and name not in modules() and name != "lscfg._kernel":
-                    wrong.add(f"{path.relative_to(ROOT)}: {name}")
+    for place, module in {**modules(), **programs()}.items():
+        for used in module.imports:
+            known = used in modules() or used.rpartition(".")[0] in modules() or used.startswith("lscfg._kernel")
+            if used.split(".")[0] == "lscfg" and not known:
+                wrong.add(f"{place}: {used}")
     assert wrong == set()
 
 
 def test_no_import_hides_in_a_function():
     """Modules of other packages, which an extra installs, may be imported late."""
-    hidden = set()
-    for name, module in modules().items():
-        for function in ast.walk(module.tree):
-            if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-                late = ast.Module([*function.body], [])
-                hidden |= {f"{name}: {used}" for used in imports(Module(late, module.package)) if "lscfg" in used}
+    hidden = {f"{name}: {used}" for name, module in modules().items() for used in module.late if "lscfg" in used}
     assert hidden == set()
 
 
@@ -186,7 +228,7 @@ def test_a_circle_is_seen():
     ],
 )
 def test_an_import_is_seen(line, monkeypatch):
-    monkeypatch.setitem(modules(), "lscfg.corpus.new", Module(ast.parse(line), "lscfg.corpus"))
+    monkeypatch.setitem(modules(), "lscfg.corpus.new", facts(line, "lscfg.corpus"))
     assert used_modules("lscfg.corpus.new") == {"lscfg.io" if line.endswith("import io") else "lscfg.io.read"}
 
 
@@ -201,14 +243,13 @@ def test_the_bridges_do_not_know_each_other():
 def test_only_the_kernel_package_has_pointers():
     for name, module in modules().items():
         if not name.startswith("lscfg.kernel"):
-            assert not any(used.startswith("lscfg._kernel") for used in imports(module)), name
-        private = {n.attr for n in ast.walk(module.tree) if isinstance(n, ast.Attribute) and n.attr == "pointer"}
-        assert not private, f"{name}: a pointer is called _pointer and stays inside"
+            assert not any(used.startswith("lscfg._kernel") for used in module.imports), name
+        assert not module.pointer, f"{name}: a pointer is called _pointer and stays inside"
 
 
 def test_only_one_package_makes_pools():
     users = {
-        name for name, module in modules().items() if any(used.partition(".")[0] in POOLS for used in imports(module))
+        name for name, module in modules().items() if any(used.partition(".")[0] in POOLS for used in module.imports)
     }
     assert {package_of(name) for name in users} <= {"lscfg.parallel"}, users
 
@@ -216,7 +257,7 @@ def test_only_one_package_makes_pools():
 def test_only_processes_of_lscfg_change_their_memory():
     """A library call leaves the process of its caller as it is."""
     name = "lscfg.parallel.worker.keep_freed_memory"
-    users = {user for user, module in modules().items() if name in imports(module)}
+    users = {user for user, module in modules().items() if name in module.imports}
     assert users == {"lscfg.cli", "lscfg.parallel.jobs"}
 
 
@@ -226,21 +267,15 @@ def test_a_public_name_has_one_meaning():
     for name, module in modules().items():
         if name.startswith(("lscfg.demo", "lscfg.tuning.experiment.stages")) or ".commands" in name:
             continue
-        for node in module.tree.body:
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
-                found[node.name].add(name)
+        for public in module.public:
+            found[public].add(name)
     twice = {name: sorted(where) for name, where in found.items() if len(where) > 1}
     assert not twice
 
 
 def test_functions_and_classes_are_short():
-    long = set()
-    for top in ("lscfg", *OUTSIDE, "tests", "benchmarks", "experiments"):
-        for path in (ROOT / top).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if node.__class__ in LINES and node.end_lineno - node.lineno >= LINES[node.__class__]:
-                    long.add(f"{path.relative_to(ROOT).as_posix()}: {node.name}")
-    assert long == set()
+    everything = {**modules(), **programs()}
+    assert {f"{place}: {name}" for place, module in everything.items() for name in module.long} == set()
 
 
 # ---- the kernel ----

@@ -1,4 +1,4 @@
-"""What the tests of the plug-in share: cdec's source tree, the library, and runs of both."""
+"""Fixtures of the plug-in's tests: cdec's source tree, the library, and runs of both."""
 
 from __future__ import annotations
 

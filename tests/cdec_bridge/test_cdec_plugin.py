@@ -359,7 +359,7 @@ def test_lattice_without_recorder_is_neutral(cdec):
 
 
 def test_rules_of_three_nonterminals_have_no_features(cdec):
-    """Those below them have; recorded forests with such rules have none, and one warning says so."""
+    """Nodes below such rules have features; recorded forests with such rules have none, and one warning says so."""
     with open(cdec.folder / "grammar", "a") as file:
         file.write("[X] ||| uno [X,1] dos [X,2] tres [X,3] ||| [3] one [1] two [2] ||| Long=10\n")
     write_weights(cdec.folder / "weights", {**read_weights(cdec.folder / "weights"), "Long": 10.0})

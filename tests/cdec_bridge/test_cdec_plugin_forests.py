@@ -24,7 +24,7 @@ from lscfg.lm.lmplz import build_lm
 
 
 def forests(cdec: Cdec, lines: list[str], *options: str, read: Path | None = None) -> ForestFile:
-    """Those of lscfg cdec forest."""
+    """Forests that lscfg cdec forest records."""
     (cdec.folder / "text").write_text("".join(line + "\n" for line in lines))
     output = cdec.folder / "forests.jsonl.gz"
     given = ["--read", str(read)] if read else [str(cdec.folder / "text"), "-c", str(cdec.folder / "cdec.ini")]
@@ -35,7 +35,7 @@ def forests(cdec: Cdec, lines: list[str], *options: str, read: Path | None = Non
 
 
 def assert_features_are_marginals(cdec: Cdec, file: ForestFile) -> None:
-    """What mode=forest gave to each edge is what the forest in the file gives."""
+    """Compares each edge's features under mode=forest with those of the forest in the file."""
     latent = LatentFeatures(cdec.folder / "model.lscfg", file.grammar, FeatureOptions(log=False, names=NAMES[:10]))
     for stored in file:
         mine = latent.features(stored.forest)

@@ -54,7 +54,7 @@ def uses(parsers):
 
 
 def value_of(action):
-    """What kind of value an option takes."""
+    """Kind of value that an option takes, and True for several values."""
     kind = "flag" if action.nargs == 0 else getattr(action.type, "__name__", "str")
     return kind, action.nargs in ("+", "*")
 

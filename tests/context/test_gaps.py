@@ -100,7 +100,7 @@ def planted():
 
 
 def ratio(path, line, target):
-    """What the scorer says of the rule of b, a gap and d that has the target word, less what it says of the other."""
+    """Score of the rule of b, a gap and d with the target word, less the score of the other rule."""
     model = Model(path)
     grammar, rules = model.grammar(), Parameters.load(path).rules
     forest = grammar.parse(grammar.vocab.add_line(line), ParseOptions(99, True, 1, X))

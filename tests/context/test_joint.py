@@ -30,7 +30,7 @@ def test_features_are_shares_of_both_scores(tmp_path):
 
 
 def check_features(folder, seed):
-    """How many edges have a rule with a score."""
+    """Compares features with their definition; returns the number of edges whose rules have a score."""
     rng = np.random.default_rng(seed)
     rules = rule_table(MINIMAL)
     context = random_context(rule_table(rng.permutation(MINIMAL).tolist()), seed)

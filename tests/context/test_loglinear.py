@@ -58,7 +58,7 @@ def items_of(words, span, children, wordy, vocabulary):
 
 
 def shape_of(rules, rule):
-    """Which of the shapes the rule has, None without nonterminals."""
+    """Shape of the rule, None without nonterminals."""
     source, target = rules.src(rule).tolist(), rules.tgt(rule).tolist()
     arity = sum(s < 0 for s in source)
     if not arity:
@@ -215,7 +215,7 @@ def test_lattices_have_no_context(tmp_path):
 
 
 def test_words_without_a_rule_are_context_whenever_they_were_met(tmp_path):
-    """Whether the vocabulary has them when the binding is made, or not before the sentence."""
+    """Words enter the vocabulary before the binding is made, or with the sentence."""
     table = rule_table(["a ||| A", "a ||| B", "z ||| Z"])
     offsets = np.minimum(np.arange(ContextModel.outcomes(table) + 1), 1)
     item = np.array([table.words.index("z")], np.int32)  # the word before

@@ -321,7 +321,7 @@ def test_each_kind_finds_the_topic(tmp_path, planted, name):
 
 @pytest.mark.parametrize("name", ["cca-mm", "mlr"])
 def test_scores_in_python_are_the_kernels(tmp_path, planted, name):
-    """What calibrates is what decodes."""
+    """Calibration and decoding use equal scores."""
     derivations, source = planted
     cls = CONTEXT_MODELS[name].Settings
     settings = cls(**SMALL, k=2, m=2, hidden=3) if name == "cca-mm" else cls(**SMALL)

@@ -35,7 +35,7 @@ COLUMN = {name: k for k, name in enumerate(SENSE_FEATURES)}
 
 
 def around(sense, vocabulary, words, span, gaps):
-    """How often each item is around a span and in its gaps, None where none is."""
+    """Counts of the items around a span and in its gaps, None without an item."""
     (i, j), unknown_word = span, len(vocabulary) + CONTEXT_UNKNOWN
     base, numbers = len(vocabulary) + 3, {int(item): k for k, item in enumerate(sense.items)}
     found = np.zeros(len(numbers))
@@ -299,7 +299,7 @@ def test_decoder_line_without_a_scorer(tmp_path, capsys):
 
 
 def test_more_words_and_rules_change_nothing(tmp_path):
-    """What an expanded grammar needs: words behind the others, and rules that the scorer does not know."""
+    """An expanded grammar adds words after the others, and rules that the scorer does not know."""
     path, parameters = random_model(tmp_path, 6, "dot")
     context = parameters.context
     longer = rule_table(

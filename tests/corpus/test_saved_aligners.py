@@ -81,7 +81,7 @@ def made(tmp_path_factory):
 
 @pytest.fixture
 def saved(made, tmp_path, monkeypatch):
-    """The same in the working folder."""
+    """Copy of these files in the working folder."""
     shutil.copytree(made, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path

@@ -70,7 +70,7 @@ def test_what_does_not_depend_on_weights_is_kept(config: DecoderConfig) -> None:
 
 
 def test_a_stream_keeps_no_sentence(config: DecoderConfig) -> None:
-    """Those without a parse, which take no room, neither."""
+    """Sentences without a parse, which take no room, are dropped, too."""
     with EmbeddedDecoder(replace(config, pass_through=False), cached=0) as decoder:
         assert len([*decoder.translate((f"w{n}" for n in range(5)), WEIGHTS)]) == 5
         here = decoder._here
@@ -167,7 +167,7 @@ def test_sentence_beyond_the_span_limit_is_glued(config: DecoderConfig) -> None:
 
 
 class Calls(Provider):
-    """How often the provider was asked, as a feature of the translation."""
+    """Counts its calls in a feature of the translation."""
 
     def features(self, forest: Forest) -> np.ndarray:
         self.calls += 1

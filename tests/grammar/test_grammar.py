@@ -155,7 +155,7 @@ def test_rules_of_three_nonterminals_are_left_out(tmp_path):
 
 
 def matches(src, words):
-    """Whether the source side can cover some part of the sentence, by a regular expression over words."""
+    """True if the source side can cover a part of the sentence, by a regular expression over words."""
     parts = [r"(?:\S+ )+" if symbol.startswith("[X,") else re.escape(symbol) + " " for symbol in src.split()]
     return re.search("(?:^|(?<= ))" + "".join(parts), "".join(w + " " for w in words)) is not None
 

@@ -31,7 +31,7 @@ def corpus(tmp_path):
 
 
 def by_name(text, model):
-    """What a model knows, by the words of rules and weights."""
+    """Contents of a model, by the words of rules and weights."""
     words, arrays = text.arrays(), model.arrays()
     names = words["vocab.bytes"].tobytes().decode()  # words of one letter each
     sides = [
@@ -101,7 +101,7 @@ def test_a_shard_of_a_pass_is_a_pass_over_its_pairs(corpus, monkeypatch):
 
 
 def learned(corpus, folder, name, *options):
-    """What the command writes, all but times, and its status."""
+    """Output of the command, except times, and its status."""
     files = {what: folder / f"{name}.{what}" for what in ("grammar", "trace", "links", "trees", "spans")}
     words = [
         corpus.source,

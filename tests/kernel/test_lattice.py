@@ -301,7 +301,7 @@ def plf(arcs: Arcs, states: int) -> str:
 def cdec_forests(
     folder: Path, grammar: Path, lines: list[str], *options: str
 ) -> tuple[list[tuple[str, str]], list[list[str]]]:
-    """What cdec prints of the size of its forests, and its k-best lists."""
+    """Sizes of forests, as cdec prints them, and k-best lists."""
     program = find_cdec()
     if program is None:
         pytest.skip("no cdec: not on PATH and CDEC_ROOT is not set")
@@ -321,7 +321,7 @@ def cdec_forests(
 
 
 def our_size(forest) -> tuple[str, str]:
-    """The same of ours; cdec has one more node and edge, [Goal] -> [S,1]."""
+    """Size of our forest, as cdec prints it; cdec has one more node and edge, [Goal] -> [S,1]."""
     if forest is None:
         return ("", "")
     return f"{forest.n_nodes + 1}/{forest.n_apps + 1}", f"{paths(forest):g}"

@@ -73,7 +73,7 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 def test_without_limits_every_state_has_a_translation_and_the_best_is_first(case: Case) -> None:
     found = case.oracle()
-    scores = {words: smoothed_bleu(words, case.references) for words in case.all}
+    scores = {words: smoothed_bleu(words, case.references) for words in {*case.all}}
     assert found.score[0] == pytest.approx(max(scores.values()), rel=1e-12)
     for words, score in zip(texts(found), found.score, strict=True):
         assert score == pytest.approx(scores[words], rel=1e-12)

@@ -50,7 +50,7 @@ def random_forest(kind: str, rng: np.random.Generator) -> Forest | None:
 
 
 def copied(forest: Forest, grammar: Grammar, rng: np.random.Generator) -> Forest | None:
-    """The same rules over nodes that come several times, and applications that come several times or not at all."""
+    """Forest of these rules over repeated nodes, with applications repeated or left out."""
     builder, copies = ForestBuilder(forest.words), {}
     apps = applications(forest)
     for q in range(forest.n_nodes):
@@ -79,7 +79,7 @@ def some_forest(seed: int, kind: str, least: int = 2) -> tuple[Forest, list[list
 
 
 class Enumerated:
-    """The same from a list of all derivations."""
+    """Sums and marginals from a list of all derivations."""
 
     def __init__(self, forest: Forest, found: list[list[int]], log_weight: np.ndarray):
         self.forest, self.found = forest, found

@@ -58,7 +58,7 @@ def natural_arpa(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def assert_same(mine: Arpa, other: Arpa, tolerance: float) -> None:
-    """The same n-grams, and every probability and backoff within the tolerance (log10)."""
+    """Compares n-grams, and each probability and backoff within the tolerance (log10)."""
     assert mine.counts == other.counts
     assert mine.log_probs.keys() == other.log_probs.keys()
     assert mine.log_backoffs.keys() == other.log_backoffs.keys()

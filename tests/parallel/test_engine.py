@@ -358,7 +358,7 @@ if __name__ == "__main__":
 
 
 def gone(pid):
-    """Whether there is no such process, or one that only waits for its parent to take note."""
+    """True if the process does not exist or is a zombie."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             return file.read().rpartition(")")[2].split()[0] in "ZX"

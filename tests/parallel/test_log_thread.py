@@ -36,11 +36,12 @@ def test_lines_come_in_their_order(pipe, monkeypatch):
 
 def test_nobody_waits_for_a_reader_that_does_not_read(pipe, monkeypatch):
     monkeypatch.setattr(log_thread, "FLUSH_SECONDS", 0.1)
+    monkeypatch.setattr(log.logger, "propagate", False)  # pytest would keep 10 MB
     read, write = pipe
     thread = LogThread(log.Display(), write)
     began = time.monotonic()
     with log.shown_by(thread):
-        for number in range(5000):
+        for number in range(2000):
             log.info(f"{number} " + "x" * 5000)
     thread.finish()
     assert time.monotonic() - began < 10

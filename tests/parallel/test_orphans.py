@@ -19,7 +19,7 @@ from lscfg.demo import generate, write
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")
 
 KILLS = int(os.environ.get("LSCFG_KILLS", "1"))
-"""How often each command gets each signal."""
+"""Number of times that each command gets each signal."""
 
 LONG = 1.5
 """Seconds, at most, after which a command is killed once it has begun, or has started another process."""

@@ -27,7 +27,7 @@ here</seg></tuv><tuv xml:lang="en-GB"><seg>second</seg></tuv></tu>
 
 
 def read(name, *files, languages=("de", "en"), **settings):
-    """What the kind of source finds: (line, source, target, fault)."""
+    """Pairs that the reader finds: (line, source, target, fault)."""
     reader = TEXT_READERS[name]
     return [pair[1:] for pair in reader.read_pairs(files, languages, reader.Settings(**settings))]
 

@@ -35,7 +35,7 @@ HOSTILE = st.text(
 
 
 def accepted(words: str) -> None:
-    """What ``lscfg align``, ``derive`` and the decoders ask of a line."""
+    """Makes the checks of ``lscfg align``, ``derive`` and the decoders."""
     check_sentence(words, "text", 1, allow_empty=True)
     check_plain([words], "text")
     assert words == " ".join(words.split()) and "\n" not in words

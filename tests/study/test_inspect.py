@@ -1,4 +1,4 @@
-"""What ``lscfg inspect`` says of small models whose answers are known."""
+"""``lscfg inspect`` on small models whose answers are known."""
 
 import re
 

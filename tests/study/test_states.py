@@ -1,4 +1,4 @@
-"""What states stand for: shares against drawn trees, entropies and names against sums written out."""
+"""Descriptions of states: shares against drawn trees, entropies and names against sums written out."""
 
 import numpy as np
 from helpers import rule_table

@@ -4,8 +4,9 @@
 ``make sanitize`` repeats the quick tests of the C kernel.
 """
 
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 
 MARKS = {
     "compiles": ("kernel/test_c_interface.py::*", "kernel/test_fuzz.py::*", "*/test_*_stubs.py::*"),
@@ -50,6 +51,10 @@ FIXTURES = {
 }
 """Fixtures whose tests, in one folder, get a mark."""
 
+_ANY = {mark: re.compile("|".join(map(translate, patterns))) for mark, patterns in MARKS.items()}
+_MARKED = re.compile("|".join(pattern.pattern for pattern in _ANY.values()))
+"""Most tests match no pattern, and one expression says so at once: this runs for each test of each worker."""
+
 SLOW = {*MARKS, "nightly"}
 """Marks of the slow tier."""
 
@@ -65,11 +70,22 @@ def marks(test: str, fixtures: Iterable[str], own: Iterable[str]) -> set[str]:
         fixtures: names of its fixtures.
         own: marks in its source.
     """
-    folder = test.split("/")[0]
-    found = {mark for mark, patterns in MARKS.items() if any(fnmatchcase(test, pattern) for pattern in patterns)}
-    found |= {mark for (mark, top), names in FIXTURES.items() if top == folder and names & {*fixtures}}
+    folder = test.partition("/")[0]
+    found = {mark for mark, pattern in _ANY.items() if pattern.match(test)} if _MARKED.match(test) else set()
+    found |= {mark for (mark, top), names in FIXTURES.items() if top == folder and not names.isdisjoint(fixtures)}
     if SLOW & {*found, *own}:
         found.add("slow")
     elif folder in KERNEL:
         found.add("kernel")
     return found
+
+
+def is_slow_file(path: str) -> bool:
+    """True if all tests of a file are slow.
+
+    Args:
+        path: from the folder tests/ on.
+    """
+    return any(
+        pattern.endswith("::*") and fnmatchcase(path, pattern[:-3]) for found in MARKS.values() for pattern in found
+    )

@@ -87,7 +87,7 @@ def test_systems_that_differ_in_few_sentences_are_not_significant(differ):
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])
 def test_equal_scores_of_different_outputs(metric):
-    """What one gains the other gains elsewhere: no difference, so the least significant p-values."""
+    """Each output gains a line and loses one: no difference, so the least significant p-values."""
     reference = ["a b c d e", "f g h i j"]
     outputs = {"A": [["x x x x x", "f g h i j"]], "B": [["a b c d e", "x x x x x"]]}
     score = evaluate(outputs, [reference], "A", metrics=[metric]).systems[1].metrics[METRICS[metric].TITLE]

@@ -22,7 +22,7 @@ START = {"lm": 0.1, "tm": -0.1, "words": 0.2, "noise": 0.3}
 
 
 def installed(name: str, variable: str) -> bool:
-    """Whether the program is there and starts: it may lack its libraries."""
+    """True if the program is there and starts: it may lack its libraries."""
     try:
         hosts._run([hosts.find_program(name, variable), "--help"], Path.cwd())
     except InputError:

@@ -97,7 +97,7 @@ def test_the_middle_of_the_best_interval_or_a_unit_beyond() -> None:
 
 @pytest.mark.parametrize(("slopes", "expected"), [([-1.0, 0.0, 1.0], 2), ([1.0, 0.0, -1.0], -2)])
 def test_of_equal_intervals_the_one_nearest_to_zero(slopes: list[float], expected: float) -> None:
-    """Whether the sweep meets it first or last: changes are at 1 and -3, or at -1 and 3."""
+    """The sweep meets this interval first or last: changes are at 1 and -3, or at -1 and 3."""
     good, bad = [4, 3, 2, 1, 4, 3, 2, 1, 4, 4], [1, 0, 0, 0, 4, 3, 2, 1, 4, 4]
     stats = np.array([good, bad, good], np.int32)
     step, found = line_search(np.array([0, 3]), np.array([0.0, 3.0, 2.0]), np.array(slopes), stats)

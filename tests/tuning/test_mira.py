@@ -89,7 +89,7 @@ def test_oracle_against_all_choices():
 
 
 def gain(earlier: list[tuple[str, str]], reference: str, one: str, other: str, decay: float, times: int = 1) -> float:
-    """What the kernel thinks that a translation has more than another, in words.
+    """Words that the kernel counts for one translation beyond those for another.
 
     Args:
         earlier: translations, each with its reference, that the background has seen so many times.

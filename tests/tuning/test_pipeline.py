@@ -104,7 +104,8 @@ def test_scikit_learn_clones_and_searches(fitted):
     with pytest.raises(InputError, match=r"call Pipeline\.fit or Pipeline\.load first"):
         made.translate(NEW)
     plain = lscfg.Pipeline(**SMALL | {"iterations": 1})
-    found = GridSearchCV(plain, {"states": [0]}, cv=2, error_score="raise", refit=False).fit(SOURCE, TARGET)
+    split = [([*range(75)], [*range(75, 150)])]
+    found = GridSearchCV(plain, {"states": [0]}, cv=split, error_score="raise", refit=False).fit(SOURCE, TARGET)
     assert found.best_score_ > 0 and found.best_params_ == {"states": 0}
 
 

@@ -1,4 +1,4 @@
-"""What the tests of experiments share: a little corpus."""
+"""Fixtures of the tests of experiments: a little corpus."""
 
 import pytest
 from little_experiment import TOML

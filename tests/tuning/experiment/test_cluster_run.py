@@ -198,7 +198,7 @@ def test_a_stage_that_fails_is_one_line(corpus, place, tmp_path):
 
 
 def single(folder, name, files):
-    """What a command of its own is given: files of the plain run."""
+    """File of the plain run that a single command reads."""
     (found,) = folder.glob(f"cache/{name}-*/{files}")
     return found
 

@@ -341,7 +341,7 @@ def paths(doubles, *names):
 
 
 def test_every_key_has_another_value(doubles):
-    """Those of all tables and kinds, but for the kinds that the experiment does not choose."""
+    """Covers keys of all tables and kinds, except kinds that the experiment does not choose."""
     experiment = read_experiment(doubles.folder / "e.toml")
     sections = {name: [getattr(experiment, name)] for name in (*PARTS, "alignment", "tuning")}
     sections["systems"] = list(experiment.systems.values())
@@ -430,7 +430,7 @@ def test_each_key_of_a_table_alone(corpus, cls, heading, found, item):
 
 
 def test_keys_of_alignments_and_language_model(doubles):
-    """Those of files are in the run; what is made where there are none, besides."""
+    """Keys of given files reach the run; without files, keys of the stages that make them do."""
     doubles.check_language_model.assert_called_once_with(doubles.folder / "arpa", 2)
     assert not doubles.align_both_ways.called and not doubles.build_lm.called
     experiment, cache = read_experiment(doubles.folder / "e.toml"), StageCache(doubles.folder / "cache")

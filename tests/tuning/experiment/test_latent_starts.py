@@ -1,4 +1,4 @@
-"""Where latent features begin after another system's tuning, and the choice between tunings that began elsewhere."""
+"""Starts of latent features after another system's tuning, and the choice between tunings that began elsewhere."""
 
 import json
 

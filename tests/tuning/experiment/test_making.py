@@ -39,7 +39,7 @@ def stages(tmp_path):
 
 @pytest.fixture
 def made(stages, tmp_path, monkeypatch):
-    """What was made by ``make(jobs)``: name, threads; and where: alone or beside."""
+    """Stages that ``make(jobs)`` made: name and threads; and where: alone or next to others."""
     here = []
 
     class Children:

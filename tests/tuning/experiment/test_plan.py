@@ -103,7 +103,7 @@ def test_models_with_dense_values_of_words_depend_on_further_source_text(planned
 
 @pytest.mark.parametrize("name", ["residual"])
 def test_every_setting_of_a_low_dimensional_context_model_is_in_the_key(planned, name):
-    """Where a table for all systems has it, or one of the system's own."""
+    """The setting is in a table for all systems, or in the system's own table."""
     heading = f"[context.{name}]\n"
     present = planned(before=heading)
     for item in settings_of(CONTEXT_MODELS[name].Settings):
@@ -218,7 +218,7 @@ def test_choice_of_charts(corpus):
 
 
 def states(experiment, folder):
-    """What ``lscfg run --plan`` prints: (stage, systems) in order, and those that are to be made."""
+    """Output of ``lscfg run --plan``: (stage, systems) in order, and the stages to make."""
     run = run_lscfg("run", experiment, "-o", folder, "--plan")
     assert run.returncode == 0 and run.stderr == "", run.stderr
     heading, *lines = (re.split(" {2,}", line.strip()) for line in run.stdout.splitlines())
@@ -229,7 +229,7 @@ def states(experiment, folder):
 
 
 def test_a_system_has_settings_of_its_own_for_its_rules(planned):
-    """What its table does not say is as for all systems."""
+    """Settings missing in its table are those for all systems."""
     shared = "[hiero]\nmax_phrase = 3\n"
     plain = planned(before=shared)
     own = ('grammar = "hiero"\n', 'grammar = "hiero"\n[systems.HIERO.hiero]\nmax_arity = 1\n')

@@ -1,4 +1,4 @@
-"""What a run says of its stages: their number, and guesses of time that are made of what is known alone."""
+"""Messages of a run about its stages: their number, and estimates of time from known figures alone."""
 
 import json
 from types import SimpleNamespace
