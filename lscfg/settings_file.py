@@ -7,6 +7,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -92,6 +93,12 @@ def _fit(table: Any, keys: Keys) -> tuple[int, bool]:
     return depth, not (isinstance(table, dict) and table)
 
 
+@cache
+def _hints(kind: Any) -> Mapping[str, Any]:
+    """Types of the fields of a dataclass, whose evaluation takes most of the time of reading a file."""
+    return get_type_hints(kind)
+
+
 def _shown(value: Any) -> str:
     """The value for a message; a long value is cut."""
     if isinstance(value, (dict, list)):
@@ -141,7 +148,7 @@ class Reader:
         Raises:
             InputError: a key is unknown, missing or of the wrong type, or a value is out of its range.
         """
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         for name in table:
             if name not in hints:
                 raise self.unknown((*keys, name), (*further, *hints))

@@ -1,6 +1,7 @@
 """The harness of ``make attack``, for a few cases: it must see faults, and the project must have none."""
 
 import argparse
+import functools
 import random
 import re
 import shlex
@@ -76,9 +77,14 @@ def world(monkeypatch):
     return __import__("world")
 
 
+@functools.cache
+def all_commands():
+    return build_parser(COMMANDS)
+
+
 def leaf_of(words):
     """The command of a line, with its subcommands; the line must be one that the parser takes."""
-    parser = build_parser(COMMANDS)
+    parser = all_commands()
     values = vars(parser.parse_args(words))
     while below := next((a for a in parser._actions if isinstance(a, argparse._SubParsersAction)), None):
         parser = below.choices[values[below.dest]]
@@ -86,7 +92,7 @@ def leaf_of(words):
 
 
 def test_every_command_has_a_case(world):
-    parsers = build_parser(COMMANDS).every()
+    parsers = all_commands().every()
     leaves = {one.prog for one in parsers if not any(isinstance(a, argparse._SubParsersAction) for a in one._actions)}
     attacked = {leaf_of(shlex.split(line)) for line in world.ATTACKED.splitlines()}
     assert attacked | {*world.NOT_ATTACKED} == leaves and not attacked & {*world.NOT_ATTACKED}

@@ -329,9 +329,13 @@ def commands_of(page: Path) -> Iterator[str]:
             yield from (part.strip() for part in line.split(" | "))
 
 
+@pytest.fixture(scope="module")
+def parser():
+    return build_parser(every_command())
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_in_pages_are_understood(page):
-    parser = build_parser(every_command())
+def test_commands_in_pages_are_understood(page, parser):
     for line in commands_of(page):
         arguments = shlex.split(re.split(" [<>] ", line)[0])
         assert parser.parse_args(arguments[1:]).command == arguments[1], line

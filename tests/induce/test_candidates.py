@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from seeds import seeds
 
 from lscfg.errors import InputError
 from lscfg.induce.propagated import ranking
@@ -137,7 +138,7 @@ def test_twins_are_nearest_in_low_dimensional_spaces(space):
     assert [graph[k].indices.tolist() for k in range(20)] == [[k ^ 1] for k in range(20)]
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_dense_neighbours_are_those_of_brute_force(seed):
     dice = np.random.default_rng(seed)
     rows = dice.normal(size=(int(dice.integers(1, 40)), 5)).astype(np.float32)

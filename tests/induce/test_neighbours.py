@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from scipy import sparse
+from seeds import seeds
 
 from lscfg.errors import InputError
 from lscfg.induce.propagated.approximate import SAMPLE, nearly_nearest_dense_rows
@@ -32,7 +33,7 @@ def brute_force(matrix, k, apart):
     return [np.sort(row[row > 1e-7])[::-1][:k] for row in product], product
 
 
-@pytest.mark.parametrize("seed", range(100))
+@seeds(100)
 def test_neighbours_are_those_of_brute_force(seed):
     matrix, random = random_rows(seed)
     k, q = int(random.integers(1, 50)), int(random.integers(0, matrix.shape[1]))

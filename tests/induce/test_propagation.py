@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from seeds import seeds
 
 from lscfg.induce.propagated.neighbours import symmetric, transitions
 from lscfg.induce.propagated.propagation import TOLERANCE, make_step, solve
@@ -45,7 +46,7 @@ def by_loops(walk, lists, labelled, similar, target, before):
     return np.array(after)
 
 
-@pytest.mark.parametrize("seed", range(100))
+@seeds(100)
 @pytest.mark.parametrize("target", ["list", "graph"])
 def test_a_step_is_that_of_triple_loops(seed, target):
     walk, lists, labelled, similar = random_problem(seed)
@@ -62,7 +63,7 @@ def test_a_step_is_that_of_triple_loops(seed, target):
         assert np.abs(x - expected).max(initial=0) <= 1e-12
 
 
-@pytest.mark.parametrize("seed", range(200))
+@seeds(200)
 def test_label_propagation_is_the_closed_form(seed):
     """(I - T_UU)^-1 T_UL P_L, where the lists have all labels and every row reaches one."""
     walk, lists, labelled, _ = random_problem(seed, full=True)
@@ -84,7 +85,7 @@ def test_label_propagation_is_the_closed_form(seed):
     assert (result[~reach[~labelled]] == start.reshape(-1, targets)[~reach[~labelled]]).all()
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(30)
 @pytest.mark.parametrize("solver", ["linear", "sweeps"])
 def test_rows_sum_to_one_and_rest(seed, solver):
     walk, lists, labelled, similar = random_problem(seed)
@@ -100,7 +101,7 @@ def test_rows_sum_to_one_and_rest(seed, solver):
     assert found.residuals[-1] < TOLERANCE and not len(found.unsettled)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(30)
 def test_the_order_of_phrases_and_the_start_do_not_matter(seed):
     walk, lists, labelled, similar = random_problem(seed)
     order = np.random.default_rng(seed).permutation(len(labelled))
@@ -144,7 +145,7 @@ def test_a_swing_for_ever_ends_in_its_middle():
     assert found.residuals == pytest.approx([1.4, 1.4, 0.7, 0], abs=1e-9) and not len(found.unsettled)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_sweeps_are_those_of_loops(seed):
     """Each distribution steps, is normalised, and goes half the way after its step has turned round twice."""
     walk, lists, labelled, similar = random_problem(seed)

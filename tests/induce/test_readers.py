@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from seeds import seeds
 
 from lscfg.induce.propagated.contexts import unit_rows
 from lscfg.induce.propagated.held import hold_out
@@ -17,7 +18,7 @@ def spans_of(size, longest):
     return np.array([(a, b) for a in range(size) for b in range(a + 1, min(a + longest, size) + 1)])
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_spans_fit_links_as_counted_one_by_one(seed):
     dice = np.random.default_rng(seed)
     links = dice.random((int(dice.integers(1, 7)), int(dice.integers(1, 7)))) < 0.3
@@ -64,7 +65,7 @@ def test_pairs_of_many_sentences_are_added_up(tmp_path, monkeypatch):
     assert (loose_pairs((f, e), [links], numbers, source, target).toarray() == found).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(20)
 def test_nearest_others_are_those_of_brute_force(seed):
     dice = np.random.default_rng(seed)
     one, other = (sparse.random(int(dice.integers(1, 40)), 12, 0.2, "csr", rng=dice) for _ in range(2))

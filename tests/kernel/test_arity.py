@@ -15,6 +15,7 @@ import pytest
 from helpers import rule_table, save_model
 from samples import sample_derivations
 from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, WORDS, quiet, random_arpa
+from seeds import seeds
 
 from lscfg.errors import InputError
 from lscfg.kernel import LATENT_FEATURES, Binding, BindingOptions, FeatureOptions, Forest, Grammar, Model, ParseOptions
@@ -254,7 +255,7 @@ def test_scopes_are_told() -> None:
     assert grammar.wide() == (2, 5)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@seeds(30)
 def test_scope_is_the_number_of_free_borders(seed: int) -> None:
     """Borders of nonterminals that no word fixes (Hopkins and Langmead 2010); words stand on the target side too."""
     rng = np.random.default_rng(seed)

@@ -12,6 +12,7 @@ import pytest
 from decoders import SENTENCES, WEIGHTS, small_config
 from pools import planted
 from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case
+from seeds import seeds
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
@@ -55,7 +56,7 @@ def chosen(first: np.ndarray, scores: np.ndarray) -> list[int]:
 
 
 @pytest.mark.parametrize("ties", [False, True])
-@pytest.mark.parametrize("seed", range(40))
+@seeds(40)
 def test_line_search_against_every_interval(seed: int, ties: bool) -> None:
     """All crossings of all pairs of lines cut the line into intervals; the middle of each is tried."""
     first, scores, slopes, stats = random_lists(seed, ties)
