@@ -21,6 +21,7 @@ from sampling import (
     rules_of,
     sampled_states,
     states_of,
+    trees_of,
 )
 from trees import linked_lengths, texts
 
@@ -35,7 +36,7 @@ REPEATED = [("a a a a", "p p p p", "0-0 1-1 2-2 3-3"), ("a a", "p p", "0-0 1-1")
 @pytest.mark.parametrize("model", ["py", "dp"])
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_samples_have_the_exact_distribution(pairs, max_cut, model):
-    corpus, forests = CorpusTrees(pairs, model, max_cut), forests_of(pairs, max_cut)
+    corpus, forests = trees_of((*pairs,), model, max_cut, False), forests_of(pairs, max_cut)
     distance, noise = corpus.distance(sampled_states(corpus, forests, 24_000, every=2, model=model))
     assert distance < 1.2 * noise
 
@@ -103,7 +104,7 @@ def test_seated_tokens_may_come_in_any_order(seed):
 @pytest.mark.parametrize("corrected", [False, True])
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_trees_by_inside_sums_have_the_exact_distribution(pairs, max_cut, corrected):
-    corpus, forests = CorpusTrees(pairs, "py", max_cut, corrected=corrected), forests_of(pairs, max_cut)
+    corpus, forests = trees_of((*pairs,), "py", max_cut, corrected), forests_of(pairs, max_cut)
     options = {"moves": "blocked", "corrected": corrected}
     distance, noise = corpus.distance(sampled_states(corpus, forests, 20_000, **options))
     assert distance < 1.2 * noise
@@ -118,7 +119,7 @@ def test_trees_by_inside_sums_have_the_exact_distribution(pairs, max_cut, correc
     ],
 )
 def test_cuts_by_type_have_the_exact_distribution(pairs, options):
-    corpus = CorpusTrees(pairs, options.get("model", "py"), corrected=options.get("corrected", False))
+    corpus = trees_of((*pairs,), options.get("model", "py"), 7, options.get("corrected", False))
     sampler = TreeSampler(forests_of(pairs), options_of(moves="type", **options))
     distance, noise = corpus.distance(states_of(corpus, sampler, 12_000))
     assert distance < 1.2 * noise
@@ -143,7 +144,7 @@ def test_inside_sums_leave_higher_nodes_alone(corrected):
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_whole_trees_have_the_exact_distribution_too(pairs, max_cut):
     """They are refused often, so that fewer of them count: the noise is that of independent draws."""
-    corpus, forests = CorpusTrees(pairs, "py", max_cut), forests_of(pairs, max_cut)
+    corpus, forests = trees_of((*pairs,), "py", max_cut, False), forests_of(pairs, max_cut)
     distance, noise = corpus.distance(sampled_states(corpus, forests, 80_000, every=16, moves="tree"))
     assert distance < 1.4 * noise
 
@@ -193,7 +194,7 @@ def test_a_temperature_flattens_the_distribution():
 @pytest.mark.parametrize("start", ["minimal", "whole"])
 def test_variables_outside_trees_may_have_any_distribution(start):
     """They are cut as often as in trees of some first sweeps, and edges with more below them are drawn more often."""
-    corpus, forests = CorpusTrees(PAIRS, "py"), forests_of(PAIRS)
+    corpus, forests = trees_of((*PAIRS,), "py", 7, False), forests_of(PAIRS)
     sampler = TreeSampler(forests, options_of(informed=True, start=start))
     begin = sampler.trees()
     assert begin["cut"].sum() == (2 if start == "whole" else len(begin["cut"]))
@@ -292,7 +293,7 @@ CHOICES = [("a b c", "p q r", ("0-0 1-1 2-2", "0-0 1-1 1-2")), ("a b", "p q", ("
 @pytest.mark.parametrize("moves", MOVES)
 def test_alignments_are_chosen_with_the_exact_distribution(moves):
     """All trees of a pair are those of all its alignments."""
-    corpus, every = CorpusTrees(CHOICES, "py"), 20 if moves == "tree" else 3
+    corpus, every = trees_of((*CHOICES,), "py", 7, False), 20 if moves == "tree" else 3
     distance, noise = corpus.distance(sampled_states(corpus, forests_of(CHOICES), 10_000 * every, every, moves=moves))
     assert distance < 1.3 * noise
     assert {key[-1][1] for states in corpus.logs for key in states[:2]} == {0, 1}
@@ -300,7 +301,7 @@ def test_alignments_are_chosen_with_the_exact_distribution(moves):
 
 @pytest.mark.parametrize(("pairs", "max_cut"), [(PAIRS, 7), (PAIRS, 2), (REPEATED, 7)])
 def test_a_rule_counts_once_however_many_derivations_it_has(pairs, max_cut):
-    corpus, forests = CorpusTrees(pairs, "py", max_cut, corrected=True), forests_of(pairs, max_cut)
+    corpus, forests = trees_of((*pairs,), "py", max_cut, True), forests_of(pairs, max_cut)
     distance, noise = corpus.distance(sampled_states(corpus, forests, 24_000, every=2, corrected=True))
     assert distance < 1.2 * noise
     if max_cut > 2:

@@ -309,6 +309,12 @@ class CorpusTrees:
         return tv, sum(math.sqrt(2 * p * (1 - p) / (math.pi * n)) for p in self.exact.values()) / 2
 
 
+@cache
+def trees_of(pairs, model, max_cut, corrected):
+    """All states of a small corpus, listed once for all tests of it; pairs: a tuple."""
+    return CorpusTrees(pairs, model, max_cut, corrected=corrected)
+
+
 def options_of(**others):
     """Options of the closed form, without a discount unless another one is given."""
     return SamplerOptions(**{"alpha": ALPHA, "discount": 0, "mean_length": MEAN_LENGTH} | others)
