@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -18,20 +19,26 @@ from lscfg.kernel.search import KBest, OracleOptions, SearchOptions, oracle, sea
 EXACT = OracleOptions(EVERYTHING, EVERYTHING)
 
 
+def grams(text: Sequence[int], n: int) -> Counter[tuple[int, ...]]:
+    return Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1))
+
+
+@cache
+def most_of(references: tuple[tuple[int, ...], ...], n: int) -> Counter[tuple[int, ...]]:
+    """The largest count of each n-gram in a reference."""
+    most: Counter[tuple[int, ...]] = Counter()
+    for reference in references:
+        most |= grams(reference, n)
+    return most
+
+
 def smoothed_bleu(words: Sequence[int], references: Sequence[Sequence[int]], add: float = 0.1) -> float:
     """BLEU of a sentence by its definition; the shortest reference counts for the brevity penalty."""
     if not words:
         return 0.0
     total = 0.0
     for n in range(1, 5):
-
-        def grams(text: Sequence[int], n: int = n) -> Counter[tuple[int, ...]]:
-            return Counter(tuple(text[i : i + n]) for i in range(len(text) - n + 1))
-
-        most: Counter[tuple[int, ...]] = Counter()
-        for reference in references:
-            most |= grams(reference)
-        mine = grams(words)
+        most, mine = most_of(tuple(map(tuple, references)), n), grams(words, n)
         total += math.log(((mine & most).total() + add) / (mine.total() + add))
     shortest = min(len(reference) for reference in references)
     return math.exp(total / 4 + min(0.0, 1 - shortest / len(words)))
@@ -48,7 +55,8 @@ class Case:
         forest = self.grammar.parse(self.grammar.vocab.add_line(sentence), options)
         assert forest is not None
         self.forest: Forest = forest
-        self.all = [tuple(words) for words, _ in derivations(forest, self.grammar)]
+        self.derivations = [(tuple(words), tuple(sorted(apps))) for words, apps in derivations(forest, self.grammar)]
+        self.all = [words for words, _ in self.derivations]
         self.references = [list(rng.choice(self.all)) + self.ids(rng.choices(WORDS, k=rng.randint(0, 2)))]
         for _ in range(seed % 3):
             self.references.append(self.ids(rng.choices(WORDS, k=rng.randint(1, 7))))
@@ -66,9 +74,15 @@ def texts(found: KBest) -> list[tuple[int, ...]]:
     return [tuple(found.words[bounds[h] : bounds[h + 1]].tolist()) for h in range(len(found))]
 
 
+@pytest.fixture(scope="module")
+def cases() -> Callable[[int], Case]:
+    """Cases by their seeds, each made once."""
+    return cache(Case)
+
+
 @pytest.fixture(scope="module", params=range(9))
-def case(request: pytest.FixtureRequest) -> Case:
-    return Case(request.param)
+def case(request: pytest.FixtureRequest, cases: Callable[[int], Case]) -> Case:
+    return cases(request.param)
 
 
 def test_without_limits_every_state_has_a_translation_and_the_best_is_first(case: Case) -> None:
@@ -84,7 +98,7 @@ def test_without_limits_every_state_has_a_translation_and_the_best_is_first(case
 
 def test_derivations_give_their_translations(case: Case) -> None:
     found = case.oracle()
-    known = {(tuple(words), tuple(sorted(apps))) for words, apps in derivations(case.forest, case.grammar)}
+    known = {*case.derivations}
     for h, words in enumerate(texts(found)):
         apps = found.apps[found.app_offsets[h] : found.app_offsets[h + 1]].tolist()
         assert (words, tuple(sorted(apps))) in known
@@ -99,9 +113,8 @@ def test_no_choice_of_a_decoder_is_better_and_narrower_searches_are_not_either(c
         assert case.oracle(limits).score[0] <= best + 1e-12
 
 
-def test_default_limits_find_most_of_it() -> None:
-    cases = [Case(seed) for seed in range(9)]
-    found = [case.oracle(OracleOptions()).score[0] / case.oracle().score[0] for case in cases]
+def test_default_limits_find_most_of_it(cases: Callable[[int], Case]) -> None:
+    found = [case.oracle(OracleOptions()).score[0] / case.oracle().score[0] for case in map(cases, range(9))]
     assert np.mean(found) > 0.99
 
 
