@@ -136,7 +136,7 @@ def _main(given: Sequence[str]) -> int:
     _open_standard_files()
     quiet, given = _without_quiet(given)
     chosen = next((word for word in given if not word.startswith("-")), "")
-    own = {command.name for command in COMMANDS}
+    own = {command.name: command for command in COMMANDS}
     words = [word for word in given if not word.startswith("-")][:2]
     for old in (" ".join(words), chosen):
         if old in OLD_COMMANDS and (chosen not in own or old != chosen):
@@ -146,7 +146,10 @@ def _main(given: Sequence[str]) -> int:
         print(f"lscfg {chosen}: {fault}", file=sys.stderr)
         return BAD_INPUT
     try:
-        parser = build_parser(COMMANDS if chosen in own else every_command(), chosen)
+        commands = COMMANDS if chosen in own else every_command()
+        if given and given[0] in own:
+            commands = (own[chosen],)  # the others' parsers would take most of the time of a quick command
+        parser = build_parser(commands, chosen)
     except (ImportError, LscfgError) as error:  # a command may need a package that is not installed
         print(f"lscfg {chosen}: {explain(error)[0]}", file=sys.stderr)
         return explain(error)[1]
