@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from composition import MINIMAL
 from estimates import add_loglinear, estimate_mle, hiero_tokens
-from helpers import random_context, rule_table
+from helpers import context_model, random_context, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +33,7 @@ from lscfg.kernel import (
     feature_names,
 )
 from lscfg.model.context import ContextModel, context_items
-from lscfg.model.parameters import OneState, Parameters
+from lscfg.model.parameters import Parameters
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
 OPTIONS = FeatureOptions(names=(*CONTEXT_FEATURES, "ContextComposed"))
@@ -123,17 +123,7 @@ def expected(forest, words, grammar, context):
 
 
 def random_model(folder, seed):
-    """A model of RULES with a random context of most of them and some others, and its parts."""
-    rng = np.random.default_rng(seed)
-    rules = rule_table(RULES)
-    kept = [rule for rule in RULES if rng.random() < 0.8]
-    context = random_context(rule_table([*rng.permutation(kept), "b x ||| B", "b x ||| C"]), seed)
-    one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
-    one.rules[rng.random(len(rules)) < 0.1] = 0
-    tensors = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
-    path = folder / "m"
-    Parameters(rules, tensors, np.ones(2), np.ones(2), {}, one, context).save(path)
-    return path, Parameters.load(path)
+    return context_model(folder, RULES, seed, zeros=0.1)
 
 
 @settings(max_examples=60)

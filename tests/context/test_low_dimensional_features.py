@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from composition import MINIMAL
-from helpers import random_context, random_low_dimensional, rule_table
+from helpers import context_model, rule_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -27,7 +27,7 @@ from lscfg.kernel import (
     feature_names,
 )
 from lscfg.model.context import ContextModel
-from lscfg.model.parameters import OneState, Parameters
+from lscfg.model.parameters import Parameters
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
 OPTIONS = FeatureOptions(names=SENSE_FEATURES)
@@ -129,19 +129,7 @@ def expected(forest, words, grammar, context):
 
 
 def random_model(folder, seed, kind, bag=False):
-    """A model of RULES with a random scorer of most of them and some others, and its parts."""
-    rng = np.random.default_rng(seed)
-    rules = rule_table(RULES)
-    kept = [rule for rule in RULES if rng.random() < 0.8]
-    context = random_context(rule_table([*rng.permutation(kept), "b x ||| B", "b x ||| C"]), seed)
-    context = dataclasses.replace(
-        context, low_dimensional=random_low_dimensional(context.rules, seed, kind, 1 + seed % 3, bag)
-    )
-    one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
-    values = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
-    path = folder / "m"
-    Parameters(rules, values, np.ones(2), np.ones(2), {}, one, context).save(path)
-    return path, Parameters.load(path)
+    return context_model(folder, RULES, seed, kind=kind, window=1 + seed % 3, bag=bag)
 
 
 @settings(max_examples=60)

@@ -85,6 +85,28 @@ def random_scorer(rules: RuleTable, seed: int) -> ContextModel:
     return dataclasses.replace(random_context(rules, seed), low_dimensional=random_low_dimensional(rules, seed))
 
 
+def context_model(
+    folder: Path, texts: list[str], seed: int, zeros: float = 0.0, **scorer: Any
+) -> tuple[Path, Parameters]:
+    """A model of rules with a random context of most of them and two others, and its parts as read.
+
+    Args:
+        zeros: share of the rules that have probability 0 in the model of one state.
+        scorer: arguments of ``random_low_dimensional``; none: no scorer.
+    """
+    rng, rules = np.random.default_rng(seed), rule_table(texts)
+    kept = [rule for rule in texts if rng.random() < 0.8]
+    context = random_context(rule_table([*rng.permutation(kept), "b x ||| B", "b x ||| C"]), seed)
+    if scorer:
+        context = dataclasses.replace(context, low_dimensional=random_low_dimensional(context.rules, seed, **scorer))
+    one = OneState(rng.uniform(0.01, 1, len(rules)), np.array([0.1]))
+    if zeros:
+        one.rules[rng.random(len(rules)) < zeros] = 0
+    values = tuple(rng.uniform(0.1, 1, ((rules.arity == k).sum(), *[2] * (k + 1))) for k in range(3))
+    Parameters(rules, values, np.ones(2), np.ones(2), {}, one, context).save(folder / "m")
+    return folder / "m", Parameters.load(folder / "m")
+
+
 def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
     """Normal weights of all pairs of words."""
     rng, n = np.random.default_rng(seed), len(rules.words)
