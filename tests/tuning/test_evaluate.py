@@ -15,13 +15,14 @@ from helpers import example
 from sacrebleu.metrics import BLEU, CHRF, TER
 
 from lscfg.errors import InputError
+from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.tuning.bleu import bleu, corpus_stats
 from lscfg.tuning.commands import scores as command
 from lscfg.tuning.evaluate import MAX_SAMPLES, Evaluation
 from lscfg.tuning.evaluate import evaluate as evaluate_runs
 from lscfg.tuning.metrics.metric import METRICS
-from lscfg.tuning.sentences import best_and_worst, differences
+from lscfg.tuning.sentences import best_and_worst, differences, write_table
 
 WORDS = [f"w{n}" for n in range(25)]
 
@@ -295,6 +296,13 @@ def test_command_shows_where_systems_differ(corpus, files, tmp_path, capsys):
     assert len(rows) == 301 and {len(row) for row in rows} == {11} and rows[0][-1] == "source"
     assert [int(row[2]) for row in rows[1:151]] == [item.sentence for item in found]
     assert rows[1][6] == systems["good"][found[0].sentence - 1] and rows[1][10] == f"s{found[0].sentence}"
+
+
+def test_a_single_reference_has_no_number(tmp_path):
+    found = {"B": differences(["a b"], ["a c"], [["a c"]])}
+    for references, names in (([["a c"]], ["reference"]), ([["a c"], ["a"]], ["reference 1", "reference 2"])):
+        write_table(tmp_path / "table", "A", found, references)
+        assert read_lines(tmp_path / "table")[0].split("\t")[8:] == names
 
 
 def test_command_example_and_refusals(files, tmp_path):

@@ -139,3 +139,30 @@ def test_what_the_program_learned_is_the_result(tmp_path: Path, monkeypatch: pyt
     result = hosts.host_optimiser("moses-mert", "", [], [], 100)(step_of(pool, {**START, "Unknown": 7.0}))
     assert [result.weights[name] for name in pool.names] == [0.25, -0.5, 1, 2] and result.weights["Unknown"] == 7
     assert np.isclose(result.bleu, corpus_bleu(pool.best_stats(np.array([0.25, -0.5, 1, 2]))))
+
+
+def test_moses_mert_begins_at_twenty_random_points(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(tmp_path, "mert", f'echo "$@" > {tmp_path}/words; echo 1 1 1 1 > weights.txt')
+    monkeypatch.setenv("MOSES_ROOT", str(tmp_path))
+    pool, _ = planted(sentences=3, hypotheses=4, seed=1)
+    hosts.host_optimiser("moses-mert", "", [], [], 100)(step_of(pool, START))
+    assert " -d 4 -n 20 -r 1001 " in (tmp_path / "words").read_text()
+
+
+def test_dpmert_follows_the_best_direction_until_nothing_is_gained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Programs that know one gain: of 2 along the first weight, from the start."""
+    program(tmp_path, "cdec", 'while [ "$1" != -O ]; do shift; done; cat > "$2/0.bin.gz"')
+    program(tmp_path, "mr_dpmert_map", """awk '{print $3 " " $4 "\\t" $2}'""")
+    best = "A=0.5;B=0.25 A=1.0"
+    program(
+        tmp_path,
+        "mr_dpmert_reduce",
+        f"""awk -F '\\t' '{{print $1 ($1 == "{best}" ? "|2|0.5" : "|0|0.25")}}'""",
+    )
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
+    learn = hosts.host_optimiser("cdec-dpmert", tmp_path / "cdec.ini", ["a"], [["x"]], 10)
+    result = learn(step_of(Pool([["x"]]), {"A": 0.5, "B": 0.25}))
+    assert result.weights == {"A": 2.5, "B": 0.25}

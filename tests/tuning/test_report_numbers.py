@@ -10,9 +10,11 @@ from lscfg.errors import InputError
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.metrics.bleu import brevity_penalty
 from lscfg.tuning.report.cost import CostSection
-from lscfg.tuning.report.plots import TuningCurve, tuning_curves
-from lscfg.tuning.report.sampling import _cells
-from lscfg.tuning.report.text import p_equation
+from lscfg.tuning.report.grammars import GrammarsSection
+from lscfg.tuning.report.learning import TuningSection, _weights
+from lscfg.tuning.report.plots import TuningCurve, intervals, spectrum_bars, tuning_curves
+from lscfg.tuning.report.sampling import _cells, _panels
+from lscfg.tuning.report.text import p_equation, p_value
 
 
 def test_the_longest_curve_fills_the_plot():
@@ -68,3 +70,68 @@ def test_a_name_with_half_a_surrogate_pair_is_refused():
         with pytest.raises(InputError, match="is not UTF-8; give another"):
             check_names(None, "A", f"B{chr(code)}")
     check_names("\ud7ff", "\ue000")
+
+
+def test_the_smallest_p_value_of_the_trials_is_a_bound():
+    assert [p_value(value, 99).replace("\u00a0", " ") for value in (0.01, 0.0101, 0.02)] == [
+        "≤ 0.0100",
+        "0.0101",
+        "0.0200",
+    ]
+
+
+def interval_row(name, middle, half):
+    return {"system": name, "test_bleu": middle, "test_bleu_ci": half, "test_bleu_mean": middle, "runs": []}
+
+
+def test_intervals_fill_the_plot():
+    text = str(intervals([interval_row("A", 20.0, 1.5), interval_row("B", 22.0, 2.0)], "A"))
+    bars = re.findall(r'<rect class="ci" x="([\d.]+)" y="[\d.]+" width="([\d.]+)"', text)
+    (a, b) = [(float(x), float(x) + float(width)) for x, width in bars]
+    assert a[0] == 8 and b[1] == pytest.approx(360 - 8, abs=0.1)
+    assert a[1] == pytest.approx(8 + 344 * 3 / 5.5, abs=0.1)
+
+
+def test_intervals_without_width_are_in_the_middle_of_one_bleu():
+    text = str(intervals([interval_row("A", 20.0, 0.0)], "A"))
+    ticks = {float(number): float(x) for x, number in re.findall(r'class="tick" x="([\d.]+)"[^>]*>([\d.]+)<', text)}
+    assert '<circle class="dot" cx="180" ' in text
+    assert ticks[19.6] == pytest.approx(8 + 344 * 0.1, abs=0.1) and ticks[20.4] == pytest.approx(8 + 344 * 0.9, abs=0.1)
+
+
+def test_a_spectrum_is_numbered_from_1():
+    for values, numbers in (([4.0, 2.0, 1.0], ["1", "3"]), ([4.0], ["1"])):
+        assert re.findall(r'y="114"[^>]*>(\d+)<', str(spectrum_bars("A", values))) == numbers
+
+
+def test_chains_of_one_distribution_share_a_panel():
+    """A chain with an initial state only has no panel."""
+    chains = [("a", 2), ("b", 3), ("a", 4), ("c", 1)]
+    items = [{"distribution": name, "chains": [{"log_joint": [-1.0] * n}]} for name, n in chains]
+    assert _panels(items) == [[items[0], items[2]], [items[1]]]
+
+
+def test_bars_of_grammars_are_logarithms():
+    sizes = [(1000, None), (10, 100_000), (0, None)]
+    rows = [
+        {"system": "A", "rules": rules, "effective_rules": effective, "singular_values": None}
+        for rules, effective in sizes
+    ]
+    results = {"systems": rows, "derivations": {"rules": 7, "share": 0.5}}
+    values = GrammarsSection().values(SimpleNamespace(results=results))
+    assert values["sizes"] == pytest.approx([3 / 5, 1, 0]) and values["counts"] == [("rules", 7)]
+
+
+def test_a_system_that_is_not_tuned_has_no_curve():
+    runs = [{"dev_bleu_by_iteration": [20.0, 24.0, 23.0], "tuning_iteration": 2}]
+    rows = [{"system": "A", "dev_bleu": 24.0, "runs": runs}]
+    rows += [{"system": "AGREE", "dev_bleu": 25.0, "runs": [{"dev_bleu_by_iteration": []}]}]
+    report = SimpleNamespace(results={"systems": rows, "baseline": "A"}, content=SimpleNamespace(weights={}))
+    values = TuningSection().values(report)
+    assert values["rows"] == rows[:1] and values["weights"] is None and ">AGREE<" not in str(values["plot"])
+
+
+def test_weights_of_runs_have_four_decimals():
+    table = _weights(SimpleNamespace(weights={"A": [{"lm": 0.123456}, {"lm": -0.5}]}))
+    (row,) = table["rows"]
+    assert row[2] == [{"share": 0.0, "title": "0.1235, −0.5000"}]
