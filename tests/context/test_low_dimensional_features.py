@@ -256,6 +256,16 @@ def test_damaged_scorers(tmp_path, kind, change, name):
             read(tmp_path / "d")
 
 
+@pytest.mark.parametrize("kind", ["mlp", "match"])
+def test_one_hidden_unit_is_a_layer(tmp_path, kind):
+    path, _ = random_model(tmp_path, 8, kind)
+    arrays, metadata = tensors.load(path, "model")
+    arrays |= {f"sense.{name}": arrays[f"sense.{name}"][:1] for name in ("hidden", "hidden_bias", "out")}
+    arrays["sense.rules"] = np.ascontiguousarray(arrays["sense.rules"][:, :1])
+    tensors.save(tmp_path / "d", arrays, metadata)
+    assert len(Model(tmp_path / "d")) == len(Parameters.load(tmp_path / "d").rules)
+
+
 def test_unknown_kind(tmp_path):
     path, _ = random_model(tmp_path, 8, "dot")
     arrays, metadata = tensors.load(path, "model")

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sampling import SMALL, write_corpus
+from sampling import SMALL, PairTrees, forests_of, write_corpus
 
 from lscfg.cli import main
 from lscfg.induce.sampled import checkpoint
 from lscfg.io import tensors
-from lscfg.kernel.sample import CHECKPOINT, TreeSampler
+from lscfg.kernel.sample import CHECKPOINT, SamplerOptions, TreeSampler
 
 
 @pytest.fixture
@@ -109,3 +109,31 @@ def test_random_damage_is_refused_or_does_no_harm(sample, tmp_path, seed):
     tensors.save(folder / "chain.0001", arrays | {name: worse.view(arrays[name].dtype)}, metadata)
     status, grammar = sample("--sweeps", 9, "--checkpoint", folder, "--resume")
     assert status == 1 or grammar == sample("--sweeps", 9)[1] or name in UNSEEN
+
+
+def test_an_edge_that_a_node_lacks_is_refused():
+    """Of nodes outside the tree, too."""
+    pairs = [("a b c d", "p q r s", "0-0 1-1 2-2 3-3")]
+    arrays = TreeSampler(forests_of(pairs), SamplerOptions()).checkpoint()
+    for node, edges in enumerate(PairTrees(pairs[0], 7).edges):
+        for edge in (-1, len(edges)):
+            worse = arrays["edge"].copy()
+            worse[node] = edge
+            with pytest.raises(ValueError, match="belong to another chain"):
+                TreeSampler(forests_of(pairs), SamplerOptions()).restore(arrays | {"edge": worse})
+
+
+def test_a_state_that_is_none_is_refused():
+    """In a rule without tokens; states are the last symbols of rules, -1 to -2 here."""
+    pairs, options = [("a b c d", "p q r s", "0-0 1-1 2-2 3-3")], SamplerOptions(states=2)
+    sampler = TreeSampler(forests_of(pairs), options)
+    for number in range(1, 6):
+        sampler.sweep(number)
+    arrays = sampler.checkpoint()
+    TreeSampler(forests_of(pairs), options).restore(arrays)
+    last = arrays["rules.offsets"][1 + np.flatnonzero(arrays["count"] == 0)[0]] - 1
+    for state in (0, -3):
+        worse = arrays["rules.symbols"].copy()
+        worse[last] = state
+        with pytest.raises(ValueError, match="belong to another chain"):
+            TreeSampler(forests_of(pairs), options).restore(arrays | {"rules.symbols": worse})

@@ -126,6 +126,16 @@ def test_cuts_by_type_have_the_exact_distribution(pairs, options):
     assert sampler.state().types_moved > 12_000
 
 
+def test_only_cuts_of_several_nodes_are_drawn_by_type():
+    pair = ("a b c", "p q r", "0-0 1-1 2-2")
+    for pairs in ([pair], [pair] * 2):
+        sampler = TreeSampler(forests_of(pairs), SamplerOptions(moves="type"))
+        for number in range(1, 11):
+            sampler.sweep(number)
+        state = sampler.state()
+        assert state.cuts_drawn > 0 and (state.types_drawn > 0) == (len(pairs) > 1)
+
+
 @pytest.mark.parametrize("corrected", [False, True])
 def test_inside_sums_leave_higher_nodes_alone(corrected):
     """Below them the distribution is that of all states in which they are as they are."""

@@ -1,5 +1,6 @@
 """The parser of sentence pairs against an enumeration of all derivations."""
 
+import operator
 from itertools import pairwise
 
 import numpy as np
@@ -360,6 +361,11 @@ def test_counts_are_those_of_all_derivations() -> None:
     for key, (value, n) in found.items():
         assert value == pytest.approx(expected[key], rel=1e-6, abs=1e-9) and n == seen[key], key
     assert seen[("a",), ("x",)] == 4
+    for (source, target), bare in zip(found, arrays["bare"].tolist(), strict=True):  # in the order of their numbers
+        tails = [isinstance(symbol, int) for symbol in source]
+        wordless = all(tails) or all(isinstance(symbol, int) for symbol in target)
+        assert bare == (wordless or any(map(operator.and_, tails, tails[1:])))
+    assert 0 < arrays["bare"].sum() < len(found)
 
 
 def test_rules_of_one_pair_have_no_weight_for_it() -> None:
@@ -477,6 +483,9 @@ def test_the_widest_pair_fits_into_the_masks() -> None:
     ("words", "probability", "fault"),
     [
         ([[0, 9]], [[0.5, 0.5]], "is in no text"),
+        ([[9, 0]], [[0.5, 0.5]], "is in no text"),
+        ([[-2, 0]], [[0.5, 0.5]], "is in no text"),
+        ([[0, -2]], [[0.5, 0.5]], "is in no text"),
         ([[0, 1]], [[float("nan"), 0.5]], "without valid probabilities"),
         ([[0, 1]], [[1.5, 0.5]], "without valid probabilities"),
         ([[0, 1], [0, 1]], [[0.5, 0.5], [0.5, 0.5]], "twice"),

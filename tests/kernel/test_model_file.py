@@ -159,6 +159,23 @@ def test_damaged_values(model_file, name, value, message):
         Parameters.load(model_file)
 
 
+def test_a_model_without_states_is_refused(model_file):
+    def change(header, data):
+        begin = header["CS"]["data_offsets"][0]
+        header["CS"] |= {"shape": [0], "data_offsets": [begin, begin]}
+
+    with pytest.raises(InputError) as error:
+        Model(rewritten(model_file, change))
+    assert str(error.value) == f"{model_file}: 0 hidden states; 1 to 1024 are possible"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2**62])
+def test_a_header_that_cannot_be_one_is_refused(tmp_path, length):
+    (tmp_path / "m").write_bytes(struct.pack("<Q", length) + b"{")
+    with pytest.raises(InputError, match="not a safetensors file, or cut off in its header"):
+        Model(tmp_path / "m")
+
+
 EDGES = bytes([0, 0x1F, 0x20, 0x7E, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF])
 LEADS = EDGES + bytes([0xE0, 0xE2, 0xE3, 0xED, 0xEF, 0xF0, 0xF4, 0xF5, 0xFF])
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case, random_arpa
 
+from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError
 from lscfg.kernel import Grammar, ParseOptions, Vocab
 from lscfg.kernel.lm import LanguageModel
@@ -189,6 +190,13 @@ def test_limits_are_checked(one_case: Case) -> None:
             search(one_case.forest, one_case.grammar, None, one_case.app_scores, options)
     with pytest.raises(ValueError, match="application scores"):
         search(one_case.forest, one_case.grammar, None, one_case.app_scores[1:], SearchOptions())
+
+
+def test_a_language_model_needs_an_order_an_end_and_a_step() -> None:
+    step = ffi.addressof(lib, "lscfg_ngrams_step")
+    assert step != ffi.NULL
+    for order, end, function in ((0, 0, step), (100, 0, step), (3, -1, step), (3, 0, ffi.NULL)):
+        assert lib.lscfg_lm_new(order, end, function, ffi.NULL) == ffi.NULL
 
 
 def test_not_a_language_model(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from biparsing import make_corpus
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.errors import InputError
+from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.read import read_lines
@@ -23,7 +26,7 @@ from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
 from lscfg.tuning.bleu import SentenceReferences
 from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, FeatureNumbers, Links, border_keys, border_of
-from lscfg.tuning.margin.folds import Fold, FoldedText, Lexicon, Pair
+from lscfg.tuning.margin.folds import Fold, FoldedText, FoldRules, Lexicon, Pair, make_folds
 from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner, _gains
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.margin.system import boundary_model, write_weighed
@@ -324,8 +327,6 @@ def test_a_system_without_language_model_is_refused(system: Path, tmp_path: Path
 
 
 def test_equal_pairs_are_in_one_fold(system: Path, tmp_path: Path) -> None:
-    from lscfg.extract.extractor import RuleInputs
-
     inputs = RuleInputs(system / "f", system / "e", (system / "a",))
     text = FoldedText.read(inputs, MarginSettings(folds=3))
     folds: dict[tuple[str, str], set[int]] = {}
@@ -344,3 +345,34 @@ def test_equal_pairs_are_in_one_fold(system: Path, tmp_path: Path) -> None:
     few, held_out = text.pairs(MarginSettings(folds=3, pairs=40))
     assert (len(few), len(held_out)) == (40, 2) and all(text.source[pair.number] == pair.source for pair in few)
     assert [pair.number for pair in few] == sorted({pair.number for pair in few})
+
+
+def four_pairs(folder: Path) -> RuleInputs:
+    """The first pair twice."""
+    for name, lines in (("f", "aabcd"), ("e", "ppqrs"), ("a", ["0-0"] * 5)):
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    return RuleInputs(folder / "f", folder / "e", (folder / "a",))
+
+
+def test_there_may_be_as_many_folds_as_pairs(tmp_path: Path) -> None:
+    inputs = four_pairs(tmp_path)
+    text = FoldedText.read(inputs, MarginSettings(folds=3, held_out=0.25))
+    assert sorted(text.fold[1:].tolist()) == [0, 1, 2, 3] and text.fold[0] == text.fold[1]
+    with pytest.raises(InputError, match="3 different pairs cannot form 4 folds"):
+        FoldedText.read(inputs, MarginSettings(folds=4, held_out=0.25))
+
+
+def test_a_fold_has_rules_for_its_own_pairs(tmp_path: Path) -> None:
+    text = FoldedText.read(four_pairs(tmp_path), MarginSettings(folds=3, held_out=0.25))
+    pairs, held_out = text.pairs(MarginSettings(folds=3, held_out=0.25))
+    asked: list[str] = []
+
+    def rules(inputs: RuleInputs, _: object) -> None:
+        asked.extend(inputs.wanted or ())
+        raise InterruptedError
+
+    made = FoldRules(SimpleNamespace(rules=rules), None, 2)  # type: ignore[arg-type]
+    with pytest.raises(InterruptedError):
+        make_folds(text, [*pairs, *held_out], made, DecoderConfig((Path("g"),)), {}, tmp_path, Vocab(), 1)
+    own = [line for line, fold in zip(text.source, text.fold.tolist(), strict=True) if fold == 0]
+    assert sorted(asked) == sorted(own)

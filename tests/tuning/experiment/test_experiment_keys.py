@@ -582,3 +582,5 @@ def test_keys_of_evaluation_and_report(doubles):
     assert json.loads(made[2].sentences.read_text()) == {"charts": [1], "trees": []}
     assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2
+    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS")
+    assert {name: len(runs) for name, runs in content.weights.items()} == dict.fromkeys(tuned, 2)

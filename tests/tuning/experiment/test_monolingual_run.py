@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,8 @@ from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import run_experiment
+from lscfg.tuning.experiment.stage import files_in
+from lscfg.tuning.experiment.steps.expand import Expand
 
 WORDS, SENTENCES, NEW = 8, 120, 3
 
@@ -132,6 +135,20 @@ def test_weights_begin_as_those_of_their_counterparts(done):
     plan = make_plan(read_experiment(done / "run.toml"))
     assert plan.systems["GRAPH"].tuned[0].settings.counterparts["GraphEgivenF"] == "EgivenF"
     assert not plan.systems["HIERO"].tuned[0].settings.counterparts
+
+
+def test_systems_read_the_files_of_their_expansion(tmp_path):
+    write_corpus(tmp_path)
+    (tmp_path / "run.toml").write_text(EXPERIMENT)
+    experiment = read_experiment(tmp_path / "run.toml")
+    system = make_plan(experiment).systems["LATENT"]
+    files = [*files_in(system.model.inputs)]
+    assert [file.stage.name for file in files[2:]] == ["propagate", "phrases", "graph"]
+    columns = experiment.systems["LATENT"].step(Expand).columns(system, SimpleNamespace(json=lambda file: file))
+    assert {key: (file.stage.name, file.name) for key, file in columns.items()} == {
+        "expansion": ("propagate", "statistics.json"),
+        "candidates": ("propagate", "examples.json"),
+    }
 
 
 def test_states_of_new_rules_are_in_the_model(done):

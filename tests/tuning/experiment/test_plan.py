@@ -15,6 +15,7 @@ from lscfg.extract.extractor import DECODE, EXTRACT, EXTRACTORS, SELECT
 from lscfg.settings import settings_of
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import charted_systems, make_plan
+from lscfg.tuning.experiment.stages.decoding import training
 from lscfg.tuning.optimisers import OPTIMISERS
 
 SYSTEMS = """
@@ -398,3 +399,18 @@ def test_old_names_end_with_the_new_one(planned, text, message):
         planned(('grammar = "hiero"\n', text))
     with pytest.raises(InputError, match=r"plan\.toml:\d+: the table grammar is now called minimal$"):
         planned(before="[grammar]\nmax_targets = 3\n")
+
+
+def test_users_of_several_runs_are_numbered(corpus):
+    (corpus / "plan.toml").write_text(TOML.replace("kbest = 20", "kbest = 20\nruns = 2"))
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    assert [plan.users(stage) for stage in plan.systems["MIN"].tuned] == [["MIN run 1"], ["MIN run 2"]]
+
+
+def test_training_is_what_precedes_tuning(corpus):
+    (corpus / "plan.toml").write_text(TOML + SYSTEMS)
+    plan = make_plan(read_experiment(corpus / "plan.toml"))
+    for name, system in plan.systems.items():
+        keys = {stage.key for stage in training(system)}
+        assert {stage.key for stage in (system.rules, system.model) if stage} <= keys, name
+        assert system.tuned[0].key not in keys

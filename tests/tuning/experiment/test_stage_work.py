@@ -1,0 +1,52 @@
+"""Work of single stages on small files, without a run."""
+
+import numpy as np
+import pytest
+from helpers import rule_table, save_model
+from nbest import write_nbest
+
+from lscfg.formats.ini import DecoderConfig, write_ini
+from lscfg.formats.kbest import Hypothesis
+from lscfg.io.json_files import read_json, write_json
+from lscfg.model.parameters import OneState
+from lscfg.tuning.experiment.stages.charts import CHARTS, ChartFiles, ChartSettings, _with_derivations, charts
+from lscfg.tuning.experiment.stages.decoding import DEV
+from lscfg.tuning.experiment.steps.agree import AgreeFiles, AgreeSettings, agree
+
+RULES = "[X] ||| a ||| x ||| F=1\n[X] ||| b [X,1] ||| [X,1] y ||| F=1\n"
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_only_a_model_of_several_states_is_compared_with_one_state(tmp_path, m):
+    table = rule_table(["a ||| x", "b [X,1] ||| [X,1] y"])
+    tensors = [np.ones([m] * (arity + 1)) for arity in table.arity]
+    one = OneState(np.ones(2), np.ones(1))
+    model = save_model(tmp_path / "model", table, tensors, np.ones(m), np.ones(m), one)
+    (tmp_path / "grammar").write_text(RULES)
+    (tmp_path / "test").write_text("b a\n")
+    write_json(tmp_path / "sentences", {"charts": [0], "trees": []})
+    files = ChartFiles(tmp_path / "grammar", model, tmp_path / "sentences", tmp_path / "test")
+    charts(tmp_path, ChartSettings(""), files, 1)
+    found = read_json(tmp_path / CHARTS)
+    (spans,) = found["model"]
+    assert sorted(spans) == [[0, 2, pytest.approx(1)], [1, 2, pytest.approx(1)]]
+    assert found["one state"] == (None if m == 1 else found["model"])
+
+
+def test_derivations_are_recorded(tmp_path):
+    (tmp_path / "grammar").write_text(RULES)
+    write_ini(tmp_path / "cdec.ini", DecoderConfig((tmp_path / "grammar",)))
+    (found,) = _with_derivations(tmp_path / "cdec.ini", ["b a"], {"F": 1.0}, 1)
+    assert found.hypotheses[0].text == "x y" and len(found.derivations) == 1
+
+
+def test_systems_agree_under_the_scale_of_the_best_bleu(tmp_path):
+    """A small scale prefers what is similar to others, a large one what is probable."""
+    scores = {"a b c d e": 0.1, "a b c d f": 0.0, "x y z u v": 1.0}
+    write_nbest(tmp_path / "list", [[Hypothesis(text, {}, score) for text, score in scores.items()]])
+    (tmp_path / "reference").write_text("a b c d e\n")
+    files = AgreeFiles((tmp_path / "list",) * 2, (tmp_path / "reference",))
+    agree(tmp_path, AgreeSettings((1000.0, 0.01, 0.02)), files, 1)
+    found = read_json(tmp_path / DEV)
+    assert found["bleu_by_scale"] == {"1000.0": 0, "0.01": pytest.approx(100), "0.02": pytest.approx(100)}
+    assert (found["scale"], found["bleu"], found["length_ratio"]) == (0.01, pytest.approx(100), 1)
