@@ -11,6 +11,7 @@ from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary
+from lscfg.decode.terms import Term
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, warn_of_weights
@@ -36,6 +37,8 @@ class TranslationSystem:
     """Conversion of text to words and back; None: the system reads and writes words."""
     sha256: str | None = None
     """SHA-256 of ``bundle.json``; None without a bundle."""
+    glossary: tuple[Term, ...] = ()
+    """Terms for every sentence; raw text if the system prepares text, otherwise words."""
 
     def decoder(self) -> EmbeddedDecoder:
         """Opens the decoder in this process, without a cache of sentences; see ``warn_of_weights``.

@@ -109,6 +109,11 @@ class Side:
         _check_length(line)
         return self.finish(self.split(self.clean(line)))
 
+    def join(self, words: str) -> str:
+        """The text of some words within a sentence: without the capital letter of a sentence's beginning."""
+        listed = restore_words(words).split()
+        return plain_spaces(self._tokeniser.decode(listed))
+
     def decode(self, line: str) -> str:
         """The text of a line of words, as a person would write it.
 

@@ -90,12 +90,11 @@ class Application:
         self.system, self.settings, self.draining = system, settings, False
         self._offer = offer or Offer()
         self._dispatcher = Dispatcher(system, pool, settings)
-        self._pair = self._offer.languages
+        self._pair, self._forms = self._offer.languages, None
         if system.preparation is not None:
-            self._pair = LanguagePair(*(side.language for side in system.preparation.sides))
-        self._texts = TextRequests(
-            self._dispatcher, settings, self._pair, system.preparation is not None, self._offer.keys
-        )
+            source, target = system.preparation.sides
+            self._pair, self._forms = LanguagePair(source.language, target.language), (source.unicode, target.unicode)
+        self._texts = TextRequests(self._dispatcher, settings, self._pair, self._forms, self._offer.keys)
         self._routes = ROUTES | (PAGE if self._offer.page else {}) | ({"/report": "GET"} if self._offer.report else {})
         self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request)
 
@@ -192,8 +191,11 @@ class Application:
         if "q" in found:
             return await self._texts.translate(request, found)
         found.pop("api_key", None)
-        query = read_query(found, self.settings, self.system.preparation is not None)
-        sentences = [RequestSentence(f"source[{k}]", text, query.options) for k, text in enumerate(query.texts)]
+        query = read_query(found, self.settings, self._forms)
+        sentences = [
+            RequestSentence(f"source[{k}]", text, query.instructions.options(query.options, k))
+            for k, text in enumerate(query.texts)
+        ]
         translations = await self._dispatcher.translate(request.receive, sentences)
         request.scope["lscfg.notes"]["done"] = f"{len(translations)} sentences"
         return JsonLine({"translations": [one.answer for one in translations]})

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
+from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
 from lscfg.markup.formats import FORMATS
+from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, language_facts
@@ -145,6 +147,66 @@ SUMMARIES = {
 
 _TEXT = {"type": "string"}
 _LIST = {"type": "array", "items": _TEXT}
+_SPAN = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 2, "maxItems": 2}
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_DETAILS = {
+    "type": "object",
+    "properties": {
+        "source_words": _LIST,
+        "source_ranges": {"type": "array", "items": _SPAN},
+        "words": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "text": _TEXT,
+                    "range": _SPAN,
+                    "links": {"type": "array", "items": {"type": "integer", "minimum": 0}},
+                    "unknown": {"type": "boolean"},
+                    "posterior": _SHARE,
+                    "alternatives": {
+                        "type": "array",
+                        "items": {
+                            "type": "object",
+                            "properties": {"span": _SPAN, "text": _TEXT, "posterior": _SHARE},
+                        },
+                    },
+                },
+            },
+        },
+        "posterior": _SHARE,
+    },
+}
+_USED_TERM = {"type": "object", "properties": {"source": _SPAN, "target": _SPAN, "form": _TEXT}}
+_SHORT = {"type": "string", "minLength": 1, "maxLength": LONGEST}
+_INSTRUCTIONS: dict[str, Any] = {
+    "glossary": {
+        "type": "array",
+        "maxItems": MOST_TERMS,
+        "items": {
+            "type": "object",
+            "required": ["source"],
+            "properties": {
+                "source": _SHORT,
+                "target": {"oneOf": [_SHORT, {"type": "array", "items": _SHORT, "maxItems": MOST_FORMS}]},
+                "mode": {"enum": [*MODES], "default": MODES[0]},
+                "match": {"enum": [*MATCHES], "default": MATCHES[0]},
+            },
+            "additionalProperties": False,
+        },
+    },
+    "keep": {"type": "array", "maxItems": MOST_TERMS, "items": _SHORT},
+    "choices": {
+        "type": "array",
+        "maxItems": MOST_CHOICES,
+        "items": {
+            "type": "object",
+            "required": ["span", "target"],
+            "properties": {"span": _SPAN, "target": _SHORT, "sentence": {"type": "integer", "minimum": 0}},
+            "additionalProperties": False,
+        },
+    },
+}
 _ANSWERS: dict[str, Any] = {
     "/translate": {
         "oneOf": [
@@ -163,6 +225,8 @@ _ANSWERS: dict[str, Any] = {
                                 "parsed": {"type": "boolean"},
                                 "unknown": _LIST,
                                 "warnings": _LIST,
+                                "details": _DETAILS,
+                                "terms": {"type": "array", "items": _USED_TERM},
                             },
                         },
                     }
@@ -221,6 +285,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         "derivations": {"type": "boolean", "default": False},
         "details": {"type": "boolean", "default": False},
         "raw": {"type": "boolean"},
+        **_INSTRUCTIONS,
     }
     libre = {
         "q": texts(_TEXT),
@@ -228,6 +293,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         "format": {"enum": ["text", "html"], "default": "text"},
         "alternatives": {"type": "integer", "minimum": 0, "maximum": MOST_ALTERNATIVES, "default": 0},
         "details": {"type": "boolean", "default": False},
+        **_INSTRUCTIONS,
         "secret": {},
     }
 

@@ -14,12 +14,13 @@ from starlette.requests import Request
 
 from lscfg.errors import cut, did_you_mean, quote
 from lscfg.prepare.languages import base_language, same_language
+from lscfg.serve.instructions import INSTRUCTIONS, Forms, Instructions, read_instructions
 from lscfg.serve.query import content_type, json_object, refuse_no_text, switch
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair
 
-KEYS = ("q", "source", "target", "format", "alternatives", "details", "api_key", "secret")
+KEYS = ("q", "source", "target", "format", "alternatives", "details", *INSTRUCTIONS, "api_key", "secret")
 """Keys of a request for translation; LibreTranslate's own page sends the last one, which means nothing here."""
 
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
@@ -46,7 +47,8 @@ class LibreQuery:
     auto: bool
     """The answer names the language of the texts."""
     details: bool
-    """The answer describes each sentence."""
+    """The answer describes each sentence and its words."""
+    instructions: Instructions
 
 
 async def read_content(request: Request) -> dict[str, Any]:
@@ -95,8 +97,13 @@ def check_key(found: Mapping[str, Any], headers: Mapping[str, str], keys: Sequen
         raise RefusalError(403, "the API key is not valid")
 
 
-def read_libre(found: Mapping[str, Any], settings: ServeSettings, pair: LanguagePair) -> LibreQuery:
+def read_libre(
+    found: Mapping[str, Any], settings: ServeSettings, pair: LanguagePair, forms: Forms | None
+) -> LibreQuery:
     """The query of a request with the key ``q``.
+
+    Args:
+        forms: Unicode forms of both sides of the system's preparation; None: the system has none.
 
     Raises:
         RefusalError: the request is malformed, names another language, or exceeds a limit.
@@ -119,9 +126,8 @@ def read_libre(found: Mapping[str, Any], settings: ServeSettings, pair: Language
     alternatives = found.get("alternatives", 0)
     if type(alternatives) is not int or not 0 <= alternatives <= MOST_ALTERNATIVES:
         raise RefusalError(400, f"alternatives must be a whole number from 0 to {MOST_ALTERNATIVES}")
-    return LibreQuery(
-        texts, isinstance(q, list), form == "html", alternatives, source == "auto", switch(found, "details", False)
-    )
+    details, instructions = switch(found, "details", False), read_instructions(found, forms)
+    return LibreQuery(texts, isinstance(q, list), form == "html", alternatives, source == "auto", details, instructions)
 
 
 def check_languages(found: Mapping[str, Any], pair: LanguagePair) -> str:

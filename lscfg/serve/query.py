@@ -11,11 +11,12 @@ from typing import Any
 
 from lscfg.errors import cut, did_you_mean, quote
 from lscfg.json_text import parse_json
+from lscfg.serve.instructions import INSTRUCTIONS, Forms, Instructions, read_instructions
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions
 
-KEYS = ("source", "kbest", "derivations", "details", "raw")
+KEYS = ("source", "kbest", "derivations", "details", "raw", *INSTRUCTIONS)
 
 TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -29,6 +30,7 @@ class Query:
 
     texts: list[str]
     options: TranslationOptions
+    instructions: Instructions
 
 
 def content_type(headers: Mapping[str, str]) -> str:
@@ -48,12 +50,12 @@ def content_type(headers: Mapping[str, str]) -> str:
     return found
 
 
-def read_query(found: Mapping[str, Any], settings: ServeSettings, prepares: bool) -> Query:
+def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms | None) -> Query:
     """The query of a request. Limits come in the order of their costs.
 
     Args:
         found: keys and values of the request.
-        prepares: whether the system has a preparation of raw text.
+        forms: Unicode forms of both sides of the system's preparation; None: the system has none.
 
     Raises:
         RefusalError: the request is no query, or one of its limits is exceeded.
@@ -77,13 +79,15 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, prepares: bool
     options = TranslationOptions(
         _kbest(found.get("kbest"), len(texts), settings.max_translations),
         switch(found, "derivations", False),
-        switch(found, "raw", prepares),
+        switch(found, "raw", forms is not None),
         settings.max_words,
         switch(found, "details", False),
     )
-    if options.raw and not prepares:
+    if options.raw and forms is None:
         raise RefusalError(400, "raw: the system has no preparation of raw text; send words that blanks separate")
-    return Query(texts, options)
+    instructions = read_instructions(found, forms if options.raw else None)
+    instructions.refuse_missing(len(texts))
+    return Query(texts, options, instructions)
 
 
 def json_object(body: bytes) -> dict[str, Any]:

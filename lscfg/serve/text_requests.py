@@ -23,6 +23,7 @@ from lscfg.serve.documents import (
     known_format,
     read_document,
 )
+from lscfg.serve.instructions import Forms, Instructions, read_instructions
 from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, read_content, read_libre
 from lscfg.serve.query import refuse_long_sentence, refuse_no_text
 from lscfg.serve.refusal import JsonLine, RefusalError, json_line
@@ -40,34 +41,40 @@ class TextRequests:
     """Answers requests with texts.
 
     Args:
-        raw: the system has a preparation of raw text, so that lines may consist of several sentences.
+        forms: Unicode forms of both sides of the preparation, with which lines may consist of several sentences;
+            None: the system has none.
         keys: keys of which each request must contain one; empty: none is needed.
     """
 
     def __init__(
-        self, dispatcher: Dispatcher, settings: ServeSettings, pair: LanguagePair, raw: bool, keys: Sequence[str]
+        self,
+        dispatcher: Dispatcher,
+        settings: ServeSettings,
+        pair: LanguagePair,
+        forms: Forms | None,
+        keys: Sequence[str],
     ):
-        self._dispatcher, self._settings, self._pair = dispatcher, settings, pair
-        self._raw, self._keys, self._files = raw, keys, FileStore()
+        self._dispatcher, self._settings, self._pair, self._forms = dispatcher, settings, pair, forms
+        self._raw, self._keys, self._files = forms is not None, keys, FileStore()
 
-    def _options(self, alternatives: int = 0) -> TranslationOptions:
+    def _options(self, alternatives: int = 0, details: bool = False) -> TranslationOptions:
         kbest = alternatives + 1 if alternatives else None
-        return TranslationOptions(kbest, raw=self._raw, max_words=self._settings.max_words)
+        return TranslationOptions(kbest, raw=self._raw, max_words=self._settings.max_words, details=details)
 
     # ---- texts ----
 
     async def translate(self, request: Request, found: Mapping[str, Any]) -> Response:
         """The answer to LibreTranslate's request."""
-        query = read_libre(found, self._settings, self._pair)
+        query = read_libre(found, self._settings, self._pair, self._forms)
         documents = [await self._read(request, text.encode(), ".html") for text in query.texts] if query.html else []
         texts = [text for document in documents for text in document.texts]
         names = [f"q[{k}]" if query.many else "q" for k in range(len(query.texts))]
         if not query.html:
             texts = [self._text(text) for text in query.texts]
         owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
-        sentences = self._sentences(
-            [(names[k], text) for k, text in zip(owners, texts, strict=True)], query.alternatives
-        )
+        options = self._options(query.alternatives, query.details)
+        named = [(names[k], text) for k, text in zip(owners, texts, strict=True)]
+        sentences = self._sentences(named, options, query.instructions)
         if len(sentences) > (most := self._settings.max_sentences):
             raise RefusalError(413, f"{len(sentences)} sentences; at most {most} are allowed in a request")
         if (listed := len(sentences) * (1 + query.alternatives)) > (most := self._settings.max_translations):
@@ -98,18 +105,21 @@ class TextRequests:
     def _text(self, text: str) -> SplitText:
         return SplitText.of(text, self._pair, self._raw, self._settings.max_words)
 
-    def _sentences(self, texts: Sequence[tuple[str, SplitText]], alternatives: int = 0) -> list[RequestSentence]:
+    def _sentences(
+        self, texts: Sequence[tuple[str, SplitText]], options: TranslationOptions, instructions: Instructions
+    ) -> list[RequestSentence]:
         """The sentences of named texts.
 
         Raises:
-            RefusalError: a sentence is above a limit.
+            RefusalError: a sentence is above a limit, or a choice is for none of the sentences.
         """
-        options, found = self._options(alternatives), []
+        found: list[RequestSentence] = []
         for name, text in texts:
             for number, sentence in enumerate(text.sentences, 1):
                 where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
                 refuse_long_sentence(where, sentence, self._settings)
-                found.append(RequestSentence(where, sentence, options))
+                found.append(RequestSentence(where, sentence, instructions.options(options, len(found))))
+        instructions.refuse_missing(len(found))
         return found
 
     # ---- the language ----
@@ -150,7 +160,7 @@ class TextRequests:
         read = await self._read(request, file.data, ending)
         self._check_languages_of(read)
         named = [(f"text {k} of the file", text) for k, text in enumerate(read.texts, 1)]
-        sentences = self._sentences(named)
+        sentences = self._sentences(named, self._options(), read_instructions(found, self._forms))
         request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
         if request.query_params.get("progress") == "1":
             lines = self._progress(request, read, sentences, name, form)

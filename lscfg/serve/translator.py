@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,13 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
-from lscfg.decode.details import sentence_posterior
-from lscfg.errors import LscfgError
+from lscfg.decode.terms import ChosenSpan, Term, find_terms
+from lscfg.errors import InputError, LscfgError
 from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
+from lscfg.serve.shown import GivenTerms, Shown, detail_objects, given_terms
 
 
 class BadSentenceError(LscfgError, ValueError):
@@ -42,6 +42,10 @@ class TranslationOptions:
     """Maximal number of words."""
     details: bool = False
     """Return details of the words of the translation."""
+    terms: tuple[Term, ...] = ()
+    """Glossary of the request, before the glossary of the system."""
+    choices: tuple[ChosenSpan, ...] = ()
+    """Translations of spans of the sentence."""
 
 
 class Answered(NamedTuple):
@@ -67,6 +71,7 @@ class Translator:
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._known = self._decoder.grammar.source_words()
+        self._glossary = system.glossary
         self.rules = len(self._decoder.grammar)
 
     def warm(self) -> None:
@@ -84,17 +89,29 @@ class Translator:
             InputError: a score is not finite.
         """
         words = self._words(text, options)
+        given = self._terms(text, words, options)
         with held_back():  # warnings about the sentence go into the answer
             (found,) = self._decoder.translate(
-                [words], self._weights, options.kbest or 1, self._unique, options.derivations, details=options.details
+                [words],
+                self._weights,
+                options.kbest or 1,
+                self._unique,
+                options.derivations,
+                details=options.details,
+                terms=given.terms,
+                choices=given.choices,
             )
-        best = found.hypotheses[0]
-        answer: dict[str, Any] = {"translation": self._restored(best.text, options), "score": best.score}
+        best, tokens = found.hypotheses[0], words.split()
+        sides = self._sides if options.raw else None
+        shown = Shown.of(text, tokens, best.text, found.terms, given, sides)
+        answer: dict[str, Any] = {"translation": shown.text, "score": best.score}
         if options.raw:
             answer |= {"source_words": words, "words": best.text}
-        tokens = words.split()
         unknown = [word for word in tokens if self._decoder.grammar.vocab.find(word) not in self._known]
-        answer |= {"parsed": not found.unparsed, "unknown": [*dict.fromkeys(unknown)], "warnings": _warnings(found)}
+        warnings = [*_warnings(found), *given.warnings]
+        answer |= {"parsed": not found.unparsed, "unknown": [*dict.fromkeys(unknown)], "warnings": warnings}
+        if options.terms or options.choices or self._glossary:
+            answer["terms"] = shown.terms
         if options.kbest is not None:
             answer["kbest"] = [
                 {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
@@ -103,7 +120,7 @@ class Translator:
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
         if options.details:
-            answer["details"] = _details(found, tokens, {*unknown})
+            answer["details"] = detail_objects(found, shown, {*unknown}, sides)
         return Answered(answer, len(tokens), len(unknown))
 
     def known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
@@ -137,6 +154,21 @@ class Translator:
             raise BadSentenceError(fault)
         return text
 
+    def _terms(self, text: str, words: str, options: TranslationOptions) -> GivenTerms:
+        """The terms and choices of a request and of the system, in words.
+
+        Raises:
+            BadSentenceError: a choice or a term does not fit.
+        """
+        own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
+        terms = (*options.terms, *(self._glossary if own else ()))
+        try:
+            given = given_terms(terms, options.choices, text, words, self._sides if options.raw else None)
+            find_terms(words.split(), (), given.choices)
+        except InputError as error:
+            raise BadSentenceError(str(error)) from None
+        return given
+
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
 
@@ -144,25 +176,6 @@ class Translator:
 def _check_words(text: str, options: TranslationOptions) -> None:
     if (count := len(text.split())) > options.max_words:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
-
-
-def _details(found: Translated, source: list[str], unknown: Container[str]) -> dict[str, Any]:
-    """The details of a translation as JSON; posteriors are the search's, not calibrated."""
-    words = [
-        {
-            "text": word.text,
-            "links": [*word.links],
-            "unknown": any(source[position] in unknown for position in word.links),
-            "posterior": float(f"{word.posterior:.6g}"),
-            "alternatives": [
-                {"span": [*one.span], "text": one.text, "posterior": float(f"{one.posterior:.6g}")}
-                for one in word.alternatives
-            ],
-        }
-        for word in found.details
-    ]
-    posterior = float(f"{sentence_posterior(found.details):.6g}")
-    return {"source_words": source, "words": words, "posterior": posterior}
 
 
 def _has_letters(word: str) -> bool:

@@ -18,7 +18,10 @@ def test_details_of_an_answer(tmp_path: Path) -> None:
     assert {*answer} - {*plain} == {"details"}
     assert json.loads(json.dumps(answer)) == answer  # lists instead of tuples
     details = answer["details"]
-    assert {*details} == {"source_words", "words", "posterior"} and details["source_words"] == ["otra", "casa"]
+    assert {*details} == {"source_words", "source_ranges", "words", "posterior"} and details["source_words"] == [
+        "otra",
+        "casa",
+    ]
     assert answer["unknown"] == plain["unknown"] == ["otra"]
     words = details["words"]
     assert [word["text"] for word in words] == answer["translation"].split()

@@ -1,0 +1,120 @@
+"""Terms and choices of people, in raw text, as words of a system that prepares text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
+from lscfg.errors import InputError, quote
+from lscfg.prepare.clean import clean
+from lscfg.prepare.sides import Side
+
+# Casing depends on the place: a truecaser changes the first word of a sentence, and other words only where their form
+# is unknown. So each text is prepared twice, as a sentence and after another word, and a term matches both.
+
+_BEFORE = "1"
+"""A word before a text, which every tokeniser keeps apart."""
+
+
+@dataclass(frozen=True)
+class PreparedTerms:
+    """Terms in the words of a system."""
+
+    terms: tuple[Term, ...]
+    typed: Mapping[str, str]
+    """The text that a person gave, by the form in words; kept terms are not in it."""
+
+
+def empty_side(term: Term, forms: tuple[str, str]) -> str:
+    """The fault of a term of which the preparation leaves nothing; empty if there is none.
+
+    Args:
+        forms: the Unicode forms of both sides, see ``lscfg.prepare.clean``.
+    """
+    for name, texts, form in (("source", (term.source,), forms[0]), ("target", term.targets, forms[1])):
+        for text in texts:
+            if not clean(text, form):
+                return f"the {name} {quote(text)} is nothing after preparation; give a word with letters or signs"
+    return ""
+
+
+def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str) -> PreparedTerms:
+    """The terms that may occur in a text, as words.
+
+    Args:
+        terms: in raw text.
+        text: raw text of the sentence, in which other terms do not occur.
+
+    Raises:
+        InputError: the words of a term are too many.
+    """
+    found: list[Term] = []
+    typed: dict[str, str] = {}
+    folded = _folded(source, text)
+    for term in terms:
+        if _folded(source, term.source) not in folded:
+            continue
+        forms = {words: form for form in term.targets for words in _variants(target, form)[-1:]}
+        for words, form in forms.items():
+            typed.setdefault(words, form)
+        for words in _variants(source, term.source):
+            found.append(replace(term, source=words, targets=tuple(forms)))
+    return PreparedTerms(tuple(found), typed)
+
+
+def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple[ChosenSpan, ...], dict[str, str]]:
+    """Choices whose targets are words, and the typed text of each.
+
+    Raises:
+        InputError: a target is nothing after preparation.
+    """
+    found: list[ChosenSpan] = []
+    typed: dict[str, str] = {}
+    for span, text in choices:
+        words = _variants(target, text)
+        if not words:
+            raise InputError(f"the target {quote(text)} is nothing after preparation; give a word")
+        typed.setdefault(words[-1], text)
+        found.append(ChosenSpan(span, words[-1]))
+    return tuple(found), typed
+
+
+@lru_cache(1 << 14)
+def _variants(side: Side, text: str) -> tuple[str, ...]:
+    """The words of a text as a sentence, and within a sentence, without duplicates; the last is within a sentence."""
+    whole = side.encode(text)
+    before, _, inner = side.encode(f"{_BEFORE} {text}").partition(" ")
+    variants = (whole, inner if before.endswith(_BEFORE) else whole)
+    return tuple(dict.fromkeys(words for words in variants if words))
+
+
+@lru_cache(1 << 14)
+def _folded(side: Side, text: str) -> str:
+    """The text without blanks and case."""
+    return "".join(side.clean(text).casefold().split())
+
+
+def with_typed(text: str, ranges: Sequence[tuple[int, int]], texts: Iterable[tuple[UsedTerm, str, bool]]) -> str:
+    """A restored translation with the texts of its terms as they were given.
+
+    Restoring guesses capitals and blanks, and the given text replaces the guess. Only a first word in small letters may
+    begin a sentence with a capital, unless the text is kept.
+
+    Args:
+        text: the restored translation.
+        ranges: characters of each of its words.
+        texts: terms of the translation, the text of each as it was given, and whether the text is kept as it is.
+    """
+    places = sorted(
+        ((ranges[one.target[0]][0], ranges[one.target[1] - 1][1], given, kept) for one, given, kept in texts),
+        reverse=True,
+    )
+    for begin, end, given, kept in places:
+        if not kept:
+            given = " ".join(given.split())
+            if given.split()[0].islower() and text[begin : begin + 1].lower() == given[0]:
+                given = text[begin] + given[1:]
+        text = text[:begin] + given + text[end:]
+    return text

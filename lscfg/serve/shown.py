@@ -1,0 +1,155 @@
+"""A translation as people see it: characters of its words, terms as they were typed, and details."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lscfg.decode.derivations import Alternative, Translated
+from lscfg.decode.details import sentence_posterior
+from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
+from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
+from lscfg.errors import quote
+from lscfg.prepare.offsets import Range, word_ranges
+from lscfg.prepare.sides import Side
+
+Sides = tuple[Side, ...]
+"""The source side and the target side of a preparation."""
+
+
+@dataclass(frozen=True)
+class GivenTerms:
+    """Terms and choices for a sentence, in words."""
+
+    terms: tuple[Term, ...] = ()
+    choices: tuple[ChosenSpan, ...] = ()
+    typed: dict[str, str] = field(default_factory=dict)
+    """The text that a person gave for a form in words."""
+    warnings: tuple[str, ...] = ()
+
+
+def given_terms(
+    terms: Sequence[Term], choices: Sequence[ChosenSpan], text: str, words: str, sides: Sides | None
+) -> GivenTerms:
+    """The terms and choices for a sentence.
+
+    Args:
+        text: the sentence.
+        words: its words.
+        sides: of the preparation; None: terms and text are words.
+
+    Raises:
+        InputError: a term has too many words, or a choice none.
+    """
+    if sides is None or not (terms or choices):
+        return GivenTerms(tuple(terms), tuple(choices))
+    source, target = sides
+    chosen, typed = prepared_choices(choices, target)
+    found = prepared_terms(terms, source, target, text)
+    kept, warnings = [], []
+    for term in found.terms:
+        if source.subwords and _inside_word(words.split(), term.source.split()):
+            warnings.append(f"the term {quote(source.join(term.source))} is part of a longer word here and is not used")
+        else:
+            kept.append(term)
+    return GivenTerms(tuple(kept), chosen, {**found.typed, **typed}, tuple(dict.fromkeys(warnings)))
+
+
+def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:
+    """True if the pieces of a term occur within a longer word; scripts without blanks have no such words."""
+    for begin in range(len(pieces) - len(term) + 1):
+        end = begin + len(term)
+        if [*pieces[begin:end]] != [*term]:
+            continue
+        if any(0 < k < len(pieces) and joined(pieces[k - 1], pieces[k]) for k in (begin, end)):
+            return True
+    return False
+
+
+def joined(before: str, after: str) -> bool:
+    """True if two texts next to each other are parts of one word, as blanks separate words."""
+    ends = before[-1:], after[:1]
+    return all(sign.isalnum() and sign < WITHOUT_BLANKS for sign in ends)
+
+
+WITHOUT_BLANKS = "\u0e00"
+"""Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A translation as it is shown."""
+
+    text: str
+    """The restored translation, or its words."""
+    source_words: list[str]
+    source_ranges: list[Range]
+    """Characters of the words of the sentence."""
+    ranges: list[Range]
+    """Characters of the words of the translation."""
+    terms: list[dict[str, Any]]
+    """Hard terms and choices in the translation, as JSON."""
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        words: list[str],
+        translation: str,
+        used: Sequence[UsedTerm],
+        given: GivenTerms,
+        sides: Sides | None,
+    ) -> Shown:
+        """The translation of a sentence with the terms as they were typed.
+
+        Args:
+            text: the sentence; words: its words.
+            translation: words of the translation.
+        """
+        target = translation.split()
+        places = word_ranges(words, text)
+        shown = sides[1].decode(translation) if sides else translation
+        ranges = word_ranges(target, shown)
+        kept = {term.source for term in given.terms if term.mode == "keep"}
+        typed = []
+        for one in used:
+            own = " ".join(words[slice(*one.source)])
+            keep = own in kept and one.form == own
+            before = text[places[one.source[0]][0] : places[one.source[1] - 1][1]]
+            typed.append((one, before if keep else given.typed.get(one.form, one.form), keep))
+        if sides and typed:
+            shown = with_typed(shown, ranges, typed)
+            ranges = word_ranges(target, shown)
+        terms = [{"source": [*one.source], "target": [*one.target], "form": form} for one, form, _ in typed]
+        return cls(shown, words, places, ranges, terms)
+
+
+def detail_objects(found: Translated, shown: Shown, unknown: Container[str], sides: Sides | None) -> dict[str, Any]:
+    """The details of a translation as JSON; posteriors are the search's, not calibrated."""
+
+    def alternative(one: Alternative) -> dict[str, Any]:
+        text = sides[1].join(one.text) if sides else one.text
+        return {"span": [*one.span], "text": text, "posterior": _rounded(one.posterior)}
+
+    words = [
+        {
+            "text": word.text,
+            "range": [*place],
+            "links": [*word.links],
+            "unknown": any(shown.source_words[position] in unknown for position in word.links),
+            "posterior": _rounded(word.posterior),
+            "alternatives": [alternative(one) for one in word.alternatives],
+        }
+        for word, place in zip(found.details, shown.ranges, strict=True)
+    ]
+    return {
+        "source_words": shown.source_words,
+        "source_ranges": [[*place] for place in shown.source_ranges],
+        "words": words,
+        "posterior": _rounded(sentence_posterior(found.details)),
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -1,0 +1,182 @@
+"""Glossary, kept words and choices of requests, and the characters of words in answers."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from little_experiment import run_lscfg
+from services import little_preparation
+
+pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+
+from asgi import Client
+from decoders import WEIGHTS, small_config
+
+from lscfg.bundle.system import TranslationSystem
+from lscfg.decode.terms import ChosenSpan, Term
+from lscfg.prepare.record import Record
+from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS, read_instructions
+from lscfg.serve.refusal import RefusalError
+from lscfg.serve.translator import TranslationOptions, Translator
+
+JSON = {"content-type": "application/json"}
+
+
+@pytest.fixture(scope="module")
+def client(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Client:
+    folder = tmp_path_factory.mktemp("raw")
+    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    return Client(folder / "bundle")
+
+
+@pytest.fixture(scope="module")
+def words(bundle: Path) -> Client:
+    """A system without a preparation."""
+    return Client(bundle)
+
+
+def answers(client: Client, **query: Any) -> list[dict[str, Any]]:
+    found = client.post("/translate", query)
+    assert found.status_code == 200, found.text
+    return found.json()["translations"]
+
+
+def test_terms_in_raw_text_are_prepared_and_restored(client: Client) -> None:
+    entry = {"source": "roja", "target": ["crimson", "Ruby Red"]}
+    (found,) = answers(client, source="La casa roja", glossary=[entry])
+    assert "crimson" in found["translation"] and found["terms"][0]["source"] == [2, 3]
+    (found,) = answers(client, source="La casa roja", glossary=[{"source": "la casa", "target": "Ruby Red"}])
+    ((begin, end),) = (one["target"] for one in found["terms"])
+    assert end - begin == 2 and found["translation"].split()[begin:end] == ["Ruby", "Red"]
+    (found,) = answers(client, source="una flor", glossary=[{"source": "casa", "target": "hut"}])
+    assert found["translation"] == "A flower" and found["terms"] == []
+
+
+def test_a_term_in_small_letters_begins_a_sentence_with_a_capital(client: Client) -> None:
+    (found,) = answers(client, source="una flor", glossary=[{"source": "una flor", "target": "blossoms"}])
+    assert found["translation"] == "Blossoms"
+    (found,) = answers(client, source="una flor", glossary=[{"source": "UNA FLOR", "target": "x", "match": "nocase"}])
+    assert found["translation"] == "X"
+
+
+def test_kept_words_are_the_bytes_of_the_text(client: Client) -> None:
+    (found,) = answers(client, source="casa iPhone roja", keep=["casa", "iPhone"])
+    for word in ("casa", "iPhone"):
+        assert word in found["translation"]
+    assert [one["form"] for one in found["terms"]] == ["casa", "iPhone"]
+    (found,) = answers(client, source="una casa", glossary=[{"source": "una casa", "mode": "keep"}])
+    assert found["translation"] == "una casa"
+
+
+def test_soft_terms_compete(client: Client) -> None:
+    (plain,) = answers(client, source="la flor")
+    (found,) = answers(client, source="la flor", glossary=[{"source": "flor", "target": "zz", "mode": "soft"}])
+    assert found["terms"] == [] and found["translation"] in (plain["translation"], "The zz")
+
+
+def test_choices_belong_to_a_sentence(client: Client) -> None:
+    chosen = [{"span": [1, 2], "target": "Home"}, {"span": [0, 1], "target": "that", "sentence": 1}]
+    first, second = answers(client, source=["la casa", "la casa"], choices=chosen, details=True)
+    assert first["translation"] == "The Home" and second["translation"] == "That house"
+    ranges = [one["range"] for one in second["details"]["words"]]
+    assert [second["translation"][i:j] for i, j in ranges] == ["That", "house"]
+
+
+def test_texts_of_many_sentences_take_all_instructions(client: Client) -> None:
+    sent = {"q": "la casa\nuna flor", "keep": ["flor"], "choices": [{"span": [1, 2], "target": "hut"}]}
+    assert client.post("/translate", sent).json()["translatedText"] == "The hut\nA flor"
+    found = client.post("/translate", {"q": "la casa\n\n la flor", "details": True}).json()
+    rows = [row for row in found["sentences"] if row["source"]]
+    for row in rows:
+        details = row["details"]
+        assert [row["source"][i:j] for i, j in details["source_ranges"]] == row["source"].split()
+        assert [row["translation"][i:j].lower() for i, j in (one["range"] for one in details["words"])] == [
+            one["text"] for one in details["words"]
+        ]
+    form = {"keep": json.dumps(["la"]), "glossary": '[{"source": "casa", "target": "hut"}]'}
+    made = client("POST", "/translate_file?download=1", files={"file": ("a.txt", b"la casa")}, data=form)
+    assert made.text == "la hut"
+
+
+def test_alternatives_are_text_within_a_sentence(tmp_path: Path) -> None:
+    record = Record.read(little_preparation(tmp_path))
+    config = small_config(tmp_path)
+    with (tmp_path / "grammar").open("a") as file:
+        file.write("[X] ||| la casa ||| the Rome house ||| P=1\n")
+    translator = Translator(TranslationSystem("small", config, WEIGHTS, tmp_path / "weights", record))
+    options = TranslationOptions(max_words=9, raw=True, details=True)
+    found = translator("La casa", options).answer
+    assert found["translation"] == "The house"
+    alternatives = found["details"]["words"][0]["alternatives"]
+    assert [(one["span"], one["text"]) for one in alternatives] == [([0, 2], "the Rome house")]
+    choices = (ChosenSpan((0, 2), "the Rome house"),)
+    assert translator("La casa", replace(options, choices=choices)).answer["translation"] == "The Rome house"
+
+
+def test_a_system_of_words_takes_words(words: Client) -> None:
+    (found,) = answers(words, source="la casa", glossary=[{"source": "casa", "target": "Big Hut"}], details=True)
+    assert found["translation"] == "the Big Hut"
+    assert [one["range"] for one in found["details"]["words"]] == [[0, 3], [4, 7], [8, 11]]
+    sent = {"source": "la casa", "glossary": [{"source": "casa", "target": "[X]"}]}
+    refused = words.post("/translate", sent)
+    assert refused.status_code == 400 and refused.json()["error"].startswith("glossary[0]: '[X]'")
+
+
+ENTRY = {"source": "a", "target": "b"}
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "message"),
+    [
+        ({"glossary": {}}, 400, "glossary must be a list"),
+        ({"glossary": "x"}, 400, "glossary must be a list"),
+        ({"keep": [3]}, 400, r"keep\[0\] must be a text"),
+        ({"keep": [" \u200b"]}, 400, r"keep\[0\]: "),
+        ({"keep": ["x"] * (MOST_TERMS + 1)}, 413, "keep has 1001 entries; at most 1000"),
+        ({"keep": ["x"] * 600, "glossary": [ENTRY] * 600}, 413, "1200 entries of glossary and keep"),
+        ({"glossary": [ENTRY, 1]}, 400, r"glossary\[1\] must be an object such as"),
+        ({"glossary": [{**ENTRY, "moed": "hard"}]}, 400, r"glossary\[0\]: no key 'moed' \(did you mean mode\?\)"),
+        ({"glossary": [{**ENTRY, "mode": "firm"}]}, 400, r"glossary\[0\]\.mode must be hard or soft or keep"),
+        ({"glossary": [{**ENTRY, "match": 1}]}, 400, r"glossary\[0\]\.match must be exact or nocase"),
+        ({"glossary": [{"target": "b"}]}, 400, r"glossary\[0\]\.source must be a text"),
+        ({"glossary": [{"source": "a"}]}, 400, r"glossary\[0\]: the term 'a' has no target"),
+        ({"glossary": [{**ENTRY, "mode": "keep"}]}, 400, r"glossary\[0\]: the term 'a' is kept and takes no target"),
+        ({"glossary": [{"source": "a", "target": ["b", "\u200b"]}]}, 400, r"glossary\[0\]: the target .* nothing"),
+        ({"glossary": [{"source": "a", "target": ["b"] * 17}]}, 400, r"glossary\[0\]\.target has 17 texts"),
+        ({"glossary": [{"source": "a" * (LONGEST + 1), "target": "b"}]}, 400, r"glossary\[0\]\.source has 201 char"),
+        ({"glossary": [{"source": "a\ud800", "target": "b"}]}, 400, r"glossary\[0\]\.source contains half"),
+        ({"glossary": [{"source": "a\nb", "target": "b"}]}, 400, r"glossary\[0\]\.source contains a NUL .* line break"),
+        ({"glossary": [{"source": "a " * 21, "target": "b"}]}, 400, r"glossary\[0\]: the source .* has 21 words"),
+        ({"choices": [{"span": [0, 9], "target": "x"}]}, 400, r"source\[0\]: the choice \[0, 9\] is not a span"),
+        ({"choices": [{"span": [1, 1], "target": "x"}]}, 400, r"choices\[0\]\.span must be"),
+        ({"choices": [{"span": [True, 2], "target": "x"}]}, 400, r"choices\[0\]\.span must be"),
+        ({"choices": [{"span": [0, 1], "target": " "}]}, 400, r"choices\[0\]\.target is empty"),
+        ({"choices": [{"span": [0, 1], "target": "\u200b"}]}, 400, r"source\[0\]: the target .* is nothing"),
+        ({"choices": [{"span": [0, 1], "target": "x", "sentence": 1}]}, 400, "choices: no sentence 1"),
+        ({"choices": [{"span": [0, 1], "target": "x", "sentence": -1}]}, 400, r"choices\[0\]\.sentence must be"),
+        (
+            {"choices": [{"span": [1, 2], "target": "x"}, {"span": [0, 2], "target": "y"}]},
+            400,
+            r"choices\[0\]: the span \[1, 2\] overlaps the span \[0, 2\]",
+        ),
+        ({"choices": [{"span": [0, 1], "target": "x"}] * (MOST_CHOICES + 1)}, 413, "choices has 1001 entries"),
+    ],
+)  # fmt: skip
+def test_refusals_name_the_entry(client: Client, sent: dict[str, Any], status: int, message: str) -> None:
+    content = json.dumps({"source": "la casa", **sent})
+    answer = client("POST", "/translate", content=content, headers=JSON)
+    assert answer.status_code == status and re.match(message, answer.json()["error"]), answer.json()
+
+
+def test_instructions_without_entries_are_none() -> None:
+    assert read_instructions({}, None) == read_instructions({"glossary": "", "keep": []}, ("nfc", "nfc"))
+    found = read_instructions({"glossary": [ENTRY], "choices": [{"span": [0, 1], "target": "x"}]}, None)
+    assert found.terms == (Term("a", ("b",)),) and found.choices == {0: (ChosenSpan((0, 1), "x"),)}
+    with pytest.raises(RefusalError, match="no sentence 0"):
+        found.refuse_missing(0)
