@@ -11,6 +11,7 @@ from lscfg.decode.details import sentence_posterior
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
 from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
 from lscfg.errors import quote
+from lscfg.markup.document import WITHOUT_BLANKS
 from lscfg.prepare.offsets import Range, word_ranges
 from lscfg.prepare.sides import Side
 
@@ -62,23 +63,19 @@ def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:
         end = begin + len(term)
         if [*pieces[begin:end]] != [*term]:
             continue
-        if any(0 < k < len(pieces) and joined(pieces[k - 1], pieces[k]) for k in (begin, end)):
+        if any(0 < k < len(pieces) and _joined(pieces[k - 1], pieces[k]) for k in (begin, end)):
             return True
     return False
 
 
-def joined(before: str, after: str) -> bool:
+def _joined(before: str, after: str) -> bool:
     """True if two texts next to each other are parts of one word, as blanks separate words."""
     ends = before[-1:], after[:1]
     return all(sign.isalnum() and sign < WITHOUT_BLANKS for sign in ends)
 
 
-WITHOUT_BLANKS = "\u0e00"
-"""Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""
-
-
 @dataclass(frozen=True)
-class Shown:
+class ShownTranslation:
     """A translation as it is shown."""
 
     text: str
@@ -100,7 +97,7 @@ class Shown:
         used: Sequence[UsedTerm],
         given: GivenTerms,
         sides: Sides | None,
-    ) -> Shown:
+    ) -> ShownTranslation:
         """The translation of a sentence with the terms as they were typed.
 
         Args:
@@ -125,7 +122,9 @@ class Shown:
         return cls(shown, words, places, ranges, terms)
 
 
-def detail_objects(found: Translated, shown: Shown, unknown: Container[str], sides: Sides | None) -> dict[str, Any]:
+def detail_objects(
+    found: Translated, shown: ShownTranslation, unknown: Container[str], sides: Sides | None
+) -> dict[str, Any]:
     """The details of a translation as JSON; posteriors are the search's, not calibrated."""
 
     def alternative(one: Alternative) -> dict[str, Any]:

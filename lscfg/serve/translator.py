@@ -17,7 +17,7 @@ from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
-from lscfg.serve.shown import GivenTerms, Shown, detail_objects, given_terms
+from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 
 
 class BadSentenceError(LscfgError, ValueError):
@@ -103,7 +103,7 @@ class Translator:
             )
         best, tokens = found.hypotheses[0], words.split()
         sides = self._sides if options.raw else None
-        shown = Shown.of(text, tokens, best.text, found.terms, given, sides)
+        shown = ShownTranslation.of(text, tokens, best.text, found.terms, given, sides)
         answer: dict[str, Any] = {"translation": shown.text, "score": best.score}
         if options.raw:
             answer |= {"source_words": words, "words": best.text}
