@@ -8,6 +8,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from lscfg.extract.decomposition import decompose
+from lscfg.kernel.base import view
 from lscfg.kernel.sample import PhraseForests, SamplerOptions, TreeSampler
 
 ALPHA, MEAN_LENGTH = 5.0, 2.0
@@ -263,6 +264,15 @@ def log_by_bases(rules, alpha, length, base):
     return total
 
 
+def live_trees(sampler):
+    """Edges and cuts in the sampler's memory, where they stay; a copy by ``trees`` takes longer than several sweeps."""
+    if not hasattr(sampler, "live_trees"):
+        v = sampler._view()
+        arrays = view(v.edge, v.n_nodes, np.int32, None), view(v.cut, v.n_nodes, np.uint8, None)
+        sampler.live_trees = tuple(map(np.asarray, arrays))
+    return sampler.live_trees
+
+
 class CorpusTrees:
     """All states of a small corpus with their probabilities."""
 
@@ -294,10 +304,10 @@ class CorpusTrees:
         self.exact = {state: p / total for state, p in self.exact.items() if holds(state)}
 
     def state_of(self, sampler):
-        arrays, at, found = sampler.trees(), 0, []
+        (edge, cut), at, found = live_trees(sampler), 0, []
         for pair in self.pairs:
             end = at + len(pair.edges)
-            found.append(pair.read(arrays["edge"][at:end], arrays["cut"][at:end]))
+            found.append(pair.read(edge[at:end], cut[at:end]))
             at = end
         return tuple(found)
 

@@ -28,6 +28,13 @@ def fitted():
     return lscfg.Pipeline(SOURCE, TARGET, **SMALL).fit()
 
 
+@pytest.fixture(scope="module")
+def worked(tmp_path_factory):
+    """Another one with equal arguments, and its work folder."""
+    folder = tmp_path_factory.mktemp("work") / "w"
+    return lscfg.Pipeline(languages=("ja", "en"), work=folder).set_params(**SMALL).fit(SOURCE, TARGET), folder
+
+
 def test_a_pipeline_translates_and_scores(fitted):
     assert fitted.pairs_["dev"] == 15 and fitted.pairs_["train"] + fitted.pairs_["dev"] <= 150
     output = fitted.translate(NEW)
@@ -37,8 +44,8 @@ def test_a_pipeline_translates_and_scores(fitted):
     assert known["translation"] and known["unknown"] == [] and unknown["unknown"] == ["xyzzy"]
 
 
-def test_equal_arguments_give_equal_files(fitted, tmp_path):
-    other = lscfg.Pipeline(languages=("ja", "en"), work=tmp_path / "w").set_params(**SMALL).fit(SOURCE, TARGET)
+def test_equal_arguments_give_equal_files(fitted, worked, tmp_path):
+    other, work = worked
     fitted.save(tmp_path / "a")
     other.save(tmp_path / "b")
     names = [path.relative_to(tmp_path / "a") for path in (tmp_path / "a").rglob("*") if path.is_file()]
@@ -50,17 +57,20 @@ def test_equal_arguments_give_equal_files(fitted, tmp_path):
         assert decoder.translate(NEW) == fitted.translate(NEW)
     pickled = pickle.dumps(other)
     assert len(pickled) < len(pickle.dumps(fitted)) and pickle.loads(pickled).translate(NEW) == fitted.translate(NEW)
-    (tmp_path / "w" / "bundle" / "bundle.json").write_text("{}")
-    with pytest.raises(InputError, match="has changed since the pipeline was pickled"):
-        pickle.loads(pickled)
+    bundle = work / "bundle" / "bundle.json"
+    before = bundle.read_bytes()
+    bundle.write_text("{}")
+    try:
+        with pytest.raises(InputError, match="has changed since the pipeline was pickled"):
+            pickle.loads(pickled)
+    finally:
+        bundle.write_bytes(before)
 
 
-def test_a_fit_resumes_in_its_work_folder_and_is_quiet_unless_asked(tmp_path, monkeypatch, capfd):
-    settings = SMALL | {"states": 0, "iterations": 1, "work": tmp_path}
-    first = lscfg.Pipeline(SOURCE, TARGET, **settings).fit()
-    assert capfd.readouterr() == ("", "")
+def test_a_fit_resumes_in_its_work_folder_and_shows_progress_if_asked(worked, monkeypatch, capfd):
+    first, work = worked
     monkeypatch.setattr("lscfg.tuning.experiment.cache._measured_here", None)  # no stage is made again
-    again = lscfg.Pipeline(SOURCE, TARGET, **settings, verbose=True).fit()
+    again = lscfg.Pipeline(SOURCE, TARGET, **SMALL, work=work, verbose=True).fit()
     assert again.weights_ == first.weights_
     assert "[lscfg] stage tune" in capfd.readouterr().err and not logging.getLogger("lscfg").level
 
@@ -95,7 +105,7 @@ def test_raw_text_is_prepared_and_restored(tmp_path, capfd):
     assert capfd.readouterr() == (found.out, "")
 
 
-def test_scikit_learn_clones_and_searches(fitted):
+def test_scikit_learn_clones_and_searches(fitted, capfd):
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV
 
@@ -107,6 +117,7 @@ def test_scikit_learn_clones_and_searches(fitted):
     split = [([*range(75)], [*range(75, 150)])]
     found = GridSearchCV(plain, {"states": [0]}, cv=split, error_score="raise", refit=False).fit(SOURCE, TARGET)
     assert found.best_score_ > 0 and found.best_params_ == {"states": 0}
+    assert capfd.readouterr() == ("", "")  # quiet unless asked
 
 
 def test_its_description_is_one_line():
