@@ -31,17 +31,19 @@ def random_problem(seed, full=False):
 
 def by_loops(walk, lists, labelled, similar, target, before):
     """One step of Eq. 5.5 over dictionaries, not normalised."""
-    walk, similar = walk.toarray(), similar.toarray().tolist()
+    walk, similar = walk.toarray().tolist(), similar.toarray().tolist()
     rows = [dict(zip(lists[f].indices.tolist(), before[f].tolist(), strict=True)) for f in range(lists.shape[0])]
     after = []
     for f in np.flatnonzero(~labelled):
         for e in rows[f]:
             total = 0.0
-            for j in np.flatnonzero(walk[f]):
+            for j, step in enumerate(walk[f]):
+                if not step:
+                    continue
                 whole = sum(similar[e][other] for other in (rows[j] if target == "list" else range(len(similar))))
                 for other, probability in rows[j].items():
                     if whole:
-                        total += walk[f, j] * similar[e][other] / whole * probability
+                        total += step * similar[e][other] / whole * probability
             after.append(total)
     return np.array(after)
 
