@@ -171,8 +171,8 @@ class SentenceDecoder:
         indptr, indices, values = self.grammar.features()
         mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
         size = len(self.grammar)
-        self._rule_penalty = np.full(size + EXTRA_RULES, np.nan)  # target words of a rule are counted at its first use
-        self._rule_penalty[size:] = 0
+        self._rule_penalty = np.zeros(size + EXTRA_RULES)
+        self._rule_penalty[:size] = WORD_PENALTY * self.grammar.target_lengths()
         self._rule_penalty[size + PASS] = WORD_PENALTY
         # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
         indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
@@ -241,10 +241,7 @@ class SentenceDecoder:
 
     def _penalties(self, rules: np.ndarray) -> np.ndarray:
         """WordPenalty of rules of the grammar and of extra rules."""
-        new = np.unique(rules)
-        for rule in new[np.isnan(self._rule_penalty[new])].tolist():
-            self._rule_penalty[rule] = WORD_PENALTY * sum(symbol >= 0 for symbol in self.grammar.tgt(rule))
-        return np.asarray(self._rule_penalty[rules])
+        return self._rule_penalty.take(rules)
 
     def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
         """The provider's features of a forest without rules of a layer."""
@@ -267,7 +264,7 @@ class SentenceDecoder:
             InputError: a score is not finite.
         """
         assert sentence.forest is not None
-        scores = np.asarray(rule_scores[sentence.rows])
+        scores = rule_scores.take(sentence.rows)
         with np.errstate(over="ignore", invalid="ignore"):
             if self._penalty_column is not None:
                 scores += weights[self._penalty_column] * sentence.penalties

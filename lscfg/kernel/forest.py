@@ -175,6 +175,12 @@ class Grammar:
         symbols = lib.lscfg_grammar_tgt(self._pointer, rule, length)
         return ffi.unpack(symbols, length[0]) if length[0] else []
 
+    def target_lengths(self) -> np.ndarray:
+        """Returns the number of words on the target side of each rule, int32 [size]."""
+        counts = np.empty(len(self), np.int32)
+        lib.lscfg_grammar_target_lengths(self._pointer, ffi.from_buffer("int32_t[]", counts))
+        return counts
+
     def links(self, rule: int) -> list[tuple[int, int]]:
         """Returns the word links of the rule's line: pairs of places on the source and the target side, from 0."""
         self._check(rule)

@@ -109,6 +109,14 @@ const int32_t *lscfg_grammar_tgt(const lscfg_grammar *g, int32_t rule, int32_t *
   return g->symbols.data + g->rules.data[rule].tgt;
 }
 
+void lscfg_grammar_target_lengths(const lscfg_grammar *g, int32_t *counts) {
+  const lscfg_grammar *base = g->base ? g->base : g;
+  for (int64_t r = 0; r < base->rules.size; r++) { /* a target side names each nonterminal exactly once */
+    const grammar_rule *rule = &base->rules.data[r];
+    counts[r] = rule->n_tgt - rule->arity;
+  }
+}
+
 const int32_t *lscfg_grammar_links(const lscfg_grammar *g, int32_t rule, int32_t *n) {
   static const int32_t none[1] = {0};
   g = owner(g, &rule);

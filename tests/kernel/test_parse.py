@@ -5,7 +5,7 @@ import pytest
 from forests import grammar_of, paths
 
 from lscfg.errors import InputError, TooLargeError
-from lscfg.kernel import Grammar, ParseOptions, Vocab, X
+from lscfg.kernel import Grammar, GrammarLayer, ParseOptions, Vocab, X
 
 
 def test_what_looks_like_a_nonterminal_and_is_none_is_a_word():
@@ -30,6 +30,16 @@ def test_features_and_sides():
     assert g.feature_names == ["A", "B", "PhraseModel_0"]
     indptr, indices, values = g.features()
     assert indptr.tolist() == [0, 3, 3] and indices.tolist() == [0, 1, 2] and values.tolist() == [1, -2000, 0.5]
+
+
+def test_words_of_target_sides_are_counted():
+    g = grammar_of("[X] ||| a [X,1] b [X,2] ||| [2] c c [1] d |||\n[X] ||| [X,1] a ||| [1] |||\n[X] ||| a ||| |||\n")
+    assert g.target_lengths().tolist() == [3, 0, 0] == [sum(s >= 0 for s in g.tgt(rule)) for rule in range(len(g))]
+    layer = GrammarLayer(g)
+    layer.add(X, [g.vocab.find("a")], [g.vocab.find("c"), g.vocab.find("d")])
+    layer.finish()
+    assert layer.target_lengths().tolist() == [3, 0, 0]
+    assert grammar_of("").target_lengths().shape == (0,)
 
 
 @pytest.mark.parametrize(

@@ -62,6 +62,8 @@ const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category,
 int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
 const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
+/* Numbers of words on the target sides of all rules, counts[size]; of a layer, those of its base. */
+void lscfg_grammar_target_lengths(const lscfg_grammar *, int32_t *counts);
 /* Word links of a rule, from the fifth field of its line ("0-0 1-2"): n pairs of places, counted from 0 with
  * nonterminals, on the source and the target side. */
 const int32_t *lscfg_grammar_links(const lscfg_grammar *, int32_t rule, int32_t *n);
