@@ -1,4 +1,4 @@
-"""Why the decoder gives another translation: derivations of a given one against enumeration, verdicts, the command."""
+"""Reasons for another translation: derivations of a given one against enumeration, verdicts, the command."""
 
 import itertools
 import json
