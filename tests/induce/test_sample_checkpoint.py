@@ -112,7 +112,7 @@ def test_random_damage_is_refused_or_does_no_harm(sample, tmp_path, seed):
 
 
 def test_an_edge_that_a_node_lacks_is_refused():
-    """Of nodes outside the tree, too."""
+    """Nodes outside the tree included."""
     pairs = [("a b c d", "p q r s", "0-0 1-1 2-2 3-3")]
     arrays = TreeSampler(forests_of(pairs), SamplerOptions()).checkpoint()
     for node, edges in enumerate(PairTrees(pairs[0], 7).edges):
@@ -124,7 +124,7 @@ def test_an_edge_that_a_node_lacks_is_refused():
 
 
 def test_a_state_that_is_none_is_refused():
-    """In a rule without tokens; states are the last symbols of rules, -1 to -2 here."""
+    """A rule without tokens has it; states are the last symbols of rules, -1 to -2 here."""
     pairs, options = [("a b c d", "p q r s", "0-0 1-1 2-2 3-3")], SamplerOptions(states=2)
     sampler = TreeSampler(forests_of(pairs), options)
     for number in range(1, 6):

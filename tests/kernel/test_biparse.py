@@ -1,7 +1,7 @@
 """The parser of sentence pairs against an enumeration of all derivations."""
 
 import operator
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -414,7 +414,15 @@ def test_the_best_derivation_is_a_tree_over_the_pair() -> None:
             assert parent["tails"][edge["slot"]].tolist() == edge["span"][:2].tolist()
         yields = [arrays["rules.symbols"][slice(*arrays["rules.offsets"][r : r + 2])] for r in own["rule"]]
         assert sum((symbols >= 0).sum() for symbols in yields) == len(src.split()) + len(tgt.split())
-        assert set(links[links["visit"] == number]["best"]) <= {0, 1}
+        marked = links[links["visit"] == number]
+        assert set(marked["best"]) <= {0, 1}
+        within = set()  # pairs of words of one rule
+        for index in np.flatnonzero(edges["visit"] == number):
+            words = [set(range(*side)) for side in edges["span"][index].reshape(2, 2)]
+            for below in edges["span"][edges["parent"] == index]:
+                words = [side - set(range(*span)) for side, span in zip(words, below.reshape(2, 2), strict=True)]
+            within |= set(product(*words))
+        assert set(marked[marked["best"] > 0][["source", "target"]].tolist()) <= within
     assert arrays["expected"].sum() == pytest.approx(visits.rules()[0]["expected"].sum())
     words = arrays["lexicon.words"]
     n_source = sum(len(src.split()) for src, _ in pairs)

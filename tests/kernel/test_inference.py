@@ -76,6 +76,27 @@ def test_equals_enumeration(tmp_path, m, signed, glue):
         assert abs(result.nodes[-1] - 1) < 1e-12
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_marginals_where_nodes_have_no_value_equal_enumeration(tmp_path, seed):
+    """Some tensors are 0, so some nodes lack an inside or an outside value."""
+    _, grammar, tensors, root = build(tmp_path, 2, seed, False)
+    rng = np.random.default_rng(seed)
+    tensors = {rule: tensor * (rng.random() < 0.6) for rule, tensor in tensors.items()}
+    made = [tensors[rule] for rule in range(len(grammar))]
+    model = Model(save_model(tmp_path / "zeros", rule_table(RULES), made, root, tensors[len(grammar) + 2]))
+    binding, possible = Binding(model, grammar), 0
+    for sentence in ("b a b", "a c b", "b a c a", "a b a b", "b c a c b"):
+        forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(100, False, 2, X))
+        brute, marginals = Brute(forest, grammar, tensors, root), np.zeros(forest.n_apps)
+        for apps in derivations(forest):
+            marginals[apps] += brute.value(apps)
+        at_root = forest.edge_head[forest.app_edge] == forest.n_nodes - 1
+        if marginals.any():
+            possible += 1
+            assert binding.infer(forest).apps == pytest.approx(marginals / marginals[at_root].sum(), abs=1e-12)
+    assert possible > 0
+
+
 @pytest.mark.parametrize(("signed", "glue"), [(False, False), (False, True), (True, False)])
 def test_states_of_nodes_equal_enumeration(tmp_path, signed, glue):
     model, grammar, tensors, root = build(tmp_path, 3, 3, signed)
@@ -211,6 +232,9 @@ def test_a_term_of_zero_hides_no_small_one(tmp_path):
     forest = grammar.parse(grammar.vocab.add_line("a b c"), ParseOptions(10, False, 0, X))
     found = Binding(Model(tmp_path / "m"), grammar).infer(forest)
     assert found.sign == 1 and found.log_g == pytest.approx(np.log(2e-200) + np.log(1e-200), rel=1e-12)
+    forest = grammar.parse(grammar.vocab.add_line("a b c a b c"), ParseOptions(10, False, 0, X))
+    found = Binding(Model(tmp_path / "m"), grammar).infer(forest)  # with such terms side by side
+    assert found.log_g == pytest.approx(np.log(42) + 4 * np.log(1e-200), rel=1e-12)  # trees of six leaves
 
 
 def test_forest_of_another_grammar_is_refused(tmp_path):

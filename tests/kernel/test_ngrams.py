@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from searches import LM_WEIGHT, OOV_WEIGHT, Case, random_arpa
 
+from lscfg._kernel import ffi, lib
 from lscfg.kernel import Forest, Grammar, ParseOptions, Vocab
 from lscfg.kernel import lm as models
 from lscfg.kernel.search import KBest, SearchOptions, search
@@ -123,6 +124,18 @@ def test_unusual_models_are_left_to_kenlm(usual: str, unusual: str, tmp_path: Pa
     assert USUAL.count(usual) == 1
     path.write_text(USUAL.replace(usual, unusual), encoding="utf-8", newline="")
     assert is_kenlms(path)
+
+
+def test_context_matters_to_words_that_end_an_n_gram(tmp_path: Path) -> None:
+    """The reach of a word is 1 if the model has an n-gram of a context and the word; no n-gram ends with ``<s>``."""
+    (tmp_path / "arpa").write_text(USUAL, encoding="utf-8")
+    vocab = Vocab()
+    model, found = models._ngrams(tmp_path / "arpa", vocab), []
+    log10p, following, reach = ffi.new("float *"), ffi.new("int32_t *"), ffi.new("int32_t *")
+    for word in ("a", "b", "</s>", "<s>", "unknown"):
+        assert lib.lscfg_ngrams_step(model, lib.LSCFG_LM_NULL, vocab.add(word), log10p, following, reach) == 0
+        found.append(reach[0])
+    assert found == [1, 1, 1, 0, lib.LSCFG_LM_UNKNOWN]
 
 
 def test_a_suffix_that_is_missing_is_left_to_kenlm(tmp_path: Path) -> None:

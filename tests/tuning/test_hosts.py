@@ -152,7 +152,7 @@ def test_moses_mert_begins_at_twenty_random_points(tmp_path: Path, monkeypatch: 
 def test_dpmert_follows_the_best_direction_until_nothing_is_gained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Programs that know one gain: of 2 along the first weight, from the start."""
+    """The programs report one gain, a step of 2 from the start along the first weight."""
     program(tmp_path, "cdec", 'while [ "$1" != -O ]; do shift; done; cat > "$2/0.bin.gz"')
     program(tmp_path, "mr_dpmert_map", """awk '{print $3 " " $4 "\\t" $2}'""")
     best = "A=0.5;B=0.25 A=1.0"
@@ -166,3 +166,14 @@ def test_dpmert_follows_the_best_direction_until_nothing_is_gained(
     learn = hosts.host_optimiser("cdec-dpmert", tmp_path / "cdec.ini", ["a"], [["x"]], 10)
     result = learn(step_of(Pool([["x"]]), {"A": 0.5, "B": 0.25}))
     assert result.weights == {"A": 2.5, "B": 0.25}
+
+
+def test_cdec_mira_reads_the_weights_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A weight that cdec omits is 0."""
+    script = 'while [ "$1" != -D ]; do shift; done; echo "A 2.5" | gzip > "$2/weights.mira-pass1.0.gz"'
+    program(tmp_path, "kbest_cut_mira", script)
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
+    learn = hosts.host_optimiser("cdec-mira", tmp_path / "cdec.ini", ["a"], [["x"]], 10)
+    step = Step(Pool([["x"]]), [[]], {"A": 0.5, "B": 0.25}, 1, (1, 1), lambda: [])
+    assert learn(step).weights == {"A": 2.5, "B": 0.0}

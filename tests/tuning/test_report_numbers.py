@@ -13,7 +13,7 @@ from lscfg.tuning.report.cost import CostSection
 from lscfg.tuning.report.grammars import GrammarsSection
 from lscfg.tuning.report.learning import TuningSection, _weights
 from lscfg.tuning.report.plots import TuningCurve, intervals, spectrum_bars, tuning_curves
-from lscfg.tuning.report.sampling import _cells, _panels
+from lscfg.tuning.report.sampling import _cells, _panel, _panels
 from lscfg.tuning.report.text import p_equation, p_value
 
 
@@ -135,3 +135,12 @@ def test_weights_of_runs_have_four_decimals():
     table = _weights(SimpleNamespace(weights={"A": [{"lm": 0.123456}, {"lm": -0.5}]}))
     (row,) = table["rows"]
     assert row[2] == [{"share": 0.0, "title": "0.1235, −0.5000"}]
+
+
+def test_colours_of_systems_repeat_after_eight():
+    names = [f"S{k}" for k in range(9)]
+    chains = [{"log_joint": [-9.0, -8.0], "types": [3, 4], "tokens": [5, 6]}] * 2
+    panel = _panel(names, [{"systems": [names[k]], "chains": chains} for k in (1, 8)])
+    assert panel["legend"] == [("S1", 1), ("S8", 0)]
+    found = re.findall(r"--c(\d)\)\">.*?<polyline class=\"([a-z ]+)\"", str(panel["plots"][0][1]))
+    assert found == [("1", "line"), ("1", "line more"), ("0", "line"), ("0", "line more")]  # the first chain stands out

@@ -10,7 +10,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.io.json_files import read_json, write_json
 from lscfg.model.parameters import OneState
 from lscfg.tuning.experiment.stages.charts import CHARTS, ChartFiles, ChartSettings, _with_derivations, charts
-from lscfg.tuning.experiment.stages.decoding import DEV
+from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, WEIGHTS, Choice, TunedFiles, choose
 from lscfg.tuning.experiment.steps.agree import AgreeFiles, AgreeSettings, agree
 
 RULES = "[X] ||| a ||| x ||| F=1\n[X] ||| b [X,1] ||| [X,1] y ||| F=1\n"
@@ -41,7 +41,7 @@ def test_derivations_are_recorded(tmp_path):
 
 
 def test_systems_agree_under_the_scale_of_the_best_bleu(tmp_path):
-    """A small scale prefers what is similar to others, a large one what is probable."""
+    """A small scale prefers translations that resemble others, a large scale probable translations."""
     scores = {"a b c d e": 0.1, "a b c d f": 0.0, "x y z u v": 1.0}
     write_nbest(tmp_path / "list", [[Hypothesis(text, {}, score) for text, score in scores.items()]])
     (tmp_path / "reference").write_text("a b c d e\n")
@@ -50,3 +50,15 @@ def test_systems_agree_under_the_scale_of_the_best_bleu(tmp_path):
     found = read_json(tmp_path / DEV)
     assert found["bleu_by_scale"] == {"1000.0": 0, "0.01": pytest.approx(100), "0.02": pytest.approx(100)}
     assert (found["scale"], found["bleu"], found["length_ratio"]) == (0.01, pytest.approx(100), 1)
+
+
+def test_the_first_of_the_best_tunings_is_chosen(tmp_path):
+    tried = [20.0, 24.0, 24.0]
+    for number, bleu in enumerate(tried):
+        (tmp_path / f"w{number}").write_text(f"A {number}\n")
+        write_json(tmp_path / f"h{number}", {"tuning": number})
+        write_json(tmp_path / f"d{number}", {"bleu": bleu, "seconds": 1.5})
+    files = TunedFiles(*(tuple(tmp_path / f"{part}{number}" for number in range(3)) for part in "whd"))
+    choose(tmp_path, Choice((0.0, 0.25, 0.5)), files, 1)
+    assert (tmp_path / WEIGHTS).read_text() == "A 1\n" and read_json(tmp_path / HISTORY) == {"tuning": 1}
+    assert read_json(tmp_path / DEV) == {"bleu": 24.0, "seconds": 4.5, "latent_start": 0.25}
