@@ -49,7 +49,7 @@ def test_settings_are_shown_kept_and_changed(found):
 
 def test_settings_out_of_range_are_refused():
     with pytest.raises(InputError, match="m"):
-        lscfg.Spectral(m=0)
+        lscfg.Spectral(m=-1)
     kept = lscfg.EM(m=3)
     with pytest.raises(InputError):
         kept.set_params(m=-1)

@@ -25,7 +25,7 @@ from lscfg.io.arguments import (
 NO_FILES = {
     "cdec --cdec-root", "context --rules", "estimate --checkpoint", "evaluate --baseline", "evaluate --metrics",
     "grammar --checkpoint", "init --rules", "init --source-language", "init --target-language", "inspect --nearest",
-    "inspect --rule", "inspect --tree", "inspect sentence", "moses --flag", "moses --moses-root",
+    "inspect --rule", "inspect --tree", "inspect --why-not", "inspect sentence", "moses --flag", "moses --moses-root",
     "prepare --source-language", "prepare --target-language", "quick --columns", "quick --languages", "run --data",
     "run --decoder", "run --systems", "serve --cors", "serve --host", "serve --languages", "serve --public-name",
 }  # fmt: skip
