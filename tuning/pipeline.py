@@ -337,7 +337,7 @@ class _Settings(NamedTuple):
             chosen = Chosen.of(ESTIMATORS[DEFAULT_ESTIMATOR], DEFAULT_ESTIMATOR, settings(m=self.states))
             steps[Latent.NAME] = Latent(chosen)
         return Experiment(
-            RawCorpus(source, target),
+            RawCorpus([source], [target]),
             {SYSTEM: System(self.rules, steps)},
             {name: cls() for name, cls in EXTRACTORS.settings().items()},
             prepare=self.prepare,

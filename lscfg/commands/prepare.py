@@ -14,6 +14,7 @@ from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import make_folder, replaced_folder
 from lscfg.io.read import stream_lines
+from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
@@ -24,8 +25,11 @@ from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
+from lscfg.study.health import health_page
 
 TABLE = "prepare"
+
+HEALTH_PAGE = "health.html"
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -41,7 +45,9 @@ def add_arguments(parser: CommandParser) -> None:
     )
     add_output(corpus, "folder to write; needed without --check", type=output_folder("*"), metavar="DIR")
     corpus.add_argument(
-        "--check", action="store_true", help="print the faults of the text and what becomes of them; make no corpus"
+        "--check",
+        action="store_true",
+        help="print the faults of the text and what becomes of them, with -o also into a page; make no corpus",
     )
     for name in ("dev", "test"):
         corpus.add_argument(
@@ -107,6 +113,10 @@ def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> N
     print(health.table(pairs))
     if folder is not None:
         health.write(make_folder(folder), pairs)
+        names = ", ".join(path.name for path in files.corpus)
+        with atomic_write(Path(folder) / HEALTH_PAGE) as file:
+            file.write(health_page(health.facts(pairs), names))
+        log.info(f"wrote {Path(folder) / HEALTH_PAGE}")
 
 
 def _convert(args: argparse.Namespace) -> None:

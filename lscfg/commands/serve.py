@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from lscfg import log
@@ -85,18 +87,34 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: the system cannot be opened, or the address is not available.
     """
-    settings = GivenSettings(args, TABLE).build(TABLE, ServeSettings)
-    place = one_system(args.system, args.config)
+    GivenSettings(args, TABLE).build(TABLE, ServeSettings)  # faults show before the address is taken
+    one_system(args.system, args.config)
     if not 0 <= args.port < 1 << 16:
         raise InputError(f"--port must be 0 to 65535, not {args.port}")
+    with listen(args.address, args.port) as listening:
+        serve_on(listening, args)
+
+
+def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callable[[], None] = lambda: None) -> None:
+    """Serves on a socket until a signal ends the service.
+
+    Args:
+        args: the arguments of the command.
+        started: called when the service accepts connections.
+
+    Raises:
+        InputError: the system cannot be opened.
+    """
+    settings = GivenSettings(args, TABLE).build(TABLE, ServeSettings)
+    place = one_system(args.system, args.config)
     hosts = Hosts(args.address, args.public_name, args.cors)
-    with log_in_thread(), listen(args.address, args.port) as listening, WorkerPool(args.jobs) as pool:
+    with log_in_thread(), WorkerPool(args.jobs) as pool:
         system = open_system(place, args.weights)
         application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):
             log.warning(f"{place}: requests must be prepared text; a bundle of lscfg pack takes raw text")
-        asyncio.run(Server(application, listening).run_until_told())
+        asyncio.run(Server(application, listening, started).run_until_told())
 
 
 def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> Offer:

@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,31 +104,17 @@ class Children:
             Exception: the error of the function.
             WorkerError: the process died.
         """
-        own = str(Path(__file__).resolve().parents[2])
-        path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
         with self._lock:
             if self._closed:
                 raise WorkerError("the work was given up", 0)
-            child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "lscfg.parallel.jobs", str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
-                start_new_session=True,  # hides an interruption at the keyboard, which the caller handles
-            )
+            child = _child()
             self._running.add(child)
         try:
             output, _ = child.communicate(pickle.dumps((job, threads), pickle.HIGHEST_PROTOCOL))
         finally:
             with self._lock:
                 self._running.discard(child)
-        if child.returncode != 0 or not output:
-            how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
-            raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
-        well, result = pickle.loads(output)
-        if not well:
-            raise result
-        return result
+        return job_outcome(child, output)
 
     def close(self) -> None:
         """Ends all processes; their jobs fail."""
@@ -136,6 +122,58 @@ class Children:
             self._closed = True
             for child in self._running:
                 child.terminate()
+
+
+def _child(files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """A process that waits for a job, and inherits open files."""
+    own = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(filter(None, [own, os.environ.get("PYTHONPATH", "")]))
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", "lscfg.parallel.jobs", str(os.getpid())],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, **ONE_THREAD, "PYTHONPATH": path},
+        pass_fds=files,
+        start_new_session=True,  # hides an interruption at the keyboard, which the caller handles
+    )
+
+
+def started_job(job: Job, threads: int, files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
+    """A process at work on a job; ``communicate`` returns what ``job_outcome`` reads.
+
+    Args:
+        files: open file descriptors that the process inherits.
+    """
+    child = _child(files)
+    assert child.stdin is not None
+    try:
+        with child.stdin as stdin:
+            stdin.write(pickle.dumps((job, threads), pickle.HIGHEST_PROTOCOL))
+    except BaseException:
+        child.kill()
+        child.wait()
+        raise
+    child.stdin = None  # closed already
+    return child
+
+
+def job_outcome(child: subprocess.Popen[bytes], output: bytes) -> Any:
+    """The result of a job whose process has ended.
+
+    Args:
+        output: standard output of the process.
+
+    Raises:
+        Exception: the error of the function.
+        WorkerError: the process died.
+    """
+    if child.returncode != 0 or not output:
+        how = f"signal {-child.returncode}" if child.returncode < 0 else f"exit status {child.returncode}"
+        raise WorkerError(f"a worker process died ({how}); is there enough memory?", 0)
+    well, result = pickle.loads(output)
+    if not well:
+        raise result
+    return result
 
 
 def _main() -> None:

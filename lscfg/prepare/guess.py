@@ -10,7 +10,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -69,8 +69,9 @@ class Finding(NamedTuple):
         Args:
             option: where to change it; nothing is shown for a finding that no option changes.
         """
-        cure = f"; change {option}" if self.option else ""
-        return f"{self.what + ':':<10} {self.value} ({self.evidence}{cure})"
+        notes = [self.evidence, f"change {option}" if self.option else ""]
+        shown = "; ".join(filter(None, notes))
+        return f"{self.what + ':':<10} {self.value}" + (f" ({shown})" if shown else "")
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,8 @@ class Given:
 class Guesses:
     """Settings of [prepare] that read the files, and how they were found."""
 
+    files: list[Path] = field(default_factory=list)
+    """The files; each text comes before its translation."""
     settings: dict[str, object] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -105,13 +108,97 @@ class Guesses:
         self.findings.append(Finding(what, value, evidence, option))
 
 
+LAYOUT = ("header", "source_column", "target_column", "source_field", "target_field")
+"""Settings that all tables must share."""
+
+
 def guess(files: Sequence[Path], given: Given) -> Guesses:
-    """Guesses how to read one file of pairs, or a source and its translation.
+    """Guesses how to read files of pairs of one layout, or texts and their translations.
 
     Raises:
-        InputError: a file cannot be read, holds nothing that is known, or has no pair.
+        InputError: a file cannot be read, holds nothing that is known, has no pair, or differs from the first one in
+            its layout; or the names of texts do not show which of them belong together.
     """
-    made = Guesses()
+    if len(files) < 2:
+        return _guess(files, given)
+    looks = [FileBeginning.of(path) for path in files]
+    encoding = _encoding(looks, given)
+    kind = given.format or find_format(looks[:2], encoding).value
+    assert kind is not None
+    parts = [(path,) for path in files] if TEXT_READERS[kind].FILES is None else paired_files(files, kind)
+    if len(parts) == 1:
+        return _guess(files, given)
+    if TEXT_READERS[kind].FILES is None and not given.format:
+        for look in looks[1:]:
+            if (other := find_format([look], encoding).value) != kind:
+                raise InputError(f"is of format {other}, but {files[0]} is of format {kind}; convert one", look.path)
+    first, *others = parts
+    own_encoding = _encoding(looks[:1] if len(first) == 1 else [FileBeginning.of(path) for path in first], given)
+    made = _guess(first, given if own_encoding == encoding else replace(given, encoding=encoding))
+    made.files = [path for part in parts for path in part]
+    own = made.settings
+    languages = str(own["source_language"]), str(own["target_language"])
+    for part in others:
+        found = _guess(part, replace(given, format=kind, encoding=encoding or "utf-8", languages=languages))
+        if any(found.settings.get(name) != own.get(name) for name in LAYOUT):
+            raise InputError(
+                f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or name what both share with"
+                " --columns and --header",
+                part[0],
+            )
+        made.warnings += [warning for warning in found.warnings if warning not in made.warnings]
+        made.pairs += found.pairs
+        made.faults += found.faults
+    kept = [one for one in made.findings if one.what != "pairs"]
+    what = "texts with their translations" if len(first) > 1 else "tables or memories"
+    made.findings = [Finding("files", f"{len(parts):,}", what, ""), *kept]
+    _found_pairs(made)
+    return made
+
+
+def _layout(made: Guesses) -> str:
+    found = {one.what: one.value for one in made.findings}
+    return ", ".join(f"{what} {found[what]}" for what in ("columns", "fields", "header") if what in found)
+
+
+def paired_files(files: Sequence[Path], kind: str) -> list[tuple[Path, Path]]:
+    """Texts with their translations, by names that differ in a language only; two files are a pair in any case.
+
+    The language of the first file is the source language.
+
+    Raises:
+        InputError: a name has no language, or no other name differs from it in the language only.
+    """
+    if len(files) == 2:
+        return [(files[0], files[1])]
+    found: dict[tuple[str, ...], dict[str, Path]] = {}
+    source = ""
+    for path in files:
+        parts = re.split(r"[^\w]+|_", str(path))
+        number = next((k for k in reversed(range(len(parts))) if k >= len(parts) - 3 and _code(parts[k])), None)
+        if number is None:
+            raise _unpaired(kind, path)
+        source = source or _code(parts[number])
+        texts = found.setdefault((*parts[:number], *parts[number + 1 :]), {})
+        if texts.setdefault(_code(parts[number]), path) != path:
+            raise _unpaired(kind, path)
+    for texts in found.values():
+        if len(texts) != 2 or source not in texts:
+            raise _unpaired(kind, next(iter(texts.values())))
+    return [(texts.pop(source), texts.popitem()[1]) for texts in found.values()]
+
+
+def _unpaired(kind: str, path: Path) -> InputError:
+    what = "subtitles" if kind != TEXT else "a text"
+    return InputError(
+        f"{what} without a translation among the files: name both alike but for the language, such as a.de and a.en",
+        path,
+    )
+
+
+def _guess(files: Sequence[Path], given: Given) -> Guesses:
+    """Guesses how to read one file of pairs, or a source and its translation; see ``guess``."""
+    made = Guesses(files=list(files))
     looks = [FileBeginning.of(path) for path in files]
     if names := [look.compression for look in looks if look.compression]:
         made.found("compressed", ", ".join(dict.fromkeys(names)), "first bytes", "")
@@ -422,7 +509,15 @@ def _count(kind: str, files: Sequence[Path], languages: tuple[str, str], made: G
             made.faults[fault] += 1
         else:
             made.pairs += 1
-    rest = ", ".join(f"{count:,} with {reason}" for reason, count in sorted(made.faults.items()))
     if not made.pairs:
-        raise InputError(f"no pair of sentences{': ' + rest if rest else ''}", files[0])
+        raise InputError(f"no pair of sentences{': ' + _faults(made) if made.faults else ''}", files[0])
+    _found_pairs(made)
+
+
+def _faults(made: Guesses) -> str:
+    return ", ".join(f"{count:,} with {reason}" for reason, count in sorted(made.faults.items()))
+
+
+def _found_pairs(made: Guesses) -> None:
+    rest = _faults(made)
     made.found("pairs", f"{made.pairs:,}", f"left out: {rest}" if rest else "all records", "")

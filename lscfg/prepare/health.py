@@ -57,24 +57,26 @@ class TextFault(NamedTuple):
     title: str
     cure: str = ""
     """The cure, where lscfg does nothing, else the setting that changes the treatment."""
+    change: str = ""
+    """The setting with another value, if a setting changes the treatment."""
 
 
 _HARMLESS = (NUMBERS, NEAR)
 """Faults that are no reason for a warning."""
 
-UNICODE = 'unicode = "none" keeps them'
+UNICODE = 'unicode = "none" keeps them', "unicode=none"
 
 FAULTS: Mapping[str, TextFault] = {
-    ENTITIES: TextFault("HTML entities", UNICODE),
-    MARKUP: TextFault("formatting tags", UNICODE),
-    MOJIBAKE: TextFault("mojibake", UNICODE),
+    ENTITIES: TextFault("HTML entities", *UNICODE),
+    MARKUP: TextFault("formatting tags", *UNICODE),
+    MOJIBAKE: TextFault("mojibake", *UNICODE),
     TAGS: TextFault("tags", "remove them, or translate around them"),
     MISREAD: TextFault(
         "mojibake that cannot be repaired", "UTF-8 was read as another encoding; convert the text again"
     ),
     DAMAGED: TextFault("lost characters", "U+FFFD or private characters; convert the text again"),
     RETURNS: TextFault("carriage returns", "they become blanks; if they end lines, convert them"),
-    HEADER: TextFault("column names", "header = true skips the first line"),
+    HEADER: TextFault("column names", "header = true skips the first line", "header=true"),
     SCRIPT: TextFault("letters of another script", "they may be text of another language"),
     COPY: TextFault("equal sides", "they are not translated"),
     LANGUAGE: TextFault("a side in the language of the other", "they are swapped or not translated"),
@@ -87,12 +89,19 @@ FAULTS: Mapping[str, TextFault] = {
     "too few columns": TextFault("too few columns"),
     "too many columns": TextFault("too many columns"),
     "empty": TextFault("an empty side"),
-    "duplicate": TextFault("an equal earlier pair", "keep_duplicates"),
+    "duplicate": TextFault("an equal earlier pair", "keep_duplicates", "keep_duplicates=true"),
     "held out": TextFault("an equal pair in the dev or test set"),
-    "long": TextFault("long sentences", "max_length"),
-    "ratio": TextFault("very different lengths", "max_ratio"),
+    "long": TextFault("long sentences", "max_length", "max_length=N"),
+    "ratio": TextFault("very different lengths", "max_ratio", "max_ratio=X"),
 }
 """Faults by name, in the order of tables; the last ones are the reasons of ``dropped.tsv``."""
+
+
+def treatment_change(fault: str, done: str) -> str:
+    """The setting that changes the treatment of a fault, with its other value; empty if no setting does."""
+    if fault in DROPPABLE:
+        return f"drop={fault}" if done == KEPT else ""
+    return FAULTS[fault].change if fault in FAULTS and (done != KEPT or fault == HEADER) else ""
 
 
 class Example(NamedTuple):

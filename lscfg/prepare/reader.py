@@ -37,7 +37,7 @@ class TextReader(Kind[SettingsT]):
     """Reads sentence pairs from raw text."""
 
     FILES: int | None = None
-    """The number of files, of which each has one side; None: any number of files with both."""
+    """The number of files of a text, of which each has one side, source first; None: a file has both sides."""
     ENDINGS: tuple[str, ...] = ()
     """Further endings of names that mean this kind; the name of the kind is one always."""
 
@@ -45,6 +45,7 @@ class TextReader(Kind[SettingsT]):
         """Reads all pairs; a record that is no pair has a fault.
 
         Args:
+            files: one file or more, or ``FILES`` files of one text after those of another.
             languages: source and target language, such as en or pt-BR.
 
         Raises:
@@ -73,10 +74,10 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     """The name of the reader of some files: the wanted one, else that of the ending of the first file's name.
 
     Raises:
-        InputError: the reader takes another number of files.
+        InputError: the reader takes pairs of files, and one is missing.
     """
     found = wanted or kind_of_ending(files[0]) or TEXT
-    if (count := TEXT_READERS[found].FILES) and len(files) != count:
+    if (count := TEXT_READERS[found].FILES) and len(files) % count:
         others = ", ".join(f".{name}" for name in TEXT_READERS if TEXT_READERS[name].FILES is None)
         kind = "plain text takes" if found == TEXT else f".{found} takes"
         raise InputError(f"{kind} two files, a source and its translation; one file of both is {others}")

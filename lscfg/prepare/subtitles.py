@@ -45,21 +45,21 @@ class Subtitles(TextReader[EncodedSettings]):
     def read_pairs(
         self, files: Sequence[Path], languages: tuple[str, str], settings: EncodedSettings
     ) -> Iterator[RawPair]:
-        """Reads the subtitles of both languages; cues that overlap for half of the shorter one make a pair.
+        """Reads the subtitles of each film; cues that overlap for half of the shorter one make a pair.
 
         A cue without a counterpart, and a chain of more than four cues of a side, has a fault.
 
         Raises:
             InputError: a file cannot be read or is not in its encoding, or has no times.
         """
-        source, target = (_cues(path, settings) for path in files)
-        for one, other in _groups(source, target):
-            texts = " ".join(cue.text for cue in one), " ".join(cue.text for cue in other)
-            fault = "" if 0 < len(one) <= MOST and 0 < len(other) <= MOST else NO_TRANSLATION
-            if not fault and settings.encoding:
-                fault = decoding_fault(*texts)
-            path, line = (files[0], one[0].line) if one else (files[1], other[0].line)
-            yield RawPair(str(path), line, texts[0], texts[1], fault)
+        for source, target in zip(files[::2], files[1::2], strict=True):
+            for one, other in _groups(_cues(source, settings), _cues(target, settings)):
+                texts = " ".join(cue.text for cue in one), " ".join(cue.text for cue in other)
+                fault = "" if 0 < len(one) <= MOST and 0 < len(other) <= MOST else NO_TRANSLATION
+                if not fault and settings.encoding:
+                    fault = decoding_fault(*texts)
+                path, line = (source, one[0].line) if one else (target, other[0].line)
+                yield RawPair(str(path), line, texts[0], texts[1], fault)
 
 
 def _cues(path: Path, settings: EncodedSettings) -> list[Cue]:

@@ -22,15 +22,15 @@ class PlainText(TextReader[EncodedSettings]):
     def read_pairs(
         self, files: Sequence[Path], languages: tuple[str, str], settings: EncodedSettings
     ) -> Iterator[RawPair]:
-        """Reads a source and a target file.
+        """Reads a source and a target file, or several of each.
 
         Raises:
             InputError: a file cannot be read or is not UTF-8, or one is shorter than the other.
         """
-        source, target = files
-        lines = encoded_lines(source, settings.encoding), encoded_lines(target, settings.encoding)
-        for number, (f, e) in enumerate(zip_longest(*lines), 1):
-            if f is None or e is None:
-                shorter, longer = (source, target) if f is None else (target, source)
-                raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
-            yield RawPair(str(source), number, f, e, decoding_fault(f, e) if settings.encoding else "")
+        for source, target in zip(files[::2], files[1::2], strict=True):
+            lines = encoded_lines(source, settings.encoding), encoded_lines(target, settings.encoding)
+            for number, (f, e) in enumerate(zip_longest(*lines), 1):
+                if f is None or e is None:
+                    shorter, longer = (source, target) if f is None else (target, source)
+                    raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
+                yield RawPair(str(source), number, f, e, decoding_fault(f, e) if settings.encoding else "")

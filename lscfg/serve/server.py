@@ -11,7 +11,7 @@ import resource
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import ceil
 from typing import Any
 
@@ -71,10 +71,14 @@ def most_connections() -> int:
 
 
 class Server(uvicorn.Server):
-    """Serves an application on a socket."""
+    """Serves an application on a socket.
 
-    def __init__(self, application: Application, listening: socket.socket):
-        self._application, self._socket = application, listening
+    Args:
+        started: called when the server accepts connections.
+    """
+
+    def __init__(self, application: Application, listening: socket.socket, started: Callable[[], None] = lambda: None):
+        self._application, self._socket, self._started = application, listening, started
         guard, seconds = application.asgi, application.settings.timeout
         config = ServiceConfig(guard, seconds, most_connections(), guard.note)
         # to read a request, to answer it, to be read
@@ -111,6 +115,7 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         log.info(f"{quote(self._application.system.name)[1:-1]} is served at {self._url()}; SIGTERM ends it")
+        self._started()
 
     def _end(self, serving: asyncio.Task[Any]) -> None:
         """Ends the service: at the first signal after its answers, at the second at once."""

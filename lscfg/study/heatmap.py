@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.errors import InputError
+from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write
 from lscfg.study.markup import Markup, element
+from lscfg.study.page import page
 from lscfg.study.svg import Marginals, heat_map_parts
 
 Chart = np.ndarray | Marginals
@@ -63,6 +65,66 @@ def draw_charts(
         with atomic_write(path) as file:
             file.write(svg)
     return svg
+
+
+INDEX = "index.html"
+
+_INDEX_STYLE = """
+ol { list-style: none; padding: 0; display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(20rem,
+  100%), 1fr)); } li { overflow-wrap: anywhere; } img { display: block; max-width: 100%; max-height: 24rem; }
+a { color: inherit; } p { max-width: 62rem; }
+"""
+
+_INDEX_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' file:"
+
+
+class HeatMapFolder:
+    """A heat map of each sentence of a text, and a page with all of them.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]):
+        self.folder = make_folder(folder)
+        self._items: list[Markup] = []
+
+    def add(self, number: int, words: Sequence[str], marginals: Chart) -> None:
+        """Writes ``NUMBER.svg``, whose cells show their values on hover; sentences without words or spans have none.
+
+        Args:
+            number: number of the sentence, from 0.
+
+        Raises:
+            InputError: the file cannot be written.
+        """
+        sentence = " ".join(words)
+        label = f"{number + 1} {sentence}".strip()
+        if not words or not len(marginals):
+            self._items.append(element("li", f"{label} (no parse)"))
+            return
+        name = f"{number + 1}.svg"
+        draw_charts(words, {"": marginals}, sentence, self.folder / name)
+        picture = element("img", src=name, alt="", loading="lazy")
+        self._items.append(element("li", element("a", label, picture, href=name)))
+
+    def finish(self, model: str) -> Path:
+        """Writes the page, and returns its path."""
+        note = (
+            "Marginal probability that a span of the sentence is a phrase: first word down, last word across. A picture"
+            " opens at full size and shows the value of the cell under the pointer."
+        )
+        text = page(
+            f"Span marginals under {model}",
+            element("p", note),
+            element("ol", *self._items),
+            style=_INDEX_STYLE,
+            policy=_INDEX_POLICY,
+        )
+        path = self.folder / INDEX
+        with atomic_write(path) as file:
+            file.write(text)
+        return path
 
 
 def _by_span(chart: Chart, n: int) -> Marginals:

@@ -11,6 +11,7 @@ from lscfg.decode.derivations import AppliedRule
 from lscfg.io.columns import WIDTH, fit
 from lscfg.study.explain import Choice, Explanation, SpanChoices
 from lscfg.study.markup import Markup, element, joined
+from lscfg.study.page import page
 
 _Key = tuple[str, str, tuple[tuple[int, int], ...]]
 """A rule and its spans, which identify a choice across models."""
@@ -177,27 +178,10 @@ STYLE = """
 .lscfg-explanation dt { font-weight: 600; } .lscfg-explanation dd { margin: 0; }
 """.strip()
 
-PAGE_STYLE = (
-    ":root { color-scheme: light dark; background: #fff; } body { margin: 0 auto; max-width: 70rem; padding: 1rem; "
-    "font-family: system-ui, sans-serif; } h1 { font-size: 1.4rem; line-height: 1.25; } "
-    "@media (prefers-color-scheme: dark) { :root { background: #14181d; color: #e4e8ed; } }"
-)
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-
 
 def explanations_page(explanations: Sequence[Explanation]) -> str:
     """A page that needs no other file."""
-    title = " ".join(explanations[0].words)
-    head = [
-        element("meta", charset="utf-8"),
-        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        element("title", f"{title} – lscfg"),
-        element("style", Markup(PAGE_STYLE)),
-    ]
-    main = element("main", element("h1", title), explanations_html(explanations))
-    return f"<!DOCTYPE html>\n{element('html', element('head', *head), element('body', main), lang='en')}\n"
+    return page(" ".join(explanations[0].words), explanations_html(explanations))
 
 
 def explanations_html(explanations: Sequence[Explanation]) -> Markup:

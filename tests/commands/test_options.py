@@ -364,14 +364,15 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
-        "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --jobs 97 --cluster local:3",
+        "run e.toml -o folder --data data --runs 2 --decoder moses --systems A,B --learning-curve --jobs 97 "
+        "--cluster local:3",
         {"lscfg.tuning.experiment.run.run_experiment": ""},
         {
             "lscfg.tuning.experiment.run.run_experiment": call(
                 "e.toml",
                 "folder",
                 jobs=97,
-                overrides=Overrides(data=Path("data"), runs=2, decoder="moses", systems=["A", "B"]),
+                overrides=Overrides(Path("data"), 2, decoder="moses", systems=["A", "B"], learning_curve=True),
                 cluster="local:3",
             )
         },
@@ -466,11 +467,12 @@ OTHER_LINES = [
     "init out -s f -t e --raw --source-language es --target-language en",
     "demo -o folder --seed 4 --jobs 97",
     "quick f -o folder --format csv --encoding cp1252 --languages de,en --columns 1,2 --header --dev 3 --test 4 "
-    "--all-systems --plan --no-serve --port 7 --jobs 97",
+    "--set drop=copy --all-systems --plan --no-serve --port 7 --jobs 97",
     "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --min-marginal 0.5 --format json -o out",
     "inspect sentence cdec.ini 'a b' --why-not 'A B' -w weights",
-    "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g",
+    "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g "
+    "--heat-maps h",
     "moses weights moses.ini -c cdec.ini -o out",
     "prepare corpus f e -o out --jobs 5 --dev-files a1 e2 --test-files e2 e --dev 3 --test 4 --tokeniser none "
     "--source-language mi --target-language haw",

@@ -1,5 +1,7 @@
 """``lscfg quick``: what it writes, shows and refuses; ``tests/tuning/experiment/test_quick_run.py`` runs it."""
 
+import io
+import json
 import re
 
 import messy
@@ -67,7 +69,13 @@ def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("a.tsv a.tsv a.tsv", "give one file of pairs, or a source and its translation"),
+        ("a.tsv b.tsv a.tsv", "a.tsv: is named twice; name each file once"),
+        ("b.tsv -", "- is standard input, one file of pairs; name it alone, or save it to a file first"),
+        (
+            "b.tsv --set dorp=copy",
+            "--set takes KEY=VALUE with a key of [prepare], not 'dorp=copy' (did you mean drop",
+        ),
+        ("b.tsv --set drop=copies", "--set drop must be one of damaged, script, copy"),
         ("a.tsv", "2 pairs are too few to train on; at least 200 are needed"),
         ("absent.tsv", "absent.tsv: cannot read: No such file or directory"),
         ("a.tsv --languages de", "--languages takes two values separated by a comma, not 'de'"),
@@ -87,25 +95,108 @@ def test_what_is_refused(here, capsys, words, message):
 
 def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkeypatch):
     [file], _, _ = messy.tatoeba(here)
-    runs, served = [], []
+    done = []
+    bleu = {"MIN": 20, "HIERO": 40, "LATENT": 30, "HIERO+LATENT": 50, "SAMPLED+LATENT": 10, "AGREED": 60}
 
-    def run_experiment(path, folder, jobs, overrides=None):
-        runs.append(overrides and overrides.systems)
-        for name in ("MIN", "LATENT", "HIERO"):
-            place = folder / "systems" / name
-            place.mkdir(parents=True, exist_ok=True)
-            (place / "cdec.ini").touch()
-        rows = '{"systems": [{"system": "MIN", "dev_bleu": 20}, {"system": "LATENT", "dev_bleu": 30},'
-        rows += '{"system": "HIERO", "dev_bleu": 40}]}'  # with the rules of dev and test only
-        (folder / "results.json").write_text(rows)
+    class Rolling:
+        def __init__(self, function, listening):
+            assert function is quick.serve.serve_on
+            listening.close()
+
+        def show(self, args):
+            done.append(("show", args.system, args.report, args.jobs))
+            return True
+
+        def wait(self):
+            done.append("wait")
+
+        def close(self):
+            done.append("close")
+
+    def run_experiment(path, folder, jobs, overrides):
+        done.append(overrides.systems)
+        rows = [{"system": name, "dev_bleu": bleu[name]} for name in overrides.systems]
+        (folder / "results.json").write_text(json.dumps({"systems": rows}))
+        (folder / "report.html").touch()
+        (folder / "bundle").mkdir(exist_ok=True)
         return "the table"
 
     monkeypatch.setattr(quick, "run_experiment", run_experiment)
-    monkeypatch.setattr(quick, "pack", lambda system, bundle: served.append((str(system), str(bundle))))
-    monkeypatch.setattr(quick.serve, "run", lambda args: served.append((args.system, args.port, args.jobs)))
+    monkeypatch.setattr(quick, "pack", lambda system, bundle: done.append(str(system)))
+    monkeypatch.setattr(quick, "RollingService", Rolling)
     assert main(["quick", str(file), "--port", "0", "-j", "1", "--all-systems"]) == 0
-    assert runs == [["MIN"], None]
-    assert served == [("quick/systems/LATENT", "quick/bundle"), ("quick/bundle", 0, 1)]
-    out = capsys.readouterr().out
-    assert out.startswith("the table") and "lscfg decode -c quick/systems/LATENT/cdec.ini" in out
-    assert "lscfg serve quick/bundle" in out
+    shown = ("show", "quick/bundle", "quick/report.html", 1)
+    # HIERO and HIERO+LATENT hold the rules of dev and test only; the last run makes no better system
+    systems = [*bleu]
+    first = [["MIN"], "quick/systems/MIN", shown, ["MIN", "LATENT"], "quick/systems/LATENT", shown]
+    assert done == [*first, systems, "wait", "close"]
+    assert capsys.readouterr().out == "the table\nserve:     lscfg serve quick/bundle\n"
+
+
+def test_the_plan_names_the_faults_of_the_text(here, capsys):
+    [file], _, _ = messy.tatoeba(here)
+    lines = file.read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines]
+    for number in (10, 20, 30):
+        rows[number][3] = rows[number][1]
+        rows[number + 1][1] = rows[number + 1][1].replace(" ", " &amp; ", 1)
+    rows += rows[40:44]
+    file.write_text("\n".join("\t".join(row) for row in rows), "utf-8")
+    assert main(["quick", str(file), "--plan"]) == 0
+    shown = capsys.readouterr().err
+    for part in (
+        "health:    3 pairs with HTML entities (repaired; change with --set unicode=none)",
+        "health:    3 pairs with equal sides (kept; change with --set drop=copy)",
+        "health:    4 pairs with an equal earlier pair (dropped; change with --set keep_duplicates=true)",
+    ):
+        assert part in shown
+    assert main(["quick", str(file), "--plan", "--set", "drop=copy,script", "--set", "max_length=50"]) == 0
+    assert "health:    3 pairs with equal sides (dropped)" in capsys.readouterr().err
+    prepare = read_experiment("quick/experiment.toml").prepare
+    assert (prepare.drop, prepare.max_length) == (("copy", "script"), 50)
+
+
+def test_standard_input_is_kept_for_later_runs(here, capsys, monkeypatch):
+    [file], _, _ = messy.wrong_header(here)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    assert main(["quick", "-", "--plan"]) == 0
+    assert (here / "quick" / "stdin").read_bytes() == file.read_bytes()
+    experiment = read_experiment("quick/experiment.toml")
+    assert [path.name for path in experiment.corpus.files] == ["stdin"]
+    assert experiment.prepare.reading.encoding == "utf-16"
+
+
+def test_several_tables(here, capsys):
+    rows = messy.GERMAN
+    for number, name in enumerate(("one.csv", "two.csv", "three.csv")):
+        part = [f"{f};{e}" for f, e in rows[number::3]]
+        (here / name).write_text("\n".join(["Deutsch;Englisch", *part]) + "\n", "utf-8")
+    assert main(["quick", "one.csv", "two.csv", "three.csv", "--plan"]) == 0
+    shown = capsys.readouterr().err
+    assert "files:     3 (tables or memories)" in shown and f"pairs:     {len(rows)} (all records)" in shown
+    experiment = read_experiment("quick/experiment.toml")
+    assert [path.name for path in experiment.corpus.files] == ["one.csv", "two.csv", "three.csv"]
+    assert experiment.prepare.reading.header
+    (here / "two.csv").write_text("\n".join(f"{e};{f}" for f, e in rows[1::3]) + "\n", "utf-8")
+    assert main(["quick", "one.csv", "two.csv", "three.csv", "--plan"]) == 1
+    shown = capsys.readouterr().err
+    assert "two.csv: has columns 1, 2 of 2, header none, but one.csv has columns 1, 2 of 2, header" in shown
+    messy.memory(here)
+    assert main(["quick", "one.csv", "de-en.tmx", "--plan"]) == 1
+    assert "de-en.tmx: is of format tmx, but one.csv is of format csv; convert one" in capsys.readouterr().err
+
+
+def test_several_texts_with_their_translations(here, capsys):
+    for number, name in enumerate(("news", "talk")):
+        for side, language in enumerate(("de", "en")):
+            lines = [pair[side] for pair in messy.GERMAN[number::2]]
+            (here / f"{name}.{language}.txt").write_text("\n".join(lines) + "\n", "utf-8")
+    assert main(["quick", "talk.de.txt", "news.en.txt", "talk.en.txt", "news.de.txt", "--plan"]) == 0
+    assert f"pairs:     {len(messy.GERMAN)} (all records)" in capsys.readouterr().err
+    experiment = read_experiment("quick/experiment.toml")
+    names = [path.name for path in experiment.corpus.files]
+    assert names == ["talk.de.txt", "talk.en.txt", "news.de.txt", "news.en.txt"]
+    assert (experiment.prepare.source_language, experiment.prepare.target_language) == ("de", "en")
+    assert main(["quick", "talk.de.txt", "news.en.txt", "talk.en.txt", "--plan"]) == 1
+    message = "news.en.txt: a text without a translation among the files: name both alike but for the language"
+    assert message in capsys.readouterr().err

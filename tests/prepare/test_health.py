@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import pytest
 
@@ -240,11 +241,14 @@ def test_check_prints_the_table_and_writes_json(tmp_path, capsys):
     pytest.importorskip("ftfy")
     files, lines = planted(tmp_path, "entities", "copy")
     assert main(["prepare", "corpus", *map(str, files), "--check", "-o", str(tmp_path / "out")]) == 0
+    page = (tmp_path / "out" / "health.html").read_text("utf-8")
+    assert page.startswith("<!DOCTYPE html>") and "default-src 'none'" in page
+    assert re.search(r"<h1>Data health of [^<]+</h1>", page) and "<details><summary>Examples</summary>" in page
     printed = capsys.readouterr().out
     assert printed.startswith("1,200 pairs\n") and 'drop = ["copy"] drops them' in printed
     assert f"  a.de:{min(lines['copy']) + 1}  " in printed
     assert json.loads((tmp_path / "out" / HEALTH).read_text())["pairs"] == PAIRS
-    assert [path.name for path in (tmp_path / "out").iterdir()] == [HEALTH]
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {HEALTH, "health.html"}
 
 
 def test_a_corpus_needs_a_folder(tmp_path, capsys):

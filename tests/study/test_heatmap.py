@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.study.heatmap import draw, draw_charts
+from lscfg.study.heatmap import HeatMapFolder, draw, draw_charts
 from lscfg.study.markup import Markup, element, joined
 from lscfg.study.svg import CELL
 
@@ -99,3 +99,16 @@ def test_elements_escape_all_text_but_markup():
     )
     assert element("rect", x=1.25, y=2.0, width=3) == '<rect x="1.2" y="2" width="3"/>'
     assert joined("<", Markup("<br>")) == "&lt;<br>" and element("td", "") == "<td></td>"
+
+
+def test_a_folder_of_heat_maps_has_a_page(tmp_path):
+    maps = HeatMapFolder(tmp_path / "maps")
+    maps.add(0, WORDS, chart())
+    maps.add(1, [], {})
+    maps.add(2, ["no", "<parse>"], {})
+    page = maps.finish("a & b.lscfg").read_text("utf-8")
+    assert {path.name for path in maps.folder.iterdir()} == {"1.svg", "index.html"}
+    assert (maps.folder / "1.svg").read_text("utf-8") == draw_charts(WORDS, {"": chart()}, " ".join(WORDS))
+    assert re.findall(r'<a href="([^"]+)">([^<]+)', page) == [("1.svg", "1 彼女 は $5 &lt;b&gt; &amp; 行き ます")]
+    assert "<li>2 (no parse)</li>" in page and "<li>3 no &lt;parse&gt; (no parse)</li>" in page
+    assert "Span marginals under a &amp; b.lscfg" in page and "script" not in page

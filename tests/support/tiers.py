@@ -23,6 +23,7 @@ MARKS = {
         "tuning/experiment/test_experiment.py::*",
         "tuning/experiment/test_raw_text.py::test_a_run*",
         "tuning/experiment/test_quick_run.py::*",
+        "tuning/experiment/test_learning_curve.py::test_a_run*",
         "tuning/experiment/test_damaged_cache.py::*",
         "tuning/experiment/test_latent_starts.py::*",
         "tuning/experiment/test_*.py::test_an_experiment_runs_with*",

@@ -28,10 +28,25 @@ def test_a_good_result_of_one_system():
     assert sentences(GOOD) == [
         f"{MEANING} They help to understand a text but are not ready to publish."
         " A difference from the reference need not be an error.",
-        "The training text has 200,000 pairs. This run drew no learning curve, so the effect of more text is not"
-        " known.",
+        "The training text has 200,000 pairs. This run drew no learning curve (--learning-curve), so the effect of more"
+        " text is not known.",
         "Next: read the sentences with the largest losses in the report.",
     ]
+
+
+def test_a_learning_curve_gives_the_effect_of_more_text():
+    points = [{"sentence pairs": n, "test_bleu": bleu} for n, bleu in ((1000, 18.12), (2000, 21), (4000, 23.4))]
+    twice = {"gain": 2.64, "low": 1.36, "high": 3.9}
+    figures = replace(GOOD, training_pairs=4000, curve={"system": "MIN", "points": points, "twice the text": twice})
+    text = (
+        "The training text has 4,000 pairs. MIN trained on a quarter, a half and all of them reaches BLEU 18.1, 21.0"
+        " and 23.4. If that goes on, twice the text brings about +2.6 BLEU (+1.4 to +3.9)."
+    )
+    assert text in sentences(figures)
+    assert sentences(figures)[-1] == "Next: add training text; each doubling helps as far as this curve shows."
+    flat = {"system": "MIN", "points": points, "twice the text": {"gain": 0.1, "low": -0.6, "high": 0.8}}
+    assert "about +0.1 BLEU (−0.6 to +0.8)." in sentences(replace(figures, curve=flat))[1]
+    assert sentences(replace(figures, curve=flat))[-1].startswith("Next: read the sentences")
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import shlex
+import shutil
 import socket
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.pack import pack
+from lscfg.cli import Terminated
+from lscfg.closing import Closing
+from lscfg.command_settings import toml_value
 from lscfg.commands import serve
-from lscfg.errors import InputError
+from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extras import need
 from lscfg.io.arguments import output_folder
 from lscfg.io.folders import make_folder
@@ -19,16 +26,23 @@ from lscfg.io.json_files import read_json
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parser import CommandParser
+from lscfg.prepare.corpus import RawFiles, check_health
 from lscfg.prepare.encoded import ENCODINGS
-from lscfg.prepare.guess import Given, Guesses, guess
+from lscfg.prepare.guess import Finding, Given, Guesses, guess
+from lscfg.prepare.health import HEALTH, treatment_change
 from lscfg.prepare.languages import code_fault
 from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.serve.rolling import RollingService
+from lscfg.settings import SettingError, settings_of
 from lscfg.tuning.commands import check_names
+from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.config import Overrides, read_experiment
-from lscfg.tuning.experiment.run import run_experiment, show_plan
-from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS
-from lscfg.tuning.experiment.system import Experiment
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.run import all_finished, run_experiment, show_plan
+from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS, RawCorpus
 from lscfg.tuning.experiment.template import experiment_text, held_out_size, relative
+from lscfg.tuning.experiment.translating import best_system, translation_command
 
 FIRST, BETTER = "MIN", ("MIN", "LATENT")
 """The system that is made first, and those that are made without ``--all-systems``."""
@@ -36,11 +50,17 @@ FIRST, BETTER = "MIN", ("MIN", "LATENT")
 LEAST = 200
 """Pairs below which no system is worth its training."""
 
+CURVE = 1000
+"""Pairs from which on the verdict comes with a learning curve."""
+
 SMALL, ITERATIONS = 20_000, 10
 """Pairs up to which tuning stops early, and its iterations: later ones gain little on small sets."""
 
 STAMP = "# lscfg quick wrote this file and replaces it unless it was edited: "
 PORT = 8080
+
+INPUT, STDIN = Path("-"), "stdin"
+"""The argument that means standard input, and the file in the folder that keeps the input."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +70,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         nargs="+",
         type=Path,
-        help="a file of sentence pairs (table, workbook, TMX, XLIFF, JSON lines, Parquet), or a text or subtitles and"
-        " its translation",
+        help="files of sentence pairs (table, workbook, TMX, XLIFF, JSON lines, Parquet), - for one on standard input,"
+        " or texts or subtitles and their translations",
     )
     add_output(parser, "folder to write (default: %(default)s)", type=output_folder(), metavar="DIR", default="quick")
     guesses = parser.add_argument_group("instead of guesses")
@@ -64,6 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     for name, use in (("dev", "tune on"), ("test", "test on")):
         guesses.add_argument(f"--{name}", type=int, metavar="N", help=f"pairs to {use} (default: by amount of text)")
+    guesses.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a setting of [prepare], such as drop=copy,script; repeat for several",
+    )
     parser.add_argument("--all-systems", action="store_true", help="train the other systems of lscfg init, too")
     parser.add_argument("--plan", action="store_true", help="show the guesses and the stages; train nothing")
     parser.add_argument("--no-serve", action="store_true", help="end after training instead of serving the translator")
@@ -74,40 +101,113 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Guesses, writes the experiment, trains, prints the result, and serves.
+    """Guesses, writes the experiment, trains, and serves the best system so far; prints the result.
 
     Raises:
         InputError: the files are unknown or too small, the experiment was edited, or a stage failed.
     """
     check_names(args.output, *map(str, args.files))
-    if len(args.files) > 2:
-        raise InputError("give one file of pairs, or a source and its translation; join other files first")
+    _check_files(args.files)
     serving = not args.no_serve and not args.plan
     if serving:
         need("serve")
     folder = Path(args.output)
     experiment = folder / "experiment.toml"
-    found = guess(args.files, _given(args))
-    text = _experiment(args, found, folder)
+    given, changes = _given(args), _changes(args.set)
+    if args.files == [INPUT]:
+        args.files = [_saved_input(folder)]
+    found = guess(args.files, given)
+    text = _experiment(args, found, changes, folder)
     for finding in found.findings:
         log.info(str(finding))
     for warning in found.warnings:
         log.warning(warning)
     _write(experiment, text)
+    for line in _health(experiment, folder):
+        log.info(line)
+    steps = _steps(experiment, folder, found.pairs)
     if args.plan:
-        print(show_plan(experiment, folder))
+        print(show_plan(experiment, folder, steps[-1]))
         return
-    done = (folder / "results.json").exists() and (folder / "systems" / "LATENT" / "weights").exists()
-    if not done:
-        log.info(f"first system: {FIRST}; better ones follow, and each finished stage is kept")
-        run_experiment(experiment, folder, args.jobs, Overrides(systems=[FIRST]))
-        log.info("it translates now, in another window:\n" + _translate(folder, FIRST, found))
-    summary = run_experiment(experiment, folder, args.jobs)
-    best = _best(folder, read_experiment(experiment))
-    pack(folder / "systems" / best, folder / "bundle")
-    print(f"{summary}\n\ntranslate:\n{_translate(folder, best, found)}\nserve:\n  lscfg serve {folder / 'bundle'}")
-    if serving:
-        _serve(folder / "bundle", args)
+    with _Service(args) if serving else nullcontext() as service:
+        served = None
+        for overrides in steps:
+            summary = run_experiment(experiment, folder, args.jobs, overrides)
+            best = _best(folder, experiment)
+            if best != served:
+                served = best
+                pack(folder / "systems" / best, folder / "bundle")
+                if service is not None:
+                    service.show(best)
+                else:
+                    log.info(f"translates now, in another window: {translation_command(folder, best, True)}")
+        print(f"{summary}\nserve:     lscfg serve {shlex.quote(str(folder / 'bundle'))}", flush=True)
+        if service is not None:
+            service.wait()
+
+
+def _check_files(files: Sequence[Path]) -> None:
+    """Refuses standard input among other files, and a file that is named twice.
+
+    Raises:
+        InputError: see above.
+    """
+    if INPUT in files and len(files) > 1:
+        raise InputError("- is standard input, one file of pairs; name it alone, or save it to a file first")
+    for number, path in enumerate(files):
+        if path in files[:number]:
+            raise InputError("is named twice; name each file once", path)
+
+
+def _saved_input(folder: Path) -> Path:
+    """A file in the folder with the bytes of standard input: a later run reads the file again.
+
+    Raises:
+        InputError: standard input is a terminal, or the file cannot be written.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        raise InputError("- is standard input, which is a terminal here; name a file, or write lscfg quick - < FILE")
+    saved = make_folder(folder) / STDIN
+    with atomic_write(saved, "wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    return saved
+
+
+def _health(experiment: Path, folder: Path) -> list[str]:
+    """A line for each fault of the text: pairs, treatment, and the option that changes the treatment.
+
+    Raises:
+        InputError: the text cannot be read.
+    """
+    chosen = read_experiment(experiment)
+    stage = make_plan(chosen).texts.prepared
+    assert isinstance(chosen.corpus, RawCorpus) and stage is not None
+    if made := StageCache(folder / "cache").found(stage):
+        findings = read_json(made.path / HEALTH)["findings"]
+    else:
+        health, pairs = check_health(RawFiles(chosen.corpus.files), chosen.prepare)
+        findings = health.facts(pairs)["findings"]
+    lines = []
+    for one in findings:
+        change = treatment_change(one["fault"], one["done"])
+        option = "--header" if change == "header=true" else f"--set {change}" if change else ""
+        pairs = "1 pair" if one["pairs"] == 1 else f"{one['pairs']:,} pairs"
+        lines.append(str(Finding("health", f"{pairs} with {one['title']}", one["done"], option)))
+    return lines or ["health:    no fault found"]
+
+
+def _steps(experiment: Path, folder: Path, pairs: int) -> list[Overrides]:
+    """The runs, one after the other: the first system, the fast ones, all, and the learning curve.
+
+    A better system is served as soon as its run ends, so the learning curve, which serves nobody, comes last. If all
+    stages of the last run are finished, the others are left out.
+    """
+    names = list(read_experiment(experiment).systems)
+    parts = [names[:1], [name for name in names if name in BETTER], names]
+    steps = [Overrides(systems=part) for number, part in enumerate(parts) if part not in parts[:number]]
+    if pairs >= CURVE:
+        steps.append(Overrides(systems=names, learning_curve=True))
+    return steps[-1:] if all_finished(experiment, folder, steps[-1]) else steps
 
 
 def _given(args: argparse.Namespace) -> Given:
@@ -137,7 +237,29 @@ def _two(text: str | None, option: str) -> tuple[str, str] | None:
     return parts[0], parts[1]
 
 
-def _experiment(args: argparse.Namespace, found: Guesses, folder: Path) -> str:
+def _changes(words: Sequence[str]) -> dict[str, object]:
+    """The settings of [prepare] that ``--set`` names.
+
+    Raises:
+        InputError: a setting is unknown, or its value is wrong.
+    """
+    known = {item.name: item for item in settings_of(PrepareSettings)}
+    made: dict[str, object] = {}
+    for word in words:
+        name, sign, value = word.partition("=")
+        if name not in known or not sign:
+            raise InputError(
+                f"--set takes KEY=VALUE with a key of [prepare], not {quote(word)}{did_you_mean(name, known)}"
+            )
+        made[name] = toml_value(value, known[name])
+    try:
+        PrepareSettings(**made)  # type: ignore[arg-type]
+    except SettingError as error:
+        raise InputError(f"--set {error}") from None
+    return made
+
+
+def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, object], folder: Path) -> str:
     """The text of the experiment; adds the sizes to the findings.
 
     Raises:
@@ -151,7 +273,11 @@ def _experiment(args: argparse.Namespace, found: Guesses, folder: Path) -> str:
         if size < 1 or sum(sizes.values()) * 2 > found.pairs:
             raise InputError(f"--{name} {size}: dev and test take 1 pair to half of the {found.pairs:,} pairs together")
     found.found("sizes", f"{sizes['dev']:,} to tune, {sizes['test']:,} to test", "by the pairs", "--dev, --test")
-    corpus = {side: relative(str(path), folder) for side, path in zip(("source", "target"), args.files, strict=False)}
+    sides = TEXT_READERS[str(found.settings["format"])].FILES or 1
+    corpus = {
+        side: [relative(str(path), folder) for path in found.files[number::sides]]
+        for number, side in enumerate(("source", "target")[:sides])
+    }
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
     tables: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}  # small texts need it
     if found.pairs <= SMALL:
@@ -162,7 +288,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, folder: Path) -> str:
         "all" if args.all_systems else "the fast ones",
         "" if args.all_systems else "--all-systems",
     )
-    text = experiment_text(corpus, found.settings | sizes, systems, tables)
+    text = experiment_text(corpus, found.settings | sizes | changes, systems, tables)
     return f"{STAMP}{_hash(text)}\n{text}"
 
 
@@ -189,41 +315,57 @@ def _write(path: Path, text: str) -> None:
         file.write(text)
 
 
-def _best(folder: Path, experiment: Experiment) -> str:
-    """The system with the best BLEU on the development set, of those that translate other text, too."""
-    rows: Sequence[dict[str, object]] = read_json(folder / "results.json")["systems"]
-    able = [row for row in rows if experiment.systems[str(row["system"])].translates_new_text]
-    return str(max(able, key=lambda row: float(str(row["dev_bleu"])))["system"])
+def _best(folder: Path, experiment: Path) -> str:
+    """The best system so far; the first one translates new text, so there is one."""
+    best = best_system(read_json(folder / "results.json"), read_experiment(experiment))
+    assert best is not None
+    return best
 
 
-def _translate(folder: Path, system: str, found: Guesses) -> str:
-    made, prepared = folder / "systems" / system, folder / "prepare"
-    new = f"new.{found.settings['source_language']}"
-    decoder = f"lscfg decode -c {made / 'cdec.ini'} -w {made / 'weights'}"
-    return "\n".join(
-        (
-            f"  lscfg prepare apply {prepared} < {new} > new.words",
-            f"  {decoder} new.words | lscfg prepare restore {prepared}",
-        )
-    )
+class _Service(Closing):
+    """The service of the best system so far, at a free port if the usual one is taken."""
+
+    def __init__(self, args: argparse.Namespace):
+        self._args = args
+        self._rolling: RollingService | None = None
+
+    def show(self, system: str) -> None:
+        """Serves the bundle, which holds this system, from now on.
+
+        Raises:
+            InputError: the port is not available.
+        """
+        bundle = Path(self._args.output) / "bundle"
+        parser = CommandParser(prog="lscfg serve")
+        serve.add_arguments(parser)
+        report = Path(self._args.output) / "report.html"
+        words = [str(bundle), "--report", str(report), "--jobs", str(self._args.jobs)]
+        if self._rolling is None:
+            self._rolling = RollingService(serve.serve_on, _listening(self._args.port))
+        if self._rolling.show(parser.parse_args(words)):
+            log.info(f"the service translates with {system}")
+
+    def wait(self) -> None:
+        """Serves until a signal ends the service."""
+        if self._rolling is not None:
+            with suppress(KeyboardInterrupt, Terminated):
+                self._rolling.wait()
+
+    def close(self) -> None:
+        if self._rolling is not None:
+            self._rolling.close()
 
 
-def _serve(bundle: Path, args: argparse.Namespace) -> None:
-    """Serves the bundle until a signal ends the service, at a free port if the usual one is taken."""
-    port = args.port
-    if port == PORT and not _is_free(port):
+def _listening(port: int) -> socket.socket:
+    """A socket at the port, or at a free one if the usual port is taken.
+
+    Raises:
+        InputError: the port is taken.
+    """
+    try:
+        return serve.listen("127.0.0.1", port)
+    except InputError:
+        if port != PORT:
+            raise
         log.warning(f"port {port} is taken; the service takes a free one")
-        port = 0
-    parser = CommandParser(prog="lscfg serve")
-    serve.add_arguments(parser)
-    serve.run(parser.parse_args([str(bundle), "--port", str(port), "--jobs", str(args.jobs)]))
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as one:
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            one.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
+        return serve.listen("127.0.0.1", 0)

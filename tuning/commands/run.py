@@ -32,6 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--runs", type=int, metavar="N", help="tunings of each system (default: runs in [tuning])")
     parser.add_argument("--decoder", metavar="NAME", help="embedded, cdec or moses (default: name in [decoder])")
     parser.add_argument("--systems", metavar="LIST", help="systems to run, separated by commas (default: all)")
+    parser.add_argument(
+        "--learning-curve",
+        action="store_true",
+        help="also train the first system without latent features on a quarter and a half of the text, for the verdict",
+    )
     parser.add_argument("--plan", action="store_true", help="list the stages and their state; run nothing")
     add_jobs(parser)
     add_cluster(parser)
@@ -49,6 +54,7 @@ def run(args: argparse.Namespace) -> None:
         runs=args.runs,
         decoder=args.decoder,
         systems=[name.strip() for name in args.systems.split(",")] if args.systems is not None else None,
+        learning_curve=args.learning_curve,
     )
     if args.plan:
         print(show_plan(args.experiment, args.output, overrides))

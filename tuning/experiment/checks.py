@@ -29,7 +29,7 @@ def check_corpus(experiment: Experiment) -> None:
     corpus = experiment.corpus
     if isinstance(corpus, RawCorpus):  # the preparation checks it
         count = experiment.prepare.test or len(read_lines(corpus.held_out("test")[0]))
-        return _check_charted(experiment, count, corpus.test_source or corpus.source)
+        return _check_charted(experiment, count, corpus.test_source or corpus.source[0])
     read_parallel(corpus.source, corpus.target)
     for name, source, references in (
         ("dev", corpus.dev_source, corpus.dev_reference),

@@ -70,6 +70,8 @@ class Overrides:
     systems: list[str] | None = None
     """Systems to keep, including the baseline. For a missing system, charts have their default, and no
     system is tested against it."""
+    learning_curve: bool = False
+    """Train a system on parts of the text, too; no key of the file."""
 
 
 def read_experiment(path: str | os.PathLike[str], overrides: Overrides | None = None) -> Experiment:
@@ -153,6 +155,9 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
 def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> PrepareSettings:
     """The preparation, with its own keys and those of its tokeniser and reader."""
     keys = ("prepare",)
+    if corpus.target and len(corpus.target) != len(corpus.source):
+        message = f"source has {len(corpus.source)} files, but target {len(corpus.target)}; name each translation"
+        raise reader.error(("corpus", "target"), message)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
     if wanted and wanted not in TEXT_READERS.names():
         raise reader.error(

@@ -7,20 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lscfg.io.columns import align_columns
-from lscfg.tuning.experiment.stage import KEY, Input, Output, Stage
+from lscfg.tuning.experiment.stage import KEY, Output, Stage
 from lscfg.tuning.experiment.stages.charts import chart_stage, sentences_stage, tree_stages
+from lscfg.tuning.experiment.stages.curve import LearningCurve, plan_curve, rule_files
 from lscfg.tuning.experiment.stages.decoding import tuned_plan
-from lscfg.tuning.experiment.stages.rules import (
-    DERIVATIONS,
-    align_stage,
-    derive_stage,
-    given_stage,
-    language_model_stage,
-    plan_rules,
-)
+from lscfg.tuning.experiment.stages.rules import given_stage, language_model_stage, plan_rules
 from lscfg.tuning.experiment.stages.text import plan_texts
 from lscfg.tuning.experiment.steps.latent import Latent
-from lscfg.tuning.experiment.system import Draft, Experiment, RuleFiles, SystemPlan, Texts
+from lscfg.tuning.experiment.system import Draft, Experiment, SystemPlan, Texts
 
 
 @dataclass(frozen=True)
@@ -36,6 +30,7 @@ class Plan:
     """Choice of the sentences of the test set that have charts and derivations."""
     charts: dict[str, Stage]
     trees: dict[str, Stage]
+    curve: LearningCurve | None = None
 
     def stages(self) -> list[Stage]:
         """Every stage once, after those whose files it reads.
@@ -45,6 +40,7 @@ class Plan:
         every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
         if self.charts or self.trees:
             every += [self.sentences, *self.charts.values(), *self.trees.values()]
+        every += self.curve.stages if self.curve else ()
         every = [part for stage in every for part in (*stage.side_sources, stage)]
         return list({stage.key: stage for stage in every}.values())
 
@@ -62,17 +58,22 @@ class Plan:
             for run, (tried, made) in enumerate(zip(system.tried, system.runs(), strict=True), 1):
                 for stage in (*tried, *made):
                     users.setdefault(stage.key, {})[f"{name} run {run}" if len(system.tuned) > 1 else name] = None
+        shared = {stage.key for stage in self.shared}
+        for stage in self.curve.stages if self.curve else ():
+            if stage.key not in shared and stage.key not in users:
+                users[stage.key] = {"learning curve": None}
         return {key: [*names] for key, names in users.items()}
 
 
-def make_plan(experiment: Experiment) -> Plan:
-    """Plans an experiment."""
+def make_plan(experiment: Experiment, learning_curve: bool = False) -> Plan:
+    """Plans an experiment.
+
+    Raises:
+        InputError: no system can have a learning curve.
+    """
     texts = plan_texts(experiment)
     lm = language_model_stage(experiment, texts)
-    alignments: tuple[Input, ...] = texts.alignment or align_stage(experiment, texts.source, texts.target)
-    files = RuleFiles[Input](texts.source, texts.target, alignments)
-    derivations = derive_stage(experiment, files)
-    files = RuleFiles[Input](texts.source, texts.target, alignments, derivations / DERIVATIONS)
+    alignments, derivations, files = rule_files(experiment, texts)
     systems: dict[str, SystemPlan] = {}
     drafts = {
         name: Draft(experiment.of(system), system, texts, lm, files, systems)
@@ -95,7 +96,8 @@ def make_plan(experiment: Experiment) -> Plan:
     sentences = sentences_stage(experiment, texts, systems)
     charts = {name: chart_stage(systems[name], texts, sentences) for name in charted_systems(experiment)}
     trees = tree_stages(experiment, texts, systems, sentences)
-    return Plan(texts, derivations, shared, systems, sentences, charts, trees)
+    curve = plan_curve(experiment, texts, systems) if learning_curve else None
+    return Plan(texts, derivations, shared, systems, sentences, charts, trees, curve)
 
 
 def _system(draft: Draft) -> SystemPlan:

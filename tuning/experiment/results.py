@@ -7,9 +7,12 @@ from typing import Any
 
 from lscfg import log
 from lscfg.io.columns import align_columns
+from lscfg.io.read import read_lines
 from lscfg.tuning.bleu import ORDER
+from lscfg.tuning.doubling import doubling_gain
 from lscfg.tuning.evaluate import SystemScore, evaluate
-from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, SCORES
+from lscfg.tuning.experiment.stages.curve import LearningCurve
+from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, OUTPUT, SCORES
 from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, GrammarFiles
 from lscfg.tuning.experiment.stages.text import RESTORED_BLEU
 from lscfg.tuning.experiment.state import Run, Times
@@ -48,6 +51,7 @@ def collect_results(run: Run) -> dict[str, Any]:
     )
     rows = [_row(score, run) for score in scores.systems]
     restored = _restored(run, scores.systems[0].name)
+    curve = {"learning curve": _learning_curve(run, run.plan.curve, references)} if run.plan.curve else {}
     return {
         "baseline": settings.baseline,
         "against": list(settings.against),
@@ -60,7 +64,20 @@ def collect_results(run: Run) -> dict[str, Any]:
         "derivations": run.json(run.plan.derivations / STATISTICS),
         "systems": rows,
         "sampling": _sampling(run),
+        **curve,
     }
+
+
+def _learning_curve(run: Run, curve: LearningCurve, references: list[list[str]]) -> dict[str, Any]:
+    """BLEU of the first run of a system by size of its training text, and the gain by twice the text."""
+    stages = [(point.derivations, point.decoded) for point in curve.points]
+    stages.append((run.plan.derivations, run.plan.systems[curve.system].decoded[0]))
+    pairs = [run.json(derivations / STATISTICS)["sentence pairs"] for derivations, _ in stages]
+    outputs = [read_lines(run.path(decoded / OUTPUT)) for _, decoded in stages]
+    found = doubling_gain(pairs, outputs, references)
+    points = [{"sentence pairs": size, "test_bleu": bleu} for size, bleu in zip(pairs, found.bleu, strict=True)]
+    gain = {"gain": found.gain, "low": found.low, "high": found.high}
+    return {"system": curve.system, "points": points, "twice the text": gain}
 
 
 def _sampling(run: Run) -> list[dict[str, Any]]:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import shutil
 import time
 from pathlib import Path
-from typing import Any
 
 from lscfg import log
 from lscfg.errors import InputError
@@ -32,6 +30,7 @@ from lscfg.tuning.experiment.stages.decoding import HISTORY, OUTPUT, WEIGHTS, de
 from lscfg.tuning.experiment.stages.text import RESTORED
 from lscfg.tuning.experiment.state import Run
 from lscfg.tuning.experiment.system import Experiment
+from lscfg.tuning.experiment.translating import best_system, translation_command
 from lscfg.tuning.report.content import headline
 from lscfg.tuning.report.page import render
 from lscfg.tuning.report.verdict import verdict
@@ -65,7 +64,7 @@ def run_experiment(
     folder = Path(output)
     with locked(folder):
         check_folder(folder, experiment)
-        run = Run(experiment, make_plan(experiment), StageCache(folder / "cache"))
+        run = Run(experiment, make_plan(experiment, _has_curve(overrides)), StageCache(folder / "cache"))
         progress = Progress(run.plan, durations(folder / "manifest.json"))
         with on_cluster(cluster) as place:
             make_stages(run, jobs, progress, place)
@@ -85,24 +84,11 @@ def run_experiment(
     table = format_results(results, {name: run.times(name) for name in run.plan.systems})
     log.info(f"finished in {duration(time.monotonic() - began)}")
     places = [("report", str(folder / "report.html")), ("results", str(folder / "results.json"))]
-    places += [("translate", command) for command in _translating(folder, run, results)]
+    if best := best_system(results, experiment):
+        places.append(("translate", translation_command(folder, best, run.plan.texts.prepared is not None)))
     return "\n".join(
         [table, "", headline(results), *verdict(content), *(f"{name + ':':<10} {it}" for name, it in places)]
     )
-
-
-def _translating(folder: Path, run: Run, results: dict[str, Any]) -> list[str]:
-    """The command that translates new text with the best system that can, if any."""
-    systems = run.experiment.systems
-    rows = [row for row in results["systems"] if systems[row["system"]].translates_new_text]
-    if not rows:
-        return []
-    place = folder / "systems" / max(rows, key=lambda row: row["test_bleu"])["system"]
-    decode = shlex.join(["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")])
-    if not run.plan.texts.prepared:
-        return [f"{decode} TEXT"]
-    prepared = shlex.quote(str(folder / "prepare"))
-    return [f"lscfg prepare apply {prepared} < TEXT | {decode} - | lscfg prepare restore {prepared}"]
 
 
 def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None) -> str:
@@ -112,7 +98,25 @@ def show_plan(path: str | os.PathLike[str], output: str | os.PathLike[str], over
         InputError: see ``run_experiment``.
     """
     cache = StageCache(Path(output) / "cache")
-    return format_plan(make_plan(_checked(path, overrides)), lambda stage: cache.found(stage) is not None)
+    plan = make_plan(_checked(path, overrides), _has_curve(overrides))
+    return format_plan(plan, lambda stage: cache.found(stage) is not None)
+
+
+def all_finished(
+    path: str | os.PathLike[str], output: str | os.PathLike[str], overrides: Overrides | None = None
+) -> bool:
+    """True if every stage of an experiment is finished.
+
+    Raises:
+        InputError: see ``run_experiment``.
+    """
+    cache = StageCache(Path(output) / "cache")
+    plan = make_plan(_checked(path, overrides), _has_curve(overrides))
+    return all(cache.found(stage) for stage in plan.stages())
+
+
+def _has_curve(overrides: Overrides | None) -> bool:
+    return overrides is not None and overrides.learning_curve
 
 
 def _checked(path: str | os.PathLike[str], overrides: Overrides | None) -> Experiment:

@@ -69,9 +69,9 @@ class Corpus:
 class RawCorpus:
     """Files of raw text, from which [prepare] makes a corpus; paths as in ``Corpus``."""
 
-    source: Path
-    target: Path | None = None
-    """None if one file has both sides."""
+    source: list[Path]
+    target: list[Path] = field(default_factory=list)
+    """The translation of each file of ``source``; empty if the files have both sides."""
     dev_source: Path | None = None
     """None if pairs of the text are set aside."""
     dev_reference: list[Path] = field(default_factory=list)
@@ -80,8 +80,9 @@ class RawCorpus:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """The files of the training text."""
-        return (self.source, self.target) if self.target else (self.source,)
+        """The files of the training text: each source, before its translation if that is another file."""
+        parts = zip(self.source, self.target, strict=True) if self.target else zip(self.source, strict=True)
+        return tuple(path for part in parts for path in part)
 
     def held_out(self, name: str) -> tuple[Path, ...]:
         """Source and references of the dev or test set; none if pairs of the text are set aside."""

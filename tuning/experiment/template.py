@@ -49,7 +49,7 @@ def held_out_size(pairs: int) -> int:
 
 
 def experiment_text(
-    corpus: Mapping[str, str],
+    corpus: Mapping[str, str | list[str]],
     prepare: Mapping[str, object] | None = None,
     systems: Mapping[str, Mapping[str, Any]] = DEFAULT_SYSTEMS,
     tables: Mapping[str, Mapping[str, object]] | None = None,
@@ -57,7 +57,7 @@ def experiment_text(
     """Writes an experiment file with the keys that most users may want to change, their defaults and meanings.
 
     Args:
-        corpus: files by the key of [corpus]; missing files appear as placeholders.
+        corpus: a file, or several, by the key of [corpus]; missing files appear as placeholders.
         prepare: settings of [prepare] and of the reader of its format if the files are raw text; None if their words
             are separated by blanks.
         tables: settings of other tables, by their names, that are not the defaults.
@@ -80,7 +80,7 @@ def experiment_text(
         wanted = {*corpus} or {"source", "target"}  # a file of pairs has no separate target
         files = [(key, name, text) for key, name, text in files if key in wanted]
         parts.insert(0, ("prepare", PrepareSettings, dict(prepare)))
-    lines += _aligned((f"{key} = {_toml(name)}", text) for key, name, text in files)
+    lines += _aligned((f"{key} = {_toml(_single(name))}", text) for key, name, text in files)
     for table, cls, own in parts:
         given = {**own, **(tables or {}).get(table, {})}
         items = list(settings_of(cls))
@@ -120,6 +120,11 @@ def _line(item: Setting, given: Mapping[str, object]) -> tuple[str, str]:
         return f"# {item.name} =", f"{text} (default: {shown})"
     choices = f" ({item.limits})" if item.limits.choices and not item.many else ""
     return f"{item.name} = {_toml(value)}", text + choices
+
+
+def _single(value: str | list[str]) -> str | list[str]:
+    """One file of a list by itself."""
+    return value[0] if isinstance(value, list) and len(value) == 1 else value
 
 
 def _aligned(lines: Iterator[tuple[str, str]] | list[tuple[str, str]]) -> list[str]:

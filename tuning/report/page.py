@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from lscfg.study.health import script_language
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
 from lscfg.tuning.report.explorer import explorer_data
 from lscfg.tuning.report.section import SECTIONS, ReportData
@@ -99,10 +99,8 @@ def json_text(data: dict[str, object]) -> Markup:
 
 def _language(text: str) -> Markup:
     """The attribute ``lang`` of a text whose script shows the language."""
-    for language, letters in (("ja", "[\u3040-\u30ff]"), ("ko", "[\uac00-\ud7af]"), ("zh", "[\u4e00-\u9fff]")):
-        if re.search(letters, text):
-            return Markup(f' lang="{language}"')
-    return Markup("")
+    language = script_language(text)
+    return Markup(f' lang="{language}"' if language else "")
 
 
 def _environment() -> Environment:

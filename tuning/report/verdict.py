@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.report.content import SIGNIFICANT, Content
 from lscfg.tuning.report.section import ReportData, ReportSection
-from lscfg.tuning.report.text import counted, p_equation
+from lscfg.tuning.report.text import counted, p_equation, signed
 from lscfg.tuning.report.warnings import LENGTHS, MOST_UNKNOWN
 from lscfg.tuning.significance import bootstrap, compact
 
@@ -29,7 +30,10 @@ PRACTICAL = 100_000
 """Test sentences beyond which the verdict names no size."""
 
 FEW_PAIRS = 100_000
-"""Training pairs up to which more text is the first advice."""
+"""Training pairs up to which more text is the first advice, without a learning curve."""
+
+WORTH = 0.5
+"""BLEU gained by twice the text, by the lower end of the interval, from which on more text is the first advice."""
 
 USES = (
     (0.15, "Most translations need little or no correction."),
@@ -49,11 +53,26 @@ class VerdictSection(ReportSection):
 {% for text in verdict %}<li>{{ text }}</li>
 {% endfor %}
 </ul>
+{% if curve %}
+{% set caption %}
+BLEU of {{ curve.system }} by training text, with the weights tuned on the whole text, and the gain by each doubling:
+ the slope of BLEU over the logarithm of the size, with its 95 % bootstrap interval over test sentences.
+{%- endset %}
+{% call m.table(["training pairs", "test BLEU"], caption) %}
+{% for point in curve.points %}
+<tr><th scope="row">{{ "{:,}".format(point["sentence pairs"]) }}</th>
+<td>{{ "%.2f" | format(point.test_bleu) }}</td></tr>
+{% endfor %}
+{% set twice = curve["twice the text"] %}
+<tr><th scope="row">twice the text</th>
+<td>{{ twice.gain | signed }} ({{ twice.low | signed }} to {{ twice.high | signed }})</td></tr>
+{% endcall %}
+{% endif %}
 """
 
     def values(self, report: ReportData) -> dict[str, object]:
         """The sentences."""
-        return {"verdict": verdict(report.content)}
+        return {"verdict": verdict(report.content), "curve": report.results.get("learning curve")}
 
 
 @dataclass(frozen=True)
@@ -103,6 +122,8 @@ class Figures:
     """BLEU of the sentences with such words."""
     comparison: Comparison | None = None
     """None: a single system."""
+    curve: Mapping[str, Any] | None = None
+    """The learning curve in results.json; None: the run drew none."""
 
     @classmethod
     def of(cls, content: Content) -> Figures:
@@ -135,6 +156,7 @@ class Figures:
             known_bleu=corpus_bleu(parts[0].sum(axis=0)) if parts else None,
             unknown_bleu=corpus_bleu(parts[1].sum(axis=0)) if parts else None,
             comparison=_compared(content),
+            curve=results.get("learning curve"),
         )
 
 
@@ -208,9 +230,16 @@ def _unknown_words(figures: Figures) -> str:
 
 
 def _more_text(figures: Figures) -> str:
+    size = f"The training text has {counted(figures.training_pairs, 'pair')}."
+    curve = figures.curve
+    if curve is None:
+        return f"{size} This run drew no learning curve (--learning-curve), so the effect of more text is not known."
+    *parts, whole = (f"{point['test_bleu']:.1f}" for point in curve["points"])
+    found = curve["twice the text"]
+    gain, low, high = (signed(found[key]) for key in ("gain", "low", "high"))
     return (
-        f"The training text has {counted(figures.training_pairs, 'pair')}. This run drew no learning curve, so the"
-        " effect of more text is not known."
+        f"{size} {curve['system']} trained on a quarter, a half and all of them reaches BLEU {', '.join(parts)} and"
+        f" {whole}. If that goes on, twice the text brings about {gain} BLEU ({low} to {high})."
     )
 
 
@@ -220,8 +249,10 @@ def _next(figures: Figures) -> str:
         return "Next: check the development set, then run again."
     if figures.unknown > MOST_UNKNOWN:
         return "Next: add text that contains the unknown words, or a glossary of them."
-    if figures.training_pairs < FEW_PAIRS:
+    if figures.training_pairs < FEW_PAIRS and figures.curve is None:
         return "Next: add training text; with little text it helps more than any setting."
+    if figures.curve is not None and figures.curve["twice the text"]["low"] >= WORTH:
+        return "Next: add training text; each doubling helps as far as this curve shows."
     if found is not None and found.p >= SIGNIFICANT:
         return "Next: enlarge the test set" + (", or tune several times (--runs 3)." if figures.tunings == 1 else ".")
     return "Next: read the sentences with the largest losses in the report."

@@ -26,6 +26,7 @@ from lscfg.log import info, progress, warning
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_threads
 from lscfg.parser import CommandParser
+from lscfg.study.heatmap import HeatMapFolder
 
 HELP = "write the marginals and features of sentences as JSON"
 
@@ -56,6 +57,12 @@ def add_arguments(parser: CommandParser) -> None:
         help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
+        "--heat-maps",
+        type=output_folder("index.html", "*.svg"),
+        metavar="DIR",
+        help="folder for a heat map of each sentence and a page with all of them; JSON only with -o",
+    )
+    parser.add_argument(
         "--top", type=int, metavar="N", help="write the N applications of each node with the largest |marginal|"
     )
     parser.add_argument(
@@ -77,8 +84,9 @@ def run(args: argparse.Namespace) -> None:
     """
     given = GivenSettings(args, TABLE)
     cut = Cut(args.top, args.min_marginal)
-    if args.per_sentence_grammars and not args.output and not cut.is_none:
-        raise InputError("--top and --min-marginal limit the JSON, not the grammars; name a file for the JSON with -o")
+    if (args.per_sentence_grammars or args.heat_maps) and not args.output and not cut.is_none:
+        what = "the grammars" if args.per_sentence_grammars else "the heat maps"
+        raise InputError(f"--top and --min-marginal limit the JSON, not {what}; name a file for the JSON with -o")
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars needs sentences that are parsed here, not --forests")
     is_ini = args.model.endswith(".ini")
@@ -101,7 +109,8 @@ def run(args: argparse.Namespace) -> None:
         items, total = enumerate(sentences), len(sentences)
         if args.per_sentence_grammars:
             grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
-    with_json = grammars is None or args.output
+    heat_maps = HeatMapFolder(args.heat_maps) if args.heat_maps else None
+    with_json = (grammars is None and heat_maps is None) or args.output
 
     def work(item: Any) -> tuple[int, Analysis]:
         if isinstance(item, StoredForest):
@@ -120,6 +129,10 @@ def run(args: argparse.Namespace) -> None:
                 file.writelines(size.of(analyser.json_parts(number, analysis, cut)))
                 file.write(b"\n")
                 size.end()
+            if heat_maps is not None:
+                heat_maps.add(number, analysis.words, analysis.chart())
+    if heat_maps is not None:
+        info(f"wrote {heat_maps.finish(os.path.basename(args.model))}")
     if with_json:
         info(size.told(args.output))
     if grammars is not None:

@@ -10,6 +10,7 @@ import time
 import urllib.request
 
 import messy
+import pytest
 
 
 def started(folder, file):
@@ -31,6 +32,17 @@ def wait_for(folder, pattern, process, seconds=400):
     raise AssertionError((folder / "log").read_text("utf-8"))
 
 
+def translated(address):
+    """The answer of the service to a sentence."""
+    request = urllib.request.Request(
+        f"{address}/translate",
+        json.dumps({"source": ["Der Hund schläft im Garten."]}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return answer.read().decode()
+
+
 def test_from_a_spreadsheet_to_a_service(tmp_path):
     [file], _, _ = messy.spreadsheet(tmp_path)
     process = started(tmp_path, file)
@@ -41,18 +53,20 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         (tmp_path / "log").rename(tmp_path / "first")
         process = started(tmp_path, file)
         address = wait_for(tmp_path, r"http://127\.0\.0\.1:\d+", process)[0]
-        again = (tmp_path / "log").read_text("utf-8")
-        assert re.search(r"[1-9]\d* of \d+ stages are there already", again)
-        assert "derive: " not in again.replace("derive: taken", "")
-        request = urllib.request.Request(
-            f"{address}/translate",
-            json.dumps({"source": ["Der Hund schläft im Garten."]}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            translated = json.loads(answer.read())
-        assert "dog" in json.dumps(translated)
-        assert (tmp_path / "quick" / "report.html").exists() and "LATENT" in again
+        wait_for(tmp_path, "the service translates with MIN", process)
+        first = (tmp_path / "log").read_text("utf-8")
+        assert re.search(r"[1-9]\d* of \d+ stages are there already", first) and "serve:" not in first
+        assert "derive: " not in first.replace("derive: taken", "")
+        assert "dog" in translated(address)  # while LATENT is trained
+        wait_for(tmp_path, "serve: +lscfg serve quick/bundle", process)
+        assert "dog" in translated(address)
+        rows = {row["system"]: row for row in json.loads((tmp_path / "quick/results.json").read_text())["systems"]}
+        better = rows["LATENT"]["dev_bleu"] > rows["MIN"]["dev_bleu"]
+        assert ("the service translates with LATENT" in (tmp_path / "log").read_text("utf-8")) == better
+        os.kill(process.pid, signal.SIGINT)
+        assert process.wait(60) == 0
+        with pytest.raises(OSError, match="refused"):
+            translated(address)
     finally:
         if process.poll() is None:
             os.kill(process.pid, signal.SIGTERM)

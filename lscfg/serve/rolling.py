@@ -1,0 +1,79 @@
+"""A service at one address whose system is replaced while clients use it."""
+
+from __future__ import annotations
+
+import argparse
+import socket
+from collections.abc import Callable
+
+from lscfg import log
+from lscfg.closing import Closing
+from lscfg.errors import LscfgError
+from lscfg.parallel.companion import Companion, Ready
+
+Serve = Callable[[socket.socket, argparse.Namespace, Ready], None]
+"""Serves on a socket by the arguments of ``lscfg serve``, and calls ``ready`` when it accepts connections."""
+
+
+class RollingService(Closing):
+    """A process that serves, and its successors on the same socket.
+
+    A successor accepts connections before its predecessor answers its last requests and ends, so no client is refused
+    and every request is answered. The predecessor closes connections that wait without a request.
+
+    Args:
+        serve: a function of a module.
+        listening: a bound socket; the service closes it.
+    """
+
+    def __init__(self, serve: Serve, listening: socket.socket):
+        self._serve, self._socket = serve, listening
+        self._companion: Companion | None = None
+        self._ended: list[Companion] = []
+
+    def show(self, args: argparse.Namespace) -> bool:
+        """Serves the system that the arguments name from now on; returns False if an earlier one stays.
+
+        Raises:
+            LscfgError: the system cannot be served, and no earlier one is.
+        """
+        number = self._socket.fileno()
+        companion = Companion(_serve_inherited, (self._serve, number, args), [number])
+        try:
+            companion.wait_until_ready()
+        except LscfgError as error:
+            companion.close()
+            if self._companion is None:
+                raise
+            log.warning(f"the service stays as it was: {error}")
+            return False
+        except BaseException:
+            companion.close()
+            raise
+        if self._companion is not None:
+            self._companion.end()
+            self._ended.append(self._companion)
+        self._companion = companion
+        return True
+
+    def wait(self) -> None:
+        """Waits until a signal ends the process that serves.
+
+        Raises:
+            LscfgError: the process died.
+        """
+        if self._companion is not None:
+            self._companion.wait()
+
+    def close(self) -> None:
+        """Ends the service after its answers."""
+        self._socket.close()
+        for companion in (*self._ended, self._companion):
+            if companion is not None:
+                companion.close()
+
+
+def _serve_inherited(call: tuple[Serve, int, argparse.Namespace], ready: Ready) -> None:
+    serve, number, args = call
+    with socket.socket(fileno=number) as listening:
+        serve(listening, args, ready)

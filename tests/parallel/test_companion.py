@@ -1,0 +1,65 @@
+"""A process that works next to its owner: readiness, errors, the end."""
+
+import os
+import signal
+import time
+
+import pytest
+
+from lscfg.errors import InputError, WorkerError
+from lscfg.parallel.companion import Companion
+
+
+def write_and_wait(call, ready):
+    descriptor, seconds = call
+    os.write(descriptor, b"begun")
+    ready()
+    time.sleep(seconds)
+
+
+def refuse(argument, ready):
+    raise InputError(f"no {argument}")
+
+
+def die(argument, ready):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def return_at_once(argument, ready):
+    pass
+
+
+def test_a_companion_inherits_files_and_ends_on_request():
+    mine, theirs = os.pipe()
+    began = time.monotonic()
+    with Companion(write_and_wait, (theirs, 60), [theirs]) as companion:
+        companion.wait_until_ready()
+        assert os.read(mine, 10) == b"begun"
+        os.close(mine)
+        os.close(theirs)
+        companion.end()
+        with pytest.raises(WorkerError, match="signal 15"):
+            companion.wait()
+    assert time.monotonic() - began < 50
+
+
+def test_the_end_of_the_function_is_the_end_of_the_wait():
+    mine, theirs = os.pipe()
+    with Companion(write_and_wait, (theirs, 0), [theirs]) as companion:
+        companion.wait_until_ready()
+        companion.wait()
+    os.close(mine)
+    os.close(theirs)
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (refuse, InputError, "no system"),
+        (die, WorkerError, "signal 9"),
+        (return_at_once, WorkerError, "ended before its work began"),
+    ],
+)
+def test_a_work_that_never_begins(function, error, message):
+    with Companion(function, "system") as companion, pytest.raises(error, match=message):
+        companion.wait_until_ready()

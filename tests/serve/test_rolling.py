@@ -1,0 +1,64 @@
+"""A service whose system is replaced while clients use it."""
+
+import argparse
+import http.client
+import signal
+import socket
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.serve.rolling import RollingService
+
+
+def serve(listening, args, ready):
+    """Answers each request with a text, until SIGTERM."""
+    if args.text == "damaged":
+        raise InputError("the system is damaged")
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+    listening.listen()
+    listening.settimeout(0.05)
+    ready()
+    while not ended:
+        try:
+            client, _ = listening.accept()
+        except TimeoutError:
+            continue
+        with client:
+            client.settimeout(None)
+            client.recv(1000)
+            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{args.text}".encode())
+
+
+def asked(port):
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/")
+    with connection.getresponse() as answer:
+        return answer.read().decode()
+
+
+@pytest.fixture
+def listening():
+    with socket.socket() as made:
+        made.bind(("127.0.0.1", 0))
+        yield made
+
+
+def test_a_better_system_replaces_the_first_one(listening):
+    port = listening.getsockname()[1]
+    with RollingService(serve, listening) as service:
+        assert service.show(argparse.Namespace(text="first"))
+        assert asked(port) == "first"
+        assert service.show(argparse.Namespace(text="better"))
+        answers = [asked(port) for _ in range(20)]  # the first process may take one more client before its end
+        assert answers[-1] == "better" and {*answers} <= {"first", "better"}
+        assert not service.show(argparse.Namespace(text="damaged"))
+        assert asked(port) == "better"
+    with pytest.raises(OSError, match="refused"):
+        asked(port)
+
+
+def test_a_first_system_that_cannot_be_served_is_an_error(listening):
+    with RollingService(serve, listening) as service, pytest.raises(InputError, match="the system is damaged"):
+        service.show(argparse.Namespace(text="damaged"))

@@ -1,0 +1,35 @@
+"""The best system of a finished experiment, and the commands that translate with it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lscfg.tuning.experiment.system import Experiment
+
+
+def best_system(results: Mapping[str, Any], experiment: Experiment) -> str | None:
+    """The system with the best BLEU on the development set, of those that translate new text; None if none does.
+
+    Args:
+        results: content of ``results.json``.
+    """
+    rows = [row for row in results["systems"] if experiment.systems[row["system"]].translates_new_text]
+    return str(max(rows, key=lambda row: row["dev_bleu"])["system"]) if rows else None
+
+
+def translation_command(folder: Path, system: str, prepared: bool) -> str:
+    """The command that translates a file with a system.
+
+    Args:
+        folder: folder of the experiment.
+        prepared: the text was raw.
+    """
+    place = folder / "systems" / system
+    decode = shlex.join(["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")])
+    if not prepared:
+        return f"{decode} TEXT"
+    preparation = shlex.quote(str(folder / "prepare"))
+    return f"lscfg prepare apply {preparation} < TEXT | {decode} - | lscfg prepare restore {preparation}"
