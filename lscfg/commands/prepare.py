@@ -110,13 +110,13 @@ def _corpus(args: argparse.Namespace) -> None:
 
 def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> None:
     health, pairs = check_health(files, settings)
-    print(health.table(pairs))
     if folder is not None:
         health.write(make_folder(folder), pairs)
         names = ", ".join(path.name for path in files.corpus)
         with atomic_write(Path(folder) / HEALTH_PAGE) as file:
             file.write(health_page(health.facts(pairs), names))
         log.info(f"wrote {Path(folder) / HEALTH_PAGE}")
+    print(health.table(pairs))
 
 
 def _convert(args: argparse.Namespace) -> None:

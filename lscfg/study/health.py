@@ -26,7 +26,10 @@ td.wide { min-width: 12rem; }
 .note, dt { color: var(--muted); font-size: .88rem; } h2 { font-size: 1.1rem; } h3 { font-size: 1rem; }
 dl.text div { display: grid; grid-template-columns: minmax(5.5rem, 12rem) 1fr; gap: .1rem .8rem; }
 dl.text dt, dl.text dd { overflow-wrap: anywhere; } dl.text dd { margin: 0; }
-@media (max-width: 34rem) { dl.text div { grid-template-columns: 1fr; margin-bottom: .4rem; } }
+@media (max-width: 34rem) { dl.text div { grid-template-columns: 1fr; margin-bottom: .4rem; }
+  table, thead, tbody { display: block; } tr { display: grid; grid-template-columns: 1fr 3.2rem 4.2rem 4.6rem;
+  border-bottom: 1px solid var(--line); } th, td { border: 0; padding: .15rem .2rem; }
+  tbody th { min-width: 0; } td.wide, th.text:last-child { grid-column: 1 / -1; min-width: 0; } }
 """
 
 _LETTERS = (("ja", "[\u3040-\u30ff]"), ("ko", "[\uac00-\ud7af]"), ("zh", "[\u4e00-\u9fff]"))
@@ -37,18 +40,19 @@ def script_language(text: str) -> str | None:
     return next((language for language, letters in _LETTERS if re.search(letters, text)), None)
 
 
-def health_html(facts: Mapping[str, Any]) -> Markup:
+def health_html(facts: Mapping[str, Any], remark: str = "dropped.tsv lists all dropped pairs.") -> Markup:
     """A table of the faults with their treatments, and examples.
 
     Args:
         facts: content of ``health.json``.
+        remark: end of the caption.
     """
     pairs, findings = facts["pairs"], facts["findings"]
     if not findings:
         return element("p", f"No fault was found in {pairs:,} pairs.")
     caption = (
         f"Pairs with faults among the {pairs:,} pairs of the raw text, and the setting of [prepare] that changes the"
-        " treatment, or a cure. dropped.tsv lists all dropped pairs."
+        f" treatment, or a cure. {remark}"
     )
     head = [
         element("th", name, scope="col", class_="text" if number in _TEXT else None)
@@ -97,4 +101,4 @@ def health_page(facts: Mapping[str, Any], files: str) -> str:
     Args:
         files: names of the files, for the heading.
     """
-    return page(f"Data health of {files}", health_html(facts), style=STYLE)
+    return page(f"Data health of {files}", health_html(facts, "No corpus was made."), style=STYLE)

@@ -104,7 +104,7 @@ class HeatMapFolder:
             self._items.append(element("li", f"{label} (no parse)"))
             return
         name = f"{number + 1}.svg"
-        draw_charts(words, {"": marginals}, sentence, self.folder / name)
+        draw_charts(words, {"": marginals}, f"sentence {number + 1}", self.folder / name)
         picture = element("img", src=name, alt="", loading="lazy")
         self._items.append(element("li", element("a", label, picture, href=name)))
 

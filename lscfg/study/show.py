@@ -176,6 +176,10 @@ STYLE = """
 .lscfg-explanation .note { color: var(--muted); font-size: .88rem; } .lscfg-explanation .unknown { color: var(--bad); }
 .lscfg-explanation dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem .8rem; margin: .3rem 0; }
 .lscfg-explanation dt { font-weight: 600; } .lscfg-explanation dd { margin: 0; }
+@media (max-width: 30rem) { .lscfg-explanation .one, .lscfg-explanation .one thead, .lscfg-explanation .one tbody
+  { display: block; } .lscfg-explanation .one tr { display: grid; grid-template-columns: repeat(5, 1fr);
+  border-bottom: 1px solid var(--line); } .lscfg-explanation .one .rule { grid-column: 1 / -1; }
+  .lscfg-explanation .one th, .lscfg-explanation .one td { border: 0; padding: .15rem .1rem; font-size: .82rem; } }
 """.strip()
 
 
@@ -268,4 +272,6 @@ def _choices_html(found: Sequence[SpanChoices | None], names: Sequence[str]) -> 
         chosen = any(choice is not None and choice.chosen for choice in choices)
         rule = element("td", f"{source} → {target}", class_="rule")
         rows.append(element("tr", rule, *cells, class_="chosen" if chosen else None))
-    return element("table", element("thead", *lines), element("tbody", joined(*rows)))
+    return element(
+        "table", element("thead", *lines), element("tbody", joined(*rows)), class_=None if several else "one"
+    )

@@ -28,8 +28,8 @@ def test_a_good_result_of_one_system():
     assert sentences(GOOD) == [
         f"{MEANING} They help to understand a text but are not ready to publish."
         " A difference from the reference need not be an error.",
-        "The training text has 200,000 pairs. This run drew no learning curve (--learning-curve), so the effect of more"
-        " text is not known.",
+        "The training text has 200,000 pairs. This run drew no learning curve (lscfg run --learning-curve), so the"
+        " effect of more text is not known.",
         "Next: read the sentences with the largest losses in the report.",
     ]
 

@@ -233,7 +233,8 @@ def _more_text(figures: Figures) -> str:
     size = f"The training text has {counted(figures.training_pairs, 'pair')}."
     curve = figures.curve
     if curve is None:
-        return f"{size} This run drew no learning curve (--learning-curve), so the effect of more text is not known."
+        how = "lscfg run --learning-curve"
+        return f"{size} This run drew no learning curve ({how}), so the effect of more text is not known."
     *parts, whole = (f"{point['test_bleu']:.1f}" for point in curve["points"])
     found = curve["twice the text"]
     gain, low, high = (signed(found[key]) for key in ("gain", "low", "high"))

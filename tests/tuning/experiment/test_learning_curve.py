@@ -62,7 +62,7 @@ def test_a_run_with_a_curve_keeps_all_other_results(corpus, tmp_path):
     assert run_lscfg(*words).returncode == 0
     results, report = tmp_path / "o" / "results.json", tmp_path / "o" / "report.html"
     before = json.loads(results.read_text())
-    assert "drew no learning curve (--learning-curve)" in report.read_text()
+    assert "drew no learning curve (lscfg run --learning-curve)" in report.read_text()
     made = run_lscfg(*words, "--learning-curve")
     assert made.returncode == 0, made.stderr
     after = json.loads(results.read_text())

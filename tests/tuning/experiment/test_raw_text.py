@@ -98,6 +98,7 @@ GIVEN = (("[prepare]", f"{FILES}[prepare]"), ("dev = 20\ntest = 25\n", ""))
         ),
         (("[prepare]", "[prepare]\nmax_ratio = 0.5"), "raw.toml:8: max_ratio must be at least 1"),
         (("[prepare]", '[prepare]\nsource_language = "?"'), "raw.toml:8: source_language must be a language"),
+        (('source = "raw.es"', 'source = ["raw.es", "dev.es"]'), "raw.toml:5: source has 2 files, but target 1"),
         (('target = "raw.en"', 'target = "raw.es"'), "raw.toml:7: source and target have the same language, es"),
         (('"none"', '"split"'), "raw.toml:8: tokeniser must be one of moses, none, spm, words"),
     ],
@@ -106,6 +107,16 @@ def test_bad_experiments(experiment, change, message):
     with pytest.raises(InputError) as caught:
         experiment(change)
     assert message in str(caught.value)
+
+
+def test_several_texts_with_their_translations(experiment):
+    several = (('"raw.es"', '["raw.es", "dev.es"]'), ('"raw.en"', '["raw.en", "dev.en"]'))
+    languages = ("[prepare]", '[prepare]\nsource_language = "es"\ntarget_language = "en"')
+    found = experiment(*several, languages)
+    assert [path.name for path in found.corpus.files] == ["raw.es", "raw.en", "dev.es", "dev.en"]
+    reader = TEXT_READERS["text"]
+    pairs = [*reader.read_pairs(found.corpus.files, ("es", "en"), reader.Settings())]
+    assert [(Path(pair.path).name, pair.line) for pair in (pairs[0], pairs[-1])] == [("raw.es", 1), ("dev.es", 21)]
 
 
 def test_a_preparation_is_for_raw_text(corpus, tmp_path):
