@@ -20,7 +20,7 @@ from lscfg.command_settings import toml_value
 from lscfg.commands import serve
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extras import need
-from lscfg.io.arguments import output_folder
+from lscfg.io.arguments import NamedFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.json_files import read_json
 from lscfg.io.write import atomic_write
@@ -86,6 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         guesses.add_argument(f"--{name}", type=int, metavar="N", help=f"pairs to {use} (default: by amount of text)")
     guesses.add_argument(
         "--set",
+        type=NamedFile,
         metavar="KEY=VALUE",
         action="append",
         default=[],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple
@@ -102,14 +101,16 @@ def plan_curve(experiment: Experiment, texts: Texts, systems: dict[str, SystemPl
         )
     points, stages = [], list[Stage]()
     for divisor in DIVISORS:
-        *before, derivations, decoded = _part_stages(experiment, texts, name, systems[name], divisor)
-        stages += [*before, derivations, decoded]
-        points.append(CurvePoint(derivations, decoded))
+        point, made = _part_stages(experiment, texts, name, systems[name], divisor)
+        points.append(point)
+        stages += made
     return LearningCurve(name, tuple(points), tuple(stages))
 
 
-def _part_stages(experiment: Experiment, texts: Texts, name: str, plan: SystemPlan, divisor: int) -> Iterator[Stage]:
-    """The stages of a part; the last two are the derivations and the translation of the test set."""
+def _part_stages(
+    experiment: Experiment, texts: Texts, name: str, plan: SystemPlan, divisor: int
+) -> tuple[CurvePoint, list[Stage]]:
+    """The stages of a part, each after those whose files it reads."""
     cut = Stage("part", part, PartSettings(divisor), PartFiles[Input](texts.source, texts.target, texts.alignment))
     given = tuple(cut / ALIGNMENT.format(number) for number in range(len(texts.alignment)))
     own = dataclasses.replace(texts, source=cut / SOURCE, target=cut / TARGET, alignment=given)
@@ -117,8 +118,9 @@ def _part_stages(experiment: Experiment, texts: Texts, name: str, plan: SystemPl
     alignments, derivations, files = rule_files(experiment, own)
     system = experiment.systems[name]
     draft = Draft(experiment.of(system), system, own, lm, files, {})
-    yield from (cut, lm, *(one.stage for one in alignments[:1] if isinstance(one, Output)))
-    rules = [*plan_rules(draft)]
+    stages = [cut, lm, *(one.stage for one in alignments[:1] if isinstance(one, Output)), derivations]
+    stages += plan_rules(draft)
     decoder, decoder_files = draft_decoder(draft)
     tested = TranslationFiles[Input](decoder_files, plan.tuned[0] / WEIGHTS, texts.test_source)
-    yield from (*rules, derivations, Stage("decode", decode, decoder, tested))
+    decoded = Stage("decode", decode, decoder, tested)
+    return CurvePoint(derivations, decoded), [*stages, decoded]
