@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from lscfg.errors import LscfgError
+from lscfg.markup.project import TagNode, placed_tags
 
-# A tag inside a sentence goes to the border of a word at the same relative place. Tags keep their order, so markup that
-# was well nested stays well nested.
+# Where links of words are known, tags follow their words, see ``lscfg.markup.project``. Elsewhere a tag goes to the
+# border of a word at the same relative place. Either way, markup that was well nested stays well nested.
 
+MOST_ALIGNED = 200
+"""Tags of a unit beyond which tags keep their relative places."""
 
 WITHOUT_BLANKS = "\u0e00"
 """Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""
@@ -46,6 +49,16 @@ class Unit:
     lines: int = 1
 
 
+class Alignment(NamedTuple):
+    """Words of a sentence and of its translation."""
+
+    source: Sequence[tuple[int, int]]
+    target: Sequence[tuple[int, int]]
+    """Characters [i, j) of the words."""
+    links: Sequence[Sequence[int]]
+    """Source words of each target word."""
+
+
 class UnitPiece(NamedTuple):
     """A sentence of a unit with the text after the sentence, and the same of the translation."""
 
@@ -53,6 +66,7 @@ class UnitPiece(NamedTuple):
     gap: str
     translation: str
     after: str
+    alignment: Alignment | None = None
 
 
 @dataclass(frozen=True)
@@ -78,8 +92,8 @@ class Document:
 
     @property
     def inner_tags(self) -> int:
-        """Number of tags whose place in a translation is a guess: those inside a text."""
-        return sum(0 < tag.offset < len(unit.text) for unit in self.units for tag in unit.tags)
+        """Number of tags whose place in a translation is inferred: those inside a text."""
+        return sum(len(unit.tags) for unit in self.units)
 
     def filled(self, pieces: Sequence[Sequence[UnitPiece]]) -> bytes:
         """The document with the translation of each unit, in UTF-8."""
@@ -90,8 +104,8 @@ class Document:
     def _fill(self, unit: Unit, pieces: Sequence[UnitPiece]) -> str:
         text = "".join(piece.translation + piece.after for piece in pieces)
         marks: dict[int, list[str]] = {}
-        for place, tag in zip(places(unit.tags, pieces), unit.tags, strict=True):
-            marks.setdefault(place, []).append(tag.markup)
+        for place, number in tag_places(unit.tags, pieces):
+            marks.setdefault(place, []).append(unit.tags[number].markup)
         found, breaks = [], line_breaks(text, unit.lines)
         begin = 0
         for place in sorted({*marks, *breaks}):
@@ -102,6 +116,105 @@ class Document:
                 found.append(self.newline)
                 begin += text[place : place + 1] == " "
         return "".join(found) + self.escape(text[begin:])
+
+
+def tag_places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[tuple[int, int]]:
+    """The places of tags in the text of the translation, never decreasing, each with the number of its tag."""
+    unchanged = all(piece.translation == piece.source for piece in pieces)
+    if unchanged or len(tags) > MOST_ALIGNED or any(piece.source and piece.alignment is None for piece in pieces):
+        return [(place, number) for number, place in enumerate(places(tags, pieces))]
+    source, target, links = _joined_alignment(pieces)
+    partners, before = partner_tags(tags), "".join(piece.source + piece.gap for piece in pieces)
+    placed = placed_tags(_tag_tree(tags, partners, source), links)
+    words = {one.tag: one.word for one in placed}
+    begins = [*(begin for begin, _ in target), sum(len(piece.translation + piece.after) for piece in pieces)]
+    ends = [0, *(end for _, end in target)]
+    found: list[tuple[int, int]] = []
+    for number, word in placed:
+        partner = partners.get(number, number)
+        apart = words[partner] != word  # the first tag of a pair begins a word, the second ends one
+        ended = partner < number if apart else _after_a_word(before, tags[min(number, partner)].offset)
+        place = ends[word] if ended else begins[word]
+        found.append((max(place, found[-1][0] if found else 0), number))
+    return found
+
+
+def _after_a_word(text: str, offset: int) -> bool:
+    """True if a word ends at a place of a text, and none begins there."""
+    before, after = text[offset - 1 : offset], text[offset : offset + 1]
+    return bool(before.strip()) and not after.strip()
+
+
+def partner_tags(tags: Sequence[Tag] | Sequence[MarkupRun]) -> dict[int, int]:
+    """The other tag of each tag that belongs to a pair; tags that would cross another pair have none."""
+    found: dict[int, int] = {}
+    opened: list[tuple[str, int]] = []
+    for number, tag in enumerate(tags):
+        name = _NAME.match(tag.markup)
+        if name is None or tag.kind not in ("open", "close"):
+            continue
+        if tag.kind == "open":
+            opened.append((name[1], number))
+            continue
+        depth = next((k for k in reversed(range(len(opened))) if opened[k][0] == name[1]), None)
+        if depth is not None:
+            other = opened[depth][1]
+            del opened[depth:]
+            found |= {other: number, number: other}
+    return found
+
+
+_NAME = re.compile(r"\s*</?\s*([^\s/>]+)")
+
+
+def _tag_tree(tags: Sequence[Tag], partners: Mapping[int, int], words: Sequence[tuple[int, int]]) -> list[TagNode]:
+    """Pairs and single tags over source words."""
+    begins, ends = [begin for begin, _ in words], [end for _, end in words]
+    roots: list[TagNode] = []
+    inside = [roots]
+    for number, tag in enumerate(tags):
+        partner = partners.get(number)
+        if partner is not None and partner < number:
+            inside.pop()
+            continue
+        node = TagNode(number, bisect_right(ends, tag.offset), partner)
+        inside[-1].append(node)
+        if partner is not None:
+            offset = tags[partner].offset
+            node.stop = node.begin if offset == tag.offset else max(node.begin, bisect_left(begins, offset))
+            inside.append(node.children)
+    return roots
+
+
+def _joined_alignment(
+    pieces: Sequence[UnitPiece],
+) -> tuple[list[tuple[int, int]], list[tuple[int, int]], list[list[int]]]:
+    """Characters of source words and of whole target words, and source words of each target word, of a unit."""
+    source: list[tuple[int, int]] = []
+    target: list[tuple[int, int]] = []
+    links: list[list[int]] = []
+    begin = start = 0
+    for piece in pieces:
+        first, glued = len(source), False
+        for (i, j), own in zip(*piece.alignment[1:], strict=True) if piece.alignment else ():
+            if i == j:
+                continue
+            glued = bool(target) and target[-1][1] == start + i and _one_word(piece.translation[i - 1 : i + 1])
+            if glued:
+                target[-1] = target[-1][0], start + j
+                links[-1] = sorted({*links[-1], *(first + k for k in own)})
+            else:
+                target.append((start + i, start + j))
+                links.append([first + k for k in own])
+        source += [(begin + i, begin + j) for i, j in (piece.alignment.source if piece.alignment else ())]
+        begin += len(piece.source) + len(piece.gap)
+        start += len(piece.translation) + len(piece.after)
+    return source, target, links
+
+
+def _one_word(two: str) -> bool:
+    """True if two characters next to each other belong to one word, where blanks separate words."""
+    return len(two) == 2 and all(sign.isalnum() and sign < WITHOUT_BLANKS for sign in two)
 
 
 def places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[int]:
@@ -179,9 +292,8 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
         first += 1
     while runs[last - 1].kind is not None or not runs[last - 1].text.strip():
         last -= 1
-    inner = [*runs[first:last]]
-    lead, inner[0] = _without_blanks(inner[0], left=True)
-    trail, inner[-1] = _without_blanks(inner[-1], left=False)
+    first, last = _with_partners(runs, first, last)
+    lead, trail, inner = _stripped(runs[first:last])
     text, tags = "", list[Tag]()
     between = False  # the last run is a tag after a blank, between words
     for run in inner:
@@ -197,6 +309,38 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
     before = "".join(run.markup for run in runs[:first]) + lead
     after = trail + "".join(run.markup for run in runs[last:])
     return [before, Unit(text, tuple(tags), lines), after]
+
+
+def _with_partners(runs: Sequence[MarkupRun], first: int, last: int) -> tuple[int, int]:
+    """Extends a range of runs until no tag outside is the partner of one inside."""
+    pairs = [(one, other) for one, other in partner_tags(runs).items() if one < other]
+    while True:
+        for one, other in pairs:
+            if (first <= one < last) != (first <= other < last):
+                first, last = min(first, one), max(last, other + 1)
+                break
+        else:
+            return first, last
+
+
+def _stripped(runs: Sequence[MarkupRun]) -> tuple[str, str, list[MarkupRun]]:
+    """The blanks at both ends of the text in some runs, which tags at the ends take, and the runs without them."""
+    inner, ends = [*runs], ["", ""]
+    for side in (0, 1):
+        inner = inner[:: 1 - 2 * side]
+        texts = [k for k, run in enumerate(inner) if run.kind is None]
+        real = next(k for k in texts if inner[k].text.strip())
+        for k in [k for k in texts if k <= real]:
+            blanks, rest = (inner[k].markup, MarkupRun("")) if k < real else _without_blanks(inner[k], left=not side)
+            inner[k] = rest
+            tag = next((n for n in reversed(range(k)) if inner[n].kind is not None), None)
+            if tag is None:
+                ends[side] = blanks + ends[side] if side else ends[side] + blanks
+            else:
+                markup = blanks + inner[tag].markup if side else inner[tag].markup + blanks
+                inner[tag] = inner[tag]._replace(markup=markup)
+        inner = inner[:: 1 - 2 * side]
+    return ends[0], ends[1], inner
 
 
 def _without_blanks(run: MarkupRun, left: bool) -> tuple[str, MarkupRun]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Any, NamedTuple
 
 from lscfg.errors import quote
-from lscfg.markup.document import Document, UnitPiece
+from lscfg.markup.document import Alignment, Document, UnitPiece
 from lscfg.markup.formats import FORMATS, Format, format_of
 from lscfg.markup.xliff import languages
 from lscfg.serve.refusal import RefusalError
@@ -49,6 +50,11 @@ class ReadDocument:
     texts: tuple[SplitText, ...]
     languages: tuple[str, str] = ("", "")
 
+    @property
+    def tagged(self) -> list[bool]:
+        """True for each text with inline tags."""
+        return [bool(unit.tags) for unit in self.document.units]
+
 
 def read_document(work: DocumentWork) -> ReadDocument:
     """Reads a document.
@@ -62,14 +68,36 @@ def read_document(work: DocumentWork) -> ReadDocument:
     return ReadDocument(document, texts, named)
 
 
-def fill_document(work: tuple[ReadDocument, Sequence[Sequence[str]]]) -> bytes:
+class AlignedSentence(NamedTuple):
+    """The translation of a sentence, with its words if tags must follow them."""
+
+    translation: str
+    alignment: Alignment | None = None
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> AlignedSentence:
+        """The translation of an answer."""
+        details = answer.get("details")
+        if details is None:
+            return cls(answer["translation"])
+        words = details["words"]
+        ranges, links = ([word[key] for word in words] for key in ("range", "links"))
+        return cls(answer["translation"], Alignment(details["source_ranges"], ranges, links))
+
+
+def fill_document(work: tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]) -> bytes:
     """The document with translations, given those of the sentences of each unit."""
     read, translations = work
     pieces = []
     for text, translated in zip(read.texts, translations, strict=True):
-        stretches = zip(text.stretches, text.pieces(translated), strict=True)
+        rest = iter(translated)
+        own = [next(rest) if stretch.sentence else None for stretch in text.stretches]
+        texts = text.pieces(one.translation for one in translated)
         pieces.append(
-            [UnitPiece(stretch.sentence, stretch.after, piece.translation, piece.after) for stretch, piece in stretches]
+            [
+                UnitPiece(stretch.sentence, stretch.after, piece.translation, piece.after, one and one.alignment)
+                for stretch, piece, one in zip(text.stretches, texts, own, strict=True)
+            ]
         )
     return read.document.filled(pieces)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 from urllib.parse import quote as percent_quoted
 
 from starlette.requests import Request
@@ -15,6 +16,7 @@ from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
 from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
 from lscfg.serve.documents import (
+    AlignedSentence,
     DocumentWork,
     FileStore,
     ReadDocument,
@@ -35,6 +37,15 @@ CERTAIN = 0.5
 """Least share of known words of a text in a language of the system."""
 
 Answers = list[Answered]
+
+
+class NamedText(NamedTuple):
+    """A text and its name for messages."""
+
+    name: str
+    text: SplitText
+    tagged: bool
+    """Tags must follow words of the text."""
 
 
 class TextRequests:
@@ -73,7 +84,8 @@ class TextRequests:
             texts = [self._text(text) for text in query.texts]
         owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
         options = self._options(query.alternatives, query.details)
-        named = [(names[k], text) for k, text in zip(owners, texts, strict=True)]
+        tagged = [tagged for document in documents for tagged in document.tagged] or [False] * len(texts)
+        named = [NamedText(names[k], *one) for k, *one in zip(owners, texts, tagged, strict=True)]
         sentences = self._sentences(named, options, query.instructions)
         if len(sentences) > (most := self._settings.max_sentences):
             raise RefusalError(413, f"{len(sentences)} sentences; at most {most} are allowed in a request")
@@ -86,7 +98,7 @@ class TextRequests:
             own = [k for k, owner in enumerate(owners) if owner == number]
             parts = [(texts[k], answers[k]) for k in own]
             if query.html:
-                best = [_best(answers[k]) for k in own]
+                best = [_aligned(answers[k]) for k in own]
                 filled = await self._dispatcher.compute(
                     request.receive, names[number], fill_document, (documents[number], best)
                 )
@@ -106,19 +118,20 @@ class TextRequests:
         return SplitText.of(text, self._pair, self._raw, self._settings.max_words)
 
     def _sentences(
-        self, texts: Sequence[tuple[str, SplitText]], options: TranslationOptions, instructions: Instructions
+        self, texts: Sequence[NamedText], options: TranslationOptions, instructions: Instructions
     ) -> list[RequestSentence]:
-        """The sentences of named texts.
+        """The sentences of texts, with details where tags must follow words.
 
         Raises:
             RefusalError: a sentence is above a limit, or a choice is for none of the sentences.
         """
         found: list[RequestSentence] = []
-        for name, text in texts:
+        for name, text, tagged in texts:
+            own = replace(options, details=options.details or tagged)
             for number, sentence in enumerate(text.sentences, 1):
                 where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
                 refuse_long_sentence(where, sentence, self._settings)
-                found.append(RequestSentence(where, sentence, instructions.options(options, len(found))))
+                found.append(RequestSentence(where, sentence, instructions.options(own, len(found))))
         instructions.refuse_missing(len(found))
         return found
 
@@ -159,7 +172,8 @@ class TextRequests:
         ending, form = known_format(name)
         read = await self._read(request, file.data, ending)
         self._check_languages_of(read)
-        named = [(f"text {k} of the file", text) for k, text in enumerate(read.texts, 1)]
+        texts = zip(read.texts, read.tagged, strict=True)
+        named = [NamedText(f"text {k} of the file", *one) for k, one in enumerate(texts, 1)]
         sentences = self._sentences(named, self._options(), read_instructions(found, self._forms))
         request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
         if request.query_params.get("progress") == "1":
@@ -188,7 +202,7 @@ class TextRequests:
         progress: Progress | None = None,
     ) -> StoredFile:
         answers = by_text(read.texts, await self._dispatcher.translate(request.receive, sentences, progress))
-        best = [_best(one) for one in answers]
+        best = [_aligned(one) for one in answers]
         data = await self._dispatcher.compute(request.receive, name, fill_document, (read, best))
         stem, dot, ending = name.replace("\\", "/").rpartition("/")[2].rpartition(".")
         code = base_language(self._pair.target) if self._pair.target else "translated"
@@ -215,7 +229,9 @@ class TextRequests:
 
     def _address(self, request: Request, read: ReadDocument, made: StoredFile) -> dict[str, Any]:
         tags, address = read.document.inner_tags, request.url_for("download", name=self._files.add(made))
-        warnings = [f"{tags} tags inside sentences were placed by their relative place; check them"] if tags else []
+        warnings = [f"{tags} tags inside sentences follow their words as the system aligns them; check the tags"]
+        if not tags:
+            warnings.clear()
         return {"translatedFileUrl": str(address), "name": made.name, "warnings": warnings}
 
     async def download(self, request: Request) -> Response:
@@ -247,6 +263,10 @@ def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, trans
 
 def _best(answers: Answers) -> list[str]:
     return [one.answer["translation"] for one in answers]
+
+
+def _aligned(answers: Answers) -> list[AlignedSentence]:
+    return [AlignedSentence.of(one.answer) for one in answers]
 
 
 def _rows(text: SplitText, answers: Answers) -> list[dict[str, Any]]:

@@ -94,7 +94,134 @@ def test_unknown_words_are_marked_and_named(tab):
     tab.type("la zapato")
     tab.wait("document.querySelector('#target .unknown') !== null")
     assert tab["document.querySelector('#target .unknown').firstChild.data"].lower() == "zapato"
-    assert tab["document.querySelector('#status').textContent"] == "Translated. 1 word is unknown to the system: zapato"
+    assert (
+        tab["document.querySelector('#status').textContent"] == "Translated. 1 word is unknown to the system: zapato."
+    )
+
+
+def marked(tab):
+    """Places of the text that are highlighted."""
+    return tab["[...document.querySelectorAll('#mirror mark')].map((one) => one.textContent)"]
+
+
+def status_of(tab):
+    return tab["document.querySelector('#status').textContent"]
+
+
+def to_words(tab, moves=0, key="ArrowRight"):
+    """Focuses the first word of the translation, and moves on."""
+    tab["document.querySelector('#target .word[tabindex=\"0\"]').focus()"]
+    for _ in range(moves):
+        press(tab, key)
+    return tab["document.activeElement.firstChild.data"]
+
+
+def choose(tab, text):
+    """Opens the focused word, and gives a translation of one's own."""
+    tab["document.activeElement.click()"]
+    tab.click("#word .own")
+    tab.type(text)
+    press(tab, "Enter", 13)
+
+
+def test_words_show_their_source_by_its_place(tab):
+    """Characters outside the basic plane are two units of a script's text; the same word occurs twice."""
+    tab.click("#source")
+    tab.type("\U0001f600 la casa\nla flor roja")
+    tab.wait("document.querySelectorAll('#target .word').length === 6")
+    assert to_words(tab, 3) == "The" and marked(tab) == ["la"]
+    before = tab["document.querySelector('#mirror mark').previousSibling.data"]
+    assert before == "\U0001f600 la casa\n"
+    assert to_words(tab, 1) == "red" and marked(tab) == ["roja"]
+    facts = tab["document.querySelector('#word-facts').textContent"]
+    assert facts.startswith("red, from “roja”; ") and "%: the system is " in facts
+    assert tab["document.querySelectorAll('#target .word[tabindex=\"0\"]').length"] == 1
+    press(tab, "Home")
+    assert tab["document.activeElement === document.querySelector('#target .word')"]
+    press(tab, "End")
+    press(tab, "ArrowRight")
+    assert tab["document.activeElement === [...document.querySelectorAll('#target .word')].at(-1)"]
+    tab["document.querySelector('#target').dir = 'rtl'"]
+    press(tab, "ArrowRight")
+    assert tab["document.activeElement === [...document.querySelectorAll('#target .word')].at(-2)"]
+
+
+def test_a_choice_stays_while_its_words_stay(tab):
+    enter(tab, "la casa roja", "The red house")
+    assert to_words(tab, 2) == "house"
+    choose(tab, "hut")
+    tab.wait("document.querySelector('#target .chosen') !== null")
+    assert tab["document.querySelector('#target').textContent"] == "The red hut (your choice)"
+    assert status_of(tab) == "Translated. 1 choice of yours is used."
+    assert tab["document.activeElement.className"].startswith("word chosen") and marked(tab) == ["casa"]
+    tab["document.querySelector('#source').focus(); document.querySelector('#source').setSelectionRange(0, 0)"]
+    tab.type("una flor . ")
+    tab.wait("document.querySelector('#target').textContent.includes('lower')")
+    assert "hut (your choice)" in tab["document.querySelector('#target').textContent"].lower()
+    place = len("una flor . la cas")
+    tab["document.querySelector('#source').focus()"]
+    tab[f"document.querySelector('#source').setSelectionRange({place}, {place})"]
+    tab.type("x")
+    tab.wait("document.querySelector('#target').textContent.toLowerCase().includes('casxa')")
+    assert tab["document.querySelector('#target .chosen')"] is None
+
+
+def test_a_choice_is_undone(tab):
+    enter(tab, "la casa", "The house")
+    to_words(tab, 1)
+    choose(tab, "hut")
+    tab.wait("document.querySelector('#target .chosen') !== null")
+    tab.click("#undo")
+    tab.wait("document.querySelector('#target').textContent === 'The house'")
+    assert tab["document.querySelector('#undo').hidden"] is True
+
+
+def rows_of_glossary(tab):
+    cells = "[...row.cells].slice(0, 3).map((cell) => cell.textContent)"
+    return tab[f"[...document.querySelectorAll('#terms tr')].map((row) => {cells})"]
+
+
+def add_term(tab, source, target, mode="hard"):
+    for name, text in (("source", source), ("target", target)):
+        tab[f"document.querySelector('#term-{name}').value = ''"]
+        tab[f"document.querySelector('#term-{name}').focus()"]
+        tab.type(text)
+    tab.choose("#term-mode", mode)
+    tab.click("#term-add")
+
+
+def test_the_glossary_is_kept_and_used(tab, address, tmp_path):
+    enter(tab, "la casa roja", "The red house")
+    tab["document.querySelector('#term-form').closest('details').open = true"]
+    add_term(tab, "casa", "hut | Villa")
+    tab.wait("/hut|Villa/.test(document.querySelector('#target').textContent)")
+    tab.wait("document.querySelector('#status').textContent === 'Translated. 1 entry of the glossary is used.'")
+    assert rows_of_glossary(tab) == [["casa", "hut | Villa", "always"]]
+    add_term(tab, "flor", "")
+    assert tab["document.querySelector('#term-fault').textContent"].startswith("An entry needs a translation")
+    add_term(tab, "roja", "", "keep")
+    tab.wait("document.querySelector('#target').textContent.includes('roja')")
+    tab.open(address)
+    tab.wait("document.querySelector('#term-count').textContent === '2'")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    tab.click("#terms button[aria-label='Edit casa']")
+    assert tab["document.activeElement.id"] == "term-source" and tab["document.activeElement.value"] == "casa"
+    add_term(tab, "casa", "cottage")
+    assert rows_of_glossary(tab)[0] == ["casa", "cottage", "always"] and len(rows_of_glossary(tab)) == 2
+    tab.click("#terms button[aria-label='Remove roja']")
+    assert rows_of_glossary(tab) == [["casa", "cottage", "always"]]
+    (tmp_path / "more.tsv").write_text("source\ttarget\tmode\n# a remark\nFlor\tFlora\tsoft\nRoma\n")
+    (tmp_path / "bad.tsv").write_text("flor\tflora\tfirm\n")
+    give(tab, "#term-import", tmp_path / "more.tsv")
+    tab.wait("document.querySelector('#term-count').textContent === '3'")
+    assert rows_of_glossary(tab)[1:] == [["Flor", "Flora", "prefer"], ["Roma", "", "leave as it is"]]
+    give(tab, "#term-import", tmp_path / "bad.tsv")
+    tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:1: the mode must be hard, soft or keep'")
+    (tmp_path / "a.txt").write_text("la casa\n")
+    give(tab, "#file", tmp_path / "a.txt")
+    tab.wait("document.querySelector('#file-status a') !== null")
+    text = tab["fetch(document.querySelector('#file-status a').href).then((answer) => answer.text())"]
+    assert text == "The cottage\n"
 
 
 def test_hostile_text_is_text(tab):
@@ -166,7 +293,8 @@ def test_everything_is_reached_by_the_keyboard(tab):
         reached.append(tab["document.activeElement.id || document.activeElement.tagName"])
         if reached[-1] == "BODY":
             break
-    assert {"scheme", "source", "copy", "correct", "file", "export", "import", "report", "SUMMARY"} <= {*reached}
+    fields = {"term-source", "term-target", "term-mode", "term-add", "term-export", "term-import"}
+    assert {"scheme", "source", "file", "export", "import", "report", "SUMMARY"} | fields <= {*reached}
     assert tab["getComputedStyle(document.body).overflowX"] == "visible"
 
 
@@ -208,7 +336,13 @@ def test_axe_finds_no_fault(tab, address, width, dark):
     tab.click("#source")
     tab.type("la zapato roja")
     tab.wait("document.querySelector('#target .unknown') !== null")
+    to_words(tab)
+    choose(tab, "one")
+    tab.wait("document.querySelector('#target .chosen') !== null")
     tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    add_term(tab, "roja", "crimson")
+    tab.wait("document.querySelector('#target').textContent.toLowerCase().includes('crimson')")
+    to_words(tab)
     tab[AXE.read_text(encoding="utf-8") + "; 0"]
     faults = tab[
         "axe.run().then((found) => found.violations.map((one) => [one.id, one.nodes.map((node) => node.html)]))"

@@ -10,6 +10,9 @@ FILES = {
     "/": ("index.html", "text/html"),
     "/style.css": ("style.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
+    "/base.js": ("base.js", "text/javascript"),
+    "/glossary.js": ("glossary.js", "text/javascript"),
+    "/words.js": ("words.js", "text/javascript"),
 }
 """File and media type of each path."""
 

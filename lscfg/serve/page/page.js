@@ -1,47 +1,24 @@
-// The page of lscfg serve. All content is made of elements and text, never of HTML in strings.
+// The page of lscfg serve: typing, translations, corrections, files and facts of the system.
 
-const get = (id) => document.getElementById(id);
+import { button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+import { startGlossary, termsFor } from "./glossary.js";
+import { anchored, chosen, edit, forget, paint, showWords, startWords } from "./words.js";
+
 const WAIT = 300; // milliseconds after the last key
 const ALTERNATIVES = 3;
-const STORE = "lscfg.corrections";
 
-let system = null;
 let running = null; // the request under way
 let timer = 0;
 let shown = { source: "", text: "" };
 
-function element(name, properties = {}, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(properties)) {
-    if (key in made) made[key] = value;
-    else made.setAttribute(key, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-// ---- what this browser keeps ----
-
-function stored(key, otherwise) {
-  try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; }
-}
-
-function keep(key, value) {
-  try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch { return false; }
-}
-
-const storeName = () => `${STORE}.${system?.source?.code ?? ""}.${system?.target?.code ?? ""}.${system?.system ?? ""}`;
-const memory = () => new Map(stored(storeName(), []));
+const memory = () => new Map(stored(storeName("corrections"), []));
 
 function remember(map) {
-  if (!keep(storeName(), [...map])) fault("This browser does not let the page keep anything.");
+  keep(storeName("corrections"), [...map]);
   listCorrections();
 }
 
 // ---- requests ----
-
-const fault = (text) => { get("fault").textContent = text; };
-const status = (text) => { get("status").textContent = text; };
 
 function keyed(content) {
   const key = get("key").value.trim();
@@ -53,6 +30,19 @@ async function failure(response) {
   try { return (await response.json()).error; } catch { return `${response.status} ${response.statusText}`; }
 }
 
+async function ask(source, signal, choices) {
+  const terms = termsFor(source);
+  const response = await fetch("/translate", {
+    method: "POST", signal, headers: { "content-type": "application/json" },
+    body: JSON.stringify(keyed({ q: source, alternatives: ALTERNATIVES, details: true, glossary: terms, choices })),
+  });
+  if (response.ok) return response.json();
+  const message = await failure(response);
+  throw new Refused(message.replace(/^glossary\[(\d+)\](\.\w+)?/, (_, k) => `Glossary, “${terms[k]?.source}”`));
+}
+
+class Refused extends Error {}
+
 async function translate() {
   clearTimeout(timer);
   running?.abort();
@@ -60,74 +50,61 @@ async function translate() {
   running = new AbortController();
   const own = running;
   fault("");
-  if (!source.trim()) { show(source, { translatedText: "", unknown: [], alternatives: [], sentences: [] }); status(""); return; }
   const kept = memory().get(source.trim());
-  if (kept !== undefined) {
-    show(source, { translatedText: kept, unknown: [], alternatives: [], sentences: [] });
-    status("Your correction, kept in this browser.");
+  if (!source.trim() || kept !== undefined) {
+    forget();
+    show(source, { translatedText: kept ?? "", sentences: [] });
+    status(kept === undefined ? "" : "Your correction, kept in this browser.");
+    get("target").removeAttribute("aria-busy");
     return;
   }
   get("target").setAttribute("aria-busy", "true");
   try {
-    const response = await fetch("/translate", {
-      method: "POST", signal: own.signal, headers: { "content-type": "application/json" },
-      body: JSON.stringify(keyed({ q: source, alternatives: ALTERNATIVES, details: true })),
-    });
-    if (!response.ok) { fault(await failure(response)); return; }
-    const found = await response.json();
+    const same = shown.source === source && shown.sentences.length;
+    let found = same && chosen() ? shown : await ask(source, own.signal, []);
+    const choices = anchored(found.sentences);
+    if (choices.length) found = await ask(source, own.signal, choices);
+    else if (found === shown) found = await ask(source, own.signal, []);
     if (own.signal.aborted) return;
     show(source, found);
-    status(summary(found));
+    status(summary(found, choices.length));
   } catch (error) {
-    if (!own.signal.aborted) fault(`The service does not answer: ${error.message}`);
+    if (!own.signal.aborted) fault(error instanceof Refused ? error.message : `The service does not answer: ${error.message}`);
   } finally {
     if (running === own) get("target").removeAttribute("aria-busy");
   }
 }
 
-function summary(found) {
+const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+
+function summary(found, choices) {
   const count = found.unknown.length;
   const unparsed = found.sentences.filter((one) => one.parsed === false).length;
+  const terms = found.sentences.reduce((sum, one) => sum + (one.terms?.length ?? 0), 0) - choices;
   const parts = ["Translated."];
-  if (count) parts.push(`${count === 1 ? "1 word is" : `${count} words are`} unknown to the system: ${found.unknown.slice(0, 8).join(", ")}${count > 8 ? " …" : ""}`);
-  if (unparsed) parts.push(`${unparsed} of the sentences could not be translated.`);
+  if (count) parts.push(`${counted(count, "word is", "words are")} unknown to the system: ${found.unknown.slice(0, 8).join(", ")}${count > 8 ? " …" : ""}.`);
+  if (choices) parts.push(`${counted(choices, "choice of yours is", "choices of yours are")} used.`);
+  if (terms > 0) parts.push(`${counted(terms, "entry of the glossary is", "entries of the glossary are")} used.`);
+  if (unparsed) parts.push(`${counted(unparsed, "sentence", "sentences")} could not be translated.`);
   return parts.join(" ");
 }
 
 // ---- the translation ----
 
 function show(source, found) {
-  shown = { source, text: found.translatedText };
-  const target = get("target");
-  target.replaceChildren();
-  if (found.sentences.length) for (const sentence of found.sentences) target.append(...sentenceNodes(sentence), sentence.after ?? "");
-  else target.append(found.translatedText);
+  shown = { source, text: found.translatedText, sentences: found.sentences };
+  showWords(source, found.sentences, get("target"));
+  if (!found.sentences.length) get("target").replaceChildren(found.translatedText);
+  for (const id of ["copy", "correct"]) get(id).disabled = !found.translatedText;
   get("others-part").hidden = !found.alternatives?.length;
-  get("others").replaceChildren(...(found.alternatives ?? []).map((text) => {
-    const button = element("button", { type: "button", textContent: text });
-    button.addEventListener("click", () => { take(text); });
-    return element("li", {}, button);
-  }));
+  get("others").replaceChildren(...(found.alternatives ?? []).map((text) => element("li", {}, button(text, () => take(text)))));
 }
 
 function take(text) {
-  const source = shown.source;
-  const before = shown.text;
-  show(source, { translatedText: text, unknown: [], alternatives: [before], sentences: [] });
+  const { source, text: before } = shown;
+  show(source, { translatedText: text, alternatives: [before], sentences: [] });
   status("Taken for now. Correct and keep it to see it again.");
-}
-
-// Stretches of a restored sentence: unknown words in it are marked.
-function sentenceNodes(sentence) {
-  const text = sentence.translation ?? "";
-  const unknown = new Set((sentence.unknown ?? []).map((word) => word.toLowerCase()));
-  if (!unknown.size) return [text];
-  return text.split(/(\s+)/u).map((word) => {
-    const bare = word.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase();
-    if (!unknown.has(word.toLowerCase()) && !unknown.has(bare)) return word;
-    return element("span", { className: "unknown", title: "unknown to the system, passed through" }, word,
-      element("span", { className: "sr" }, " (unknown word)"));
-  });
+  get("correct").focus();
 }
 
 // ---- corrections ----
@@ -150,11 +127,11 @@ function keepCorrection() {
 function listCorrections() {
   const map = memory();
   get("count").textContent = map.size;
+  get("corrections-part").hidden = !map.size;
   get("corrections").replaceChildren(...[...map].map(([source, target]) => {
-    const remove = element("button", { type: "button", textContent: "Remove", "aria-label": `Remove ${source.slice(0, 60)}` });
-    remove.addEventListener("click", () => { const now = memory(); now.delete(source); remember(now); translate(); });
-    return element("tr", {}, cell(source, system?.source), cell(target, system?.target),
-      element("td", { className: "row" }, remove));
+    const remove = () => { const now = memory(); now.delete(source); remember(now); get("corrections-summary").focus(); translate(); };
+    return element("tr", {}, cell(source, state.system?.source), cell(target, state.system?.target),
+      element("td", { className: "row" }, button("Remove", remove, { "aria-label": `Remove ${source.slice(0, 60)}` })));
   }));
 }
 
@@ -164,23 +141,10 @@ function cell(text, language) {
   return made;
 }
 
-const escaped = (text) => text.replace(/\\/g, "\\\\").replace(/\t/g, "\\t").replace(/\n/g, "\\n").replace(/\r/g, "");
-const unescaped = (text) => text.replace(/\\([\\tn])/g, (_, sign) => ({ "\\": "\\", t: "\t", n: "\n" })[sign]);
-
-function exportCorrections() {
-  const lines = [...memory()].map((pair) => `${pair.map(escaped).join("\t")}\n`);
-  save(new Blob(["source\ttarget\n", ...lines], { type: "text/tab-separated-values" }), "corrections.tsv");
-}
-
 async function importCorrections(file) {
-  const lines = (await file.text()).replace(/^\ufeff/, "").split(/\r?\n/);
   const map = memory();
-  let number = 0;
-  for (const line of lines) {
-    number += 1;
-    if (!line.trim() || (number === 1 && line.trim() === "source\ttarget")) continue;
-    const cells = line.split("\t").map((one) => unescaped(one).trim());
-    if (cells.length !== 2 || !cells[0] || !cells[1]) { fault(`${file.name}:${number}: expected two columns, source and target`); return; }
+  for (const { line, cells } of await readTable(file)) {
+    if (cells.length !== 2 || !cells[0] || !cells[1]) { fault(`${file.name}:${line}: expected two columns, source and target`); return; }
     map.set(cells[0], cells[1]);
   }
   fault("");
@@ -189,19 +153,13 @@ async function importCorrections(file) {
   translate();
 }
 
-function save(blob, name) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-}
-
 // ---- files ----
 
 async function translateFile(file) {
   const form = new FormData();
   form.append("file", file);
+  const terms = termsFor(null);
+  if (terms.length) form.append("glossary", JSON.stringify(terms));
   if (get("key").value.trim()) form.append("api_key", get("key").value.trim());
   const bar = get("progress"), line = get("file-status");
   bar.removeAttribute("value");
@@ -242,18 +200,12 @@ async function* jsonLines(body) {
 
 // ---- the system ----
 
-function speak(node, language) {
-  if (!language) return;
-  node.lang = language.code;
-  node.dir = language.direction;
-}
-
 function describe() {
-  const { source, target } = system;
+  const { system } = state, { source, target } = system;
   get("pair").textContent = source && target ? `${source.name} to ${target.name}` : `by ${system.system}`;
   document.title = get("pair").textContent === "" ? "Translate" : `Translate ${get("pair").textContent}`;
-  speak(get("source"), source);
-  for (const id of ["target", "edit", "others"]) speak(get(id), target);
+  for (const id of ["source", "mirror", "term-source"]) speak(get(id), source);
+  for (const id of ["target", "edit", "others", "term-target"]) speak(get(id), target);
   if (!system.raw) get("hint").textContent = "This system knows words only: put blanks around each word and sign. The translation follows as you type.";
   get("kinds").textContent = system.files.join(", ");
   get("file").accept = system.files.join(",");
@@ -271,24 +223,39 @@ function describe() {
     element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
 }
 
-function paint() {
-  const chosen = stored("lscfg.scheme", "");
-  if (chosen) document.documentElement.dataset.scheme = chosen;
+function colour() {
+  const scheme = stored("lscfg.scheme", "");
+  if (scheme) document.documentElement.dataset.scheme = scheme;
   else delete document.documentElement.dataset.scheme;
-  get("scheme").value = chosen;
+  get("scheme").value = scheme;
+}
+
+// The field grows with its text, so that it never scrolls and the mirror under it fits.
+function grow() {
+  const field = get("source");
+  field.style.height = "auto";
+  field.style.height = `${field.scrollHeight + 2}px`;
 }
 
 function connect() {
-  get("source").addEventListener("input", () => { clearTimeout(timer); running?.abort(); timer = setTimeout(translate, WAIT); });
+  get("source").addEventListener("input", () => {
+    clearTimeout(timer);
+    running?.abort();
+    grow();
+    paint([]);
+    edit(get("source").value);
+    timer = setTimeout(translate, WAIT);
+  });
+  window.addEventListener("resize", grow);
   get("key").addEventListener("change", translate);
-  get("scheme").addEventListener("change", () => { keep("lscfg.scheme", get("scheme").value); paint(); });
+  get("scheme").addEventListener("change", () => { keep("lscfg.scheme", get("scheme").value); colour(); });
   get("copy").addEventListener("click", async () => {
     try { await navigator.clipboard.writeText(shown.text); status("Copied."); } catch { fault("The browser does not allow copying; select the text."); }
   });
   get("correct").addEventListener("click", () => editing(true));
   get("cancel").addEventListener("click", () => editing(false));
   get("keep").addEventListener("click", keepCorrection);
-  get("export").addEventListener("click", exportCorrections);
+  get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv"));
   get("import").addEventListener("change", (event) => { if (event.target.files[0]) importCorrections(event.target.files[0]); event.target.value = ""; });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
   get("file").addEventListener("change", (event) => { if (event.target.files[0]) translateFile(event.target.files[0]); event.target.value = ""; });
@@ -303,14 +270,17 @@ function connect() {
 }
 
 async function start() {
-  paint();
+  colour();
   connect();
+  startWords(translate);
   try {
     const response = await fetch("/system");
     if (!response.ok) throw new Error(await failure(response));
-    system = await response.json();
+    state.system = await response.json();
     describe();
     listCorrections();
+    startGlossary(translate);
+    grow();
     if (get("source").value) translate();
   } catch (error) {
     fault(`The service does not answer: ${error.message}`);

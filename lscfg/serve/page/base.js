@@ -1,0 +1,76 @@
+// What all parts of the page share: elements, messages, and what this browser keeps. Elements and text only, never HTML
+// in strings.
+
+export const get = (id) => document.getElementById(id);
+export const fault = (text) => { get("fault").textContent = text; };
+export const status = (text) => { if (get("status").textContent !== text) get("status").textContent = text; };
+export const state = { system: null };
+
+export function element(name, properties = {}, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key in made) made[key] = value;
+    else made.setAttribute(key, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+export function button(text, action, properties = {}) {
+  const made = element("button", { type: "button", textContent: text, ...properties });
+  made.addEventListener("click", action);
+  return made;
+}
+
+export function speak(node, language) {
+  if (!language) return;
+  node.lang = language.code;
+  node.dir = language.direction;
+}
+
+export function stored(key, otherwise) {
+  try { return JSON.parse(localStorage.getItem(key)) ?? otherwise; } catch { return otherwise; }
+}
+
+export function keep(key, value) {
+  try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch {
+    fault("This browser does not let the page keep anything.");
+    return false;
+  }
+}
+
+export const storeName = (kind) => {
+  const { system } = state;
+  return `lscfg.${kind}.${system?.source?.code ?? ""}.${system?.target?.code ?? ""}.${system?.system ?? ""}`;
+};
+
+// ---- TSV ----
+
+const escaped = (text) => text.replace(/\\/g, "\\\\").replace(/\t/g, "\\t").replace(/\n/g, "\\n").replace(/\r/g, "");
+const unescaped = (text) => text.replace(/\\([\\tn])/g, (_, sign) => ({ "\\": "\\", t: "\t", n: "\n" })[sign]);
+
+export function saveTable(rows, name) {
+  const lines = rows.map((row) => `${row.map(escaped).join("\t")}\n`);
+  const blob = new Blob(lines, { type: "text/tab-separated-values" });
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
+
+// The rows of a file with their line numbers, without a header, comments and empty lines.
+export async function readTable(file) {
+  const lines = (await file.text()).replace(/^\ufeff/, "").split(/\r?\n/);
+  return lines.map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => unescaped(one).trim()), text: line.trim() }))
+    .filter(({ line, text, cells }) => text && !text.startsWith("#") && !(line === 1 && cells[0] === "source" && cells[1] === "target"));
+}
+
+// ---- places in text: the service counts characters, this language counts UTF-16 units ----
+
+export function units(text) {
+  if (!/[\ud800-\udfff]/.test(text)) return (k) => k;
+  const starts = [0];
+  for (const character of text) starts.push(starts.at(-1) + character.length);
+  return (k) => starts[Math.min(k, starts.length - 1)];
+}

@@ -1,0 +1,110 @@
+// The glossary, which this browser keeps and sends with each request.
+
+import { button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+
+const MODES = { hard: "always", soft: "prefer", keep: "leave as it is" };
+const LONGEST = 200, MOST = 1000;
+let changed = () => {};
+let edited = null; // the source of the entry in the form
+
+const entries = () => new Map(stored(storeName("glossary"), []));
+const bare = (text) => text.toLowerCase().replace(/\s+/gu, "");
+const forms = (target) => target.split("|").map((one) => one.trim()).filter(Boolean);
+
+// The entries that may occur in a text, as the service reads them. A source in small letters ignores capitals.
+export function termsFor(text) {
+  const whole = text === null ? null : bare(text);
+  return [...entries()].filter(([source]) => whole === null || whole.includes(bare(source))).slice(0, MOST).map(([source, { target, mode }]) => ({
+    source, mode, match: source === source.toLowerCase() ? "nocase" : "exact", ...(mode === "keep" ? {} : { target: forms(target) }),
+  }));
+}
+
+function remember(map) {
+  keep(storeName("glossary"), [...map]);
+  list();
+  changed();
+}
+
+function problem(source, target, mode) {
+  if (!source) return "an entry needs a text";
+  if (mode !== "keep" && !forms(target).length) return "an entry needs a translation, or the choice “leave as it is”";
+  if ([source, ...forms(target)].some((one) => one.length > LONGEST)) return `an entry has at most ${LONGEST} characters`;
+  if (forms(target).length > 16) return "an entry has at most 16 translations";
+  return "";
+}
+
+function list() {
+  const map = entries();
+  get("term-count").textContent = map.size;
+  get("terms-part").hidden = !map.size;
+  get("terms").replaceChildren(...[...map].map(([source, { target, mode }]) => {
+    const name = source.slice(0, 60);
+    const cells = [[source, state.system?.source], [mode === "keep" ? "" : forms(target).join(" | "), state.system?.target]].map(([text, language]) => {
+      const cell = element("td", { textContent: text });
+      speak(cell, language);
+      return cell;
+    });
+    return element("tr", {}, ...cells, element("td", { textContent: MODES[mode] }), element("td", { className: "row" },
+      button("Edit", () => edit(source, target, mode), { "aria-label": `Edit ${name}` }),
+      button("Remove", () => { const now = entries(); now.delete(source); remember(now); status(`Removed: ${name}`); get("term-source").focus(); }, { "aria-label": `Remove ${name}` })));
+  }));
+}
+
+function edit(source, target, mode) {
+  edited = source;
+  get("term-source").value = source;
+  get("term-target").value = target;
+  get("term-mode").value = mode;
+  form();
+  get("term-source").focus();
+}
+
+function form() {
+  get("term-add").textContent = edited === null ? "Add" : "Save";
+  get("term-stop").hidden = edited === null;
+  get("term-target").disabled = get("term-mode").value === "keep";
+}
+
+function clear() {
+  edited = null;
+  for (const id of ["term-source", "term-target"]) get(id).value = "";
+  get("term-mode").value = "hard";
+  form();
+  get("term-source").focus();
+}
+
+function add(event) {
+  event.preventDefault();
+  const source = get("term-source").value.trim(), target = get("term-target").value.trim(), mode = get("term-mode").value;
+  const reason = problem(source, target, mode);
+  get("term-fault").textContent = reason ? `${reason[0].toUpperCase()}${reason.slice(1)}.` : "";
+  if (reason) return;
+  const map = entries();
+  if (edited !== null && edited !== source) map.delete(edited);
+  remember(map.set(source, { target: mode === "keep" ? "" : target, mode }));
+  clear();
+}
+
+async function load(file) {
+  const map = entries();
+  for (const { line, cells } of await readTable(file)) {
+    const [source, target = ""] = cells, mode = cells[2] || (target ? "hard" : "keep");
+    const reason = cells.length > 4 ? "expected the columns source, target and mode" : mode in MODES ? problem(source, target, mode) : "the mode must be hard, soft or keep";
+    if (reason) { fault(`${file.name}:${line}: ${reason}`); return; }
+    map.set(source, { target: mode === "keep" ? "" : target, mode });
+  }
+  fault("");
+  remember(map);
+  status(`The glossary has ${map.size} entries.`);
+}
+
+export function startGlossary(action) {
+  changed = action;
+  get("term-form").addEventListener("submit", add);
+  get("term-mode").addEventListener("change", form);
+  get("term-stop").addEventListener("click", clear);
+  get("term-export").addEventListener("click", () => saveTable(
+    [["source", "target", "mode"], ...[...entries()].map(([source, { target, mode }]) => [source, target, mode])], "glossary.tsv"));
+  get("term-import").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); event.target.value = ""; });
+  list();
+}
