@@ -49,7 +49,7 @@ class Unit:
     lines: int = 1
 
 
-class Alignment(NamedTuple):
+class WordAlignment(NamedTuple):
     """Words of a sentence and of its translation."""
 
     source: Sequence[tuple[int, int]]
@@ -66,7 +66,7 @@ class UnitPiece(NamedTuple):
     gap: str
     translation: str
     after: str
-    alignment: Alignment | None = None
+    alignment: WordAlignment | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from lscfg.errors import quote
-from lscfg.markup.document import Alignment, Document, UnitPiece
+from lscfg.markup.document import Document, UnitPiece, WordAlignment
 from lscfg.markup.formats import FORMATS, Format, format_of
 from lscfg.markup.xliff import languages
 from lscfg.serve.refusal import RefusalError
@@ -72,7 +72,7 @@ class AlignedSentence(NamedTuple):
     """The translation of a sentence, with its words if tags must follow them."""
 
     translation: str
-    alignment: Alignment | None = None
+    alignment: WordAlignment | None = None
 
     @classmethod
     def of(cls, answer: Mapping[str, Any]) -> AlignedSentence:
@@ -82,7 +82,7 @@ class AlignedSentence(NamedTuple):
             return cls(answer["translation"])
         words = details["words"]
         ranges, links = ([word[key] for word in words] for key in ("range", "links"))
-        return cls(answer["translation"], Alignment(details["source_ranges"], ranges, links))
+        return cls(answer["translation"], WordAlignment(details["source_ranges"], ranges, links))
 
 
 def fill_document(work: tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]) -> bytes:

@@ -12,7 +12,7 @@ from xml.dom import minidom
 import pytest
 
 from lscfg.markup import project
-from lscfg.markup.document import Alignment, UnitPiece
+from lscfg.markup.document import UnitPiece, WordAlignment
 from lscfg.markup.formats import FORMATS
 from lscfg.markup.project import PlacedTag, TagNode, placed_tags
 
@@ -172,7 +172,7 @@ def filled(data: str, translation: str, links: list[list[int]], ending: str = ".
     source, target = (
         [found.span() for found in re.finditer(r"\w+|[^\w\s]", text)] for text in (unit.text, translation)
     )
-    return document.filled([[UnitPiece(unit.text, "", translation, "", Alignment(source, target, links))]]).decode()
+    return document.filled([[UnitPiece(unit.text, "", translation, "", WordAlignment(source, target, links))]]).decode()
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_the_text_stays_and_tags_stay_balanced() -> None:
             links = [draw.sample(range(len(source)), draw.randint(0, min(2, len(source)))) for _ in words]
             text = " ".join(words)
             target = [found.span() for found in re.finditer(r"\S+", text)]
-            pieces.append([UnitPiece(unit.text, "", text, "", Alignment(source, target, links))])
+            pieces.append([UnitPiece(unit.text, "", text, "", WordAlignment(source, target, links))])
         found = document.filled(pieces).decode()
         root = minidom.parseString(found)
         sides = [root.getElementsByTagName(name) for name in ("source", "target")]
