@@ -72,7 +72,7 @@ class BothWays:
         Warns of pairs of words on both sides that have no link.
         """
         pairs = zip(self.direct, self.inverse, self.shapes, strict=True)
-        lines = [_symmetrise(*pair, heuristic) for pair in pairs]
+        lines = [" ".join(f"{i}-{j}" for i, j in symmetrised(*pair, heuristic)) for pair in pairs]
         wanted = [min(shape) > 0 and max(shape) <= LONGEST for shape in self.shapes]
         full = [line for line, has_words in zip(lines, wanted, strict=True) if has_words]
         if without := full.count(""):
@@ -192,7 +192,8 @@ def _one_direction(task: _Direction) -> list[Links]:
         return found
 
 
-def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic: str) -> str:
+def symmetrised(direct: Links, inverse: Links, shape: tuple[int, int], heuristic: str) -> Links:
+    """Joins the links of both directions, see ``BothWays``; in order of source, then target position."""
     from thot.common import WordAlignmentMatrix
 
     joint, other = WordAlignmentMatrix(*shape), WordAlignmentMatrix(*shape)
@@ -201,4 +202,4 @@ def _symmetrise(direct: Links, inverse: Links, shape: tuple[int, int], heuristic
     for j, i in inverse:
         other.set(i, j)
     getattr(joint, heuristic.replace("-", "_"))(other)
-    return " ".join(f"{i}-{j}" for i, j in sorted(matrix_links(joint)))
+    return sorted(matrix_links(joint))

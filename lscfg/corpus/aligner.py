@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from lscfg.kinds import Kind, Registry, SettingsT
@@ -9,6 +10,10 @@ from lscfg.settings import Declared
 
 Links = list[tuple[int, int]]
 """Links of a sentence pair as (source position, target position)."""
+
+
+SavedModel = Callable[[list[list[str]], list[list[str]]], list[Links]]
+"""Finds the links of sentence pairs."""
 
 
 class Aligner(Kind[SettingsT]):
@@ -27,6 +32,10 @@ class Aligner(Kind[SettingsT]):
     def align_text(self, src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links] | None:
         """Aligns other text with a saved model; None: the aligner cannot be saved."""
         return None
+
+    def open_saved(self, saved: Path) -> SavedModel:
+        """Reads a saved model, whose files may then go; only for aligners that can be saved."""
+        raise NotImplementedError
 
 
 ALIGNERS: Registry[Aligner[Declared]] = Registry("lscfg.aligners", Aligner, "aligner")

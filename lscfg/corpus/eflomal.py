@@ -6,9 +6,10 @@ The parameters are lexical, of an HMM, and of fertility.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from lscfg.corpus.aligner import Aligner, Links
+from lscfg.corpus.aligner import Aligner, Links, SavedModel
 from lscfg.corpus.thot import best_links, matrix_links, read_model, train, write_model
 from lscfg.settings import Declared, setting
 
@@ -59,6 +60,10 @@ class Eflomal(Aligner[EflomalSettings]):
 
     def align_text(self, src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links]:
         """Samples links of other text under the trained parameters, from the same seed."""
+        return self.open_saved(saved)(src, tgt)
+
+    def open_saved(self, saved: Path) -> SavedModel:
+        """Reads a saved model; see ``Aligner``."""
         from thot.alignment import EflomalAlignmentModel
 
-        return best_links(read_model(EflomalAlignmentModel(), saved), src, tgt)
+        return partial(best_links, read_model(EflomalAlignmentModel(), saved))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from lscfg.corpus.aligner import Aligner, Links
+from lscfg.corpus.aligner import Aligner, Links, SavedModel
 from lscfg.corpus.thot import best_links, read_model, train, write_model
 from lscfg.settings import Declared, setting
 
@@ -39,6 +40,10 @@ class FastAlign(Aligner[FastAlignSettings]):
 
     def align_text(self, src: list[list[str]], tgt: list[list[str]], saved: Path) -> list[Links]:
         """Aligns other text with a saved model."""
+        return self.open_saved(saved)(src, tgt)
+
+    def open_saved(self, saved: Path) -> SavedModel:
+        """Reads a saved model; see ``Aligner``."""
         from thot.alignment import FastAlignModel
 
-        return best_links(read_model(FastAlignModel(), saved), src, tgt)
+        return partial(best_links, read_model(FastAlignModel(), saved))

@@ -21,6 +21,8 @@ import numpy as np
 from lscfg import log
 from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import Improper, LatentFeatures
+from lscfg.decode.links import RuleLinks
+from lscfg.decode.memory import NOTHING, Memory
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex
@@ -93,6 +95,12 @@ class EmbeddedDecoder:
         self.feature_names, self.live_features, self._latent_options, warnings = opened
         for message in warnings:
             log.warning(message)
+
+    @property
+    def rule_links(self) -> RuleLinks:
+        """Word links of the grammar's rules, in a decoder without an engine."""
+        assert self._here is not None
+        return self._here.links
 
     @cached_property
     def grammar(self) -> Grammar:
@@ -180,6 +188,7 @@ class EmbeddedDecoder:
         details: bool = False,
         terms: Iterable[Term] | TermIndex = (),
         choices: Sequence[ChosenSpan] = (),
+        memory: Memory | None = None,
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
@@ -188,6 +197,7 @@ class EmbeddedDecoder:
             details: compute the details of the words of the best translation.
             terms: glossary; the first of equal sources counts. The weight of soft terms is ``Terminology``, or 1.
             choices: translations of spans, for each sentence.
+            memory: answers equal sentences, and gives rules with the weight ``Correction``, or 1, to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
 
         Raises:
@@ -195,10 +205,12 @@ class EmbeddedDecoder:
             KernelError: as ``decode_arrays``.
         """
         request = self._request(weights, k, unique, derivations=derivations, details=details)
-        request = request._replace(soft_weight=float(weights.get("Terminology", 1.0)))
+        soft, correction = (float(weights.get(name, 1.0)) for name in ("Terminology", "Correction"))
+        request = request._replace(soft_weight=soft, correction_weight=correction)
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
-        for text, own, answer in self._checked(_with_terms(request, sentences, index, choices), arriving):
-            yield answer.translated(text, list(self._hypotheses(answer.translations)), own.terms)
+        requests = _requests(request, sentences, index, choices, memory)
+        for text, own, answer in self._checked(requests, arriving):
+            yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
     def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> WhyNot:
         """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
@@ -277,12 +289,23 @@ class EmbeddedDecoder:
             raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0][0])}") from error
 
 
-def _with_terms(
-    request: Request, sentences: Iterable[str], index: TermIndex, choices: Sequence[ChosenSpan]
+def _requests(
+    request: Request,
+    sentences: Iterable[str],
+    index: TermIndex,
+    choices: Sequence[ChosenSpan],
+    memory: Memory | None,
 ) -> Iterator[tuple[str, Request]]:
-    """The request of each sentence. A glossary may be large, so workers get only the terms of a sentence."""
+    """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
     for text in sentences:
-        yield text, request._replace(terms=index.find([word for word in text.split(" ") if word], choices))
+        recalled = NOTHING
+        if memory is not None:
+            memory.refresh()
+            recalled = memory.recall(text)
+            if choices:  # a person wants another translation
+                recalled = recalled._replace(pair=None)
+        terms = index.find([word for word in text.split(" ") if word], choices)
+        yield text, request._replace(terms=terms, recalled=recalled)
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

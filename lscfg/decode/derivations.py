@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from lscfg.decode.memory import NOTHING, Recalled, StoredPair
 from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
@@ -81,6 +82,10 @@ class Translated:
     """Hard terms in the best translation."""
     found: FoundTerms = NO_TERMS
     """Terms in the sentence."""
+    recalled: Recalled = NOTHING
+    """Everything that the memory contains for the sentence."""
+    answered: StoredPair | None = None
+    """The pair of the memory whose target is the translation; None: the decoder's."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:

@@ -47,6 +47,16 @@ class RuleLinks:
             return tuple(sorted({(places[0][i], places[1][j]) for i, j in given}))
         return best_partners([[self._pair_cost(f, e) for e in target] for f in source], len(target))
 
+    def of_words(self, source: Sequence[str], target: Sequence[str]) -> Pairs:
+        """Links of a pair of sentences by ``best_partners``; equal words are partners."""
+        find = self._grammar.vocab.find
+
+        def cost(f: str, e: str) -> float:
+            ids = find(f), find(e)
+            return 0.0 if f == e else math.inf if min(ids) < 0 else self._pair_cost(*ids)
+
+        return best_partners([[cost(f, e) for e in target] for f in source], len(target))
+
     def _pair_cost(self, source: int, target: int) -> float:
         """Cost of a pair of words; infinite without a rule for the pair."""
         if source == target:

@@ -15,6 +15,7 @@ from lscfg.decode.derivations import Derivation, Translated, WordDetails, descri
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import COSTS, RuleLinks
+from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
 from lscfg.decode.terms import (
@@ -23,6 +24,7 @@ from lscfg.decode.terms import (
     Occurrence,
     ReplacedWords,
     UsedTerm,
+    form_places,
     obeying,
     replaced_words,
     used_terms,
@@ -101,6 +103,7 @@ class Sentence:
     extra: np.ndarray | None  # [n_apps, F]
     unparsed: str = ""  # reason why ``forest`` is None
     bonus: np.ndarray | None = None  # [n_apps] 1 for rules of soft terms
+    corrections: np.ndarray | None = None  # [n_apps] the feature Correction
     occurrences: tuple[Occurrence, ...] = ()
     passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
 
@@ -112,7 +115,7 @@ class Sentence:
 
 
 class Request(NamedTuple):
-    """A request for a sentence; without terms, for every sentence of a call."""
+    """A request for a sentence; without terms and memory, for every sentence of a call."""
 
     weights: np.ndarray  # by column
     k: int
@@ -122,6 +125,13 @@ class Request(NamedTuple):
     details: bool
     terms: FoundTerms = NO_TERMS  # of this sentence
     soft_weight: float = 1.0
+    recalled: Recalled = NOTHING  # for this sentence
+    correction_weight: float = 1.0
+
+    @property
+    def answer(self) -> StoredPair | None:
+        """The stored pair that answers the sentence."""
+        return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
 
 
 class Answer(NamedTuple):
@@ -131,10 +141,20 @@ class Answer(NamedTuple):
     graph: SentenceGraph | None
     improper: ImproperCounts | None  # values that are no probabilities, for ``Improper.add``
 
-    def translated(self, text: str, hypotheses: list[Hypothesis], terms: FoundTerms) -> Translated:
-        """The answer for people: the sentence, its k-best list and its terms."""
+    def translated(self, text: str, hypotheses: list[Hypothesis], request: Request) -> Translated:
+        """The answer for people: the sentence, its k-best list, its terms and what the memory contains for it."""
         found = self.translations
-        return Translated(text, hypotheses, found.derivations, found.unparsed, found.details, found.terms, terms)
+        return Translated(
+            text,
+            hypotheses,
+            found.derivations,
+            found.unparsed,
+            found.details,
+            found.terms,
+            request.terms,
+            request.recalled,
+            request.answer,
+        )
 
 
 class SentenceDecoder:
@@ -155,7 +175,7 @@ class SentenceDecoder:
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
         self._lay_out_features()
-        self._links = RuleLinks(self.grammar, self._translation_cost)
+        self.links = RuleLinks(self.grammar, self._translation_cost)
         self._words: list[str] = []
         self._sentences: dict[str, Sentence] = {}
         self._warned: set[str] = set()
@@ -200,10 +220,10 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
-        terms = request.terms.occurrences
-        sentence = None if terms else self._sentences.get(text)
-        if terms:
-            sentence = _constrained(self, index, text, terms)
+        if (pair := request.answer) is not None:
+            return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
+        terms, rules = request.terms.occurrences, request.recalled.rules
+        sentence = _constrained(self, index, text, terms, rules) if terms or rules else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self._keeps and sentence.size <= self._room:
@@ -280,10 +300,7 @@ class SentenceDecoder:
         return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
 
     def _decode_one(
-        self,
-        sentence: Sentence,
-        rule_scores: np.ndarray,
-        request: Request,
+        self, sentence: Sentence, rule_scores: np.ndarray, request: Request
     ) -> tuple[Translations, SentenceGraph | None]:
         forest, weights = sentence.forest, request.weights
         if forest is None:
@@ -298,6 +315,8 @@ class SentenceDecoder:
         scores = self.scores(sentence, rule_scores, weights)
         if sentence.bonus is not None:
             scores += request.soft_weight * sentence.bonus
+        if sentence.corrections is not None:
+            scores += request.correction_weight * sentence.corrections
         options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
         shown = ()
@@ -330,7 +349,7 @@ class SentenceDecoder:
             words,
             apps,
             [{}] * len(apps) if features is None else features,
-            self._links,
+            self.links,
         )
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
@@ -391,33 +410,45 @@ def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Reque
     return decoder._decode_one(sentence, decoder.rule_scores(request.weights), request)[0]
 
 
-def _constrained(decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...]) -> Sentence:
-    """A sentence whose derivations obey its hard terms."""
-    ids = decoder.grammar.vocab.add_line(text)
-    layer = GrammarLayer(decoder.grammar)
+def _constrained(
+    decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...], rules: tuple[StoredRule, ...]
+) -> Sentence:
+    """A sentence whose derivations obey its hard terms and may use rules of corrections."""
+    vocab = decoder.grammar.vocab
+    ids = vocab.add_line(text)
+    layer, values = GrammarLayer(decoder.grammar), {}
     for span, forms, _ in terms:
         for form in forms:
-            layer.add(X, ids[slice(*span)].tolist(), decoder.grammar.vocab.add_line(form).tolist())
+            layer.add(X, ids[slice(*span)].tolist(), vocab.add_line(form).tolist())
+    for rule in rules:
+        sides = vocab.add_line(rule.source).tolist(), vocab.add_line(rule.target).tolist()
+        number = decoder.grammar.find(X, *sides)
+        values[layer.add(X, *sides) if number < 0 else number] = rule.value
     layer.finish()
     for way in decoder.ways:
         whole, why = first_parse(layer, ids, [way])
         part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
         if whole is not None and part is not None:
-            return _with_terms(decoder, index, text, layer, whole, part, kept, terms)
+            sentence = _with_terms(decoder, index, text, layer, whole, part, kept, terms)
+            found = np.array([values.get(rule, 0.0) for rule in whole.app_rule[kept].tolist()])
+            return replace(sentence, corrections=found if rules else None)
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
-    return Sentence(
-        " ".join(passed.words),
-        None,
-        decoder.grammar,
-        np.empty(0, np.int32),
-        empty,
-        None,
-        why,
-        None,
-        terms,
-        passed,
+    words, rows = " ".join(passed.words), np.empty(0, np.int32)
+    return Sentence(words, None, decoder.grammar, rows, empty, None, why, occurrences=terms, passed=passed)
+
+
+def _remembered(pair: StoredPair, request: Request, features: int) -> Translations:
+    """The answer of the memory, without features."""
+    words = pair.target.split(" ")
+    shown = [WordDetails(word, tuple(i for i, k in pair.links if k == j), 1.0, ()) for j, word in enumerate(words)]
+    terms = [one for one in request.terms.occurrences if one.hard]
+    places = form_places(words, [[form.split() for form in one.forms] for one in terms]) or ()
+    used = tuple(
+        UsedTerm(one.span, (i, i + len(form)), " ".join(form)) for one, (i, form) in zip(terms, places, strict=False)
     )
+    details = tuple(shown) if request.details else ()
+    return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used)
 
 
 def _with_terms(
@@ -465,7 +496,9 @@ def _with_terms(
         ],
         float,
     )
-    return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, terms)
+    return Sentence(
+        text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, occurrences=terms
+    )
 
 
 def _details(
@@ -482,7 +515,7 @@ def _details(
     edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
     edge_scores[inner] += scores[graph.app[inner]]
     derivation = decoder._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
-    searched = Searched(forest, sentence.grammar, decoder._links, graph, scores, edge_scores)
+    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores)
     return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
 

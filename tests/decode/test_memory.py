@@ -1,0 +1,263 @@
+"""Corrections: the journal on disk, phrases by enumeration, and translations that use a memory."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
+
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import HALVED_BY, Memory, SimilarPair, edits, open_memory, phrase_spans
+from lscfg.decode.terms import ChosenSpan, Term
+from lscfg.errors import InputError
+
+
+def straight(source: Any, target: Any) -> list[tuple[int, int]]:
+    return [(k, k) for k in range(min(len(source), len(target)))]
+
+
+def test_phrases_by_enumeration() -> None:
+    """All pairs of spans, filtered by the definition."""
+    rng = random.Random(1)
+    for _ in range(200):
+        n, m = rng.randint(1, 5), rng.randint(1, 5)
+        links = [pair for pair in itertools.product(range(n), range(m)) if rng.random() < 0.25]
+        longest = rng.randint(1, 5)
+        expected = {
+            ((i, j), (k, q))
+            for i, j in itertools.combinations(range(n + 1), 2)
+            for k, q in itertools.combinations(range(m + 1), 2)
+            if max(j - i, q - k) <= longest
+            and any(i <= s < j and k <= t < q for s, t in links)
+            and all((i <= s < j) == (k <= t < q) for s, t in links)
+        }
+        found = [*phrase_spans(n, m, links, longest)]
+        assert {*found} == expected and len(found) == len(expected)
+
+
+def test_edits_by_recursion() -> None:
+    def slow(a: str, b: str) -> int:
+        if not a or not b:
+            return len(a) + len(b)
+        return min(slow(a[1:], b) + 1, slow(a, b[1:]) + 1, slow(a[1:], b[1:]) + (a[0] != b[0]))
+
+    rng = random.Random(1)
+    for _ in range(60):
+        a, b = ("".join(rng.choices("xyz", k=rng.randint(0, 5))) for _ in range(2))
+        assert edits(a, b) == slow(a, b)
+
+
+def state(memory: Memory, texts: list[str]) -> Any:
+    return memory.pairs, [memory.recall(text) for text in texts]
+
+
+def test_processes_see_each_other_and_undo_restores(tmp_path: Path) -> None:
+    texts = ["a b c", "a", "b c", "c b a"]
+    one, two = Memory(tmp_path, straight), Memory(tmp_path, straight)
+    before = state(one, texts)
+    assert one.add("a b c", "x y z")[1] == 6 and two.add("b  c", "v w")[0].id == 2
+    one.refresh()
+    assert state(one, texts) == state(two, texts) == state(Memory(tmp_path, straight), texts)
+    recalled = one.recall("b c")
+    assert recalled.pair and recalled.pair.target == "v w"
+    halved = 0.5 ** (1 / HALVED_BY)
+    assert [(rule.source, rule.target, rule.value) for rule in recalled.rules] == [
+        ("b", "v", 1), ("b", "y", halved), ("c", "w", 1), ("c", "z", halved),
+        ("b c", "v w", 2), ("b c", "y z", 2 * halved),
+    ]  # fmt: skip
+    two.undo(2)
+    one.undo(1)
+    two.refresh()
+    assert state(one, texts) == state(two, texts) == before
+    with pytest.raises(InputError, match="no correction 1"):
+        one.undo(1)
+    assert two.add("a", "x")[0].id == 3
+
+
+def test_a_later_pair_of_the_same_source_answers(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, straight)
+    memory.add("a", "x")
+    memory.add("a", "y")
+    assert (found := memory.recall(" a ").pair) and found.target == "y"
+    memory.undo(2)
+    assert (found := memory.recall("a").pair) and found.target == "x"
+
+
+def test_similar_sentences_by_comparison_with_all(tmp_path: Path) -> None:
+    memory, rng = Memory(tmp_path, straight), random.Random(3)
+    for _ in range(40):
+        memory.add(" ".join(rng.choices("abcde", k=rng.randint(2, 6))), "x")
+    for _ in range(40):
+        words = rng.choices("abcde", k=rng.randint(2, 6))
+        found = []
+        for pair in memory.pairs:
+            other = pair.source.split(" ")
+            similarity = 1 - edits(words, other) / max(len(words), len(other))
+            if 0.7 <= similarity < 1:
+                found.append(SimilarPair(pair, similarity))
+        found.sort(key=lambda one: (-one.similarity, -one.pair.id))
+        assert memory.recall(" ".join(words)).similar == tuple(found[:3])
+
+
+def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, straight)
+    memory.add("a b", "x y")
+    whole = memory.path.read_bytes()
+    line = whole.replace(b'"id": 1', b'"id": 2')
+    for cut in range(1, len(line)):
+        memory.path.write_bytes(whole + line[:cut])
+        assert len(Memory(tmp_path, straight)) == 1
+    late = Memory(tmp_path, straight)
+    assert late.add("c", "z")[0].id == 2
+    assert memory.path.read_bytes().startswith(whole) and memory.path.read_bytes().count(b"\n") == 2
+    memory.refresh()
+    assert memory.pairs == late.pairs
+
+
+def test_threads_lose_no_correction(tmp_path: Path) -> None:
+    def work(name: str) -> None:
+        memory = Memory(tmp_path, straight)
+        for k in range(20):
+            memory.add(f"{name} {k}", "x")
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "abc"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    pairs = Memory(tmp_path, straight).pairs
+    assert [pair.id for pair in pairs] == [*range(1, 61)]
+    assert {pair.source for pair in pairs} == {f"{name} {k}" for name in "abc" for k in range(20)}
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("x", "damaged, or not written by lscfg .*; remove the line, or restore the file"),
+        ("[1]", "damaged"),
+        ('{"id": 1, "source": "a", "target": "b", "links": []}', "id 1 is not above 1"),
+        ('{"id": 2, "source": "a", "target": "b"}', "links"),
+        ('{"id": 2, "source": "a  b", "target": "b", "links": []}', "doubled blanks"),
+        ('{"id": 2, "source": "[X]", "target": "b", "links": []}', "source '\\[X\\]'"),
+        ('{"id": 2, "source": "a", "target": "b", "links": [[0, 1]]}', "a link is outside the sentences"),
+        ('{"undo": 7}', "no correction 7 to undo"),
+        ('{"undo": true}', "undo"),
+    ],
+)
+def test_damaged_lines_are_named(tmp_path: Path, line: str, message: str) -> None:
+    memory = Memory(tmp_path, straight)
+    memory.add("a", "b")
+    with open(memory.path, "a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    with pytest.raises(InputError, match=message) as found:
+        Memory(tmp_path, straight)
+    assert str(found.value).startswith(f"{memory.path}:2: ")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "message"),
+    [
+        ("", "x", "the source is empty"), ("a", " ", "the target is empty"), ("[X]", "x", r"the source '\[X\]'"),
+        ("a " * 101, "x", "has 101 words; at most 100 are stored"), ("a", "x\u200b", "the target"),
+    ],
+)  # fmt: skip
+def test_bad_pairs_are_refused(tmp_path: Path, source: str, target: str, message: str) -> None:
+    memory = Memory(tmp_path, straight)
+    with pytest.raises(InputError, match=message):
+        memory.add(source, target)
+    assert memory.path.read_bytes() == b""
+
+
+# ---- translations ----
+
+
+def k_best(folder: Path, sentence: str, weights: dict[str, float], memory: Memory | None = None) -> list[Any]:
+    with EmbeddedDecoder(small_config(folder), Provider) as decoder:
+        (found,) = decoder.translate([sentence], weights, 20000, memory=memory)
+    return sorted((round(one.score, 9), one.text) for one in found.hypotheses)
+
+
+def test_known_rules_get_the_feature_of_corrections(tmp_path: Path) -> None:
+    """The list is that of a grammar whose rules have the feature; two corrections may teach a rule."""
+    memory = Memory(tmp_path / "memory", straight)
+    memory.add("la casa", "the house")
+    memory.add("verde", "green")
+    weights = WEIGHTS | {"Correction": 0.7}
+    learned = k_best(tmp_path, "la casa verde", weights, memory)
+    halved = 0.5 ** (1 / HALVED_BY)
+    values = {
+        "la casa ||| the house": 2 * halved,
+        "casa ||| house": halved,
+        "la ||| the": halved,
+        "verde ||| green": 1.0,
+    }
+    lines = []
+    for line in GRAMMAR.splitlines():
+        sides = line.removeprefix("[X] ||| ").rsplit(" |||", 1)[0]
+        lines.append(line + (f" Correction={values[sides]!r}" if sides in values else ""))
+    assert sum("Correction" in line for line in lines) == 4
+    config = small_config(tmp_path)
+    (tmp_path / "grammar").write_text("\n".join(lines) + "\n")
+    with EmbeddedDecoder(config, Provider) as decoder:
+        (found,) = decoder.translate(["la casa verde"], weights, 20000)
+    assert learned == sorted((round(one.score, 9), one.text) for one in found.hypotheses)
+    assert learned != k_best(tmp_path, "la casa verde", weights)
+
+
+def test_new_rules_equal_soft_terms(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "memory", lambda source, target: [(0, 0), (0, 1)])
+    memory.add("casa", "my home")
+    learned = k_best(tmp_path, "la casa verde", WEIGHTS | {"Correction": 2.0}, memory)
+    with EmbeddedDecoder(small_config(tmp_path), Provider) as decoder:
+        term = Term("casa", ("my home",), "soft")
+        (found,) = decoder.translate(["la casa verde"], WEIGHTS | {"Terminology": 2.0}, 20000, terms=[term])
+    assert learned == sorted((round(one.score, 9), one.text) for one in found.hypotheses)
+
+
+def test_equal_sentences_are_answered_and_terms_and_choices_count(tmp_path: Path) -> None:
+    with EmbeddedDecoder(small_config(tmp_path)) as decoder:
+        memory = open_memory(tmp_path / "memory", decoder.rule_links.of_words)
+        plain = [one.hypotheses for one in decoder.translate(SENTENCES, WEIGHTS, 5)]
+        pair, _ = memory.add("la casa verde", "the green hut")
+        assert pair.links == ((0, 0), (1, 2), (2, 1))  # words without a partner as a block
+        first, *_, last = decoder.translate(["la casa verde", "casa"], WEIGHTS, details=True, memory=memory)
+        assert first.hypotheses[0].text == "the green hut" and first.answered == pair and last.answered is None
+        assert [(word.text, word.links) for word in first.details] == [("the", (0,)), ("green", (2,)), ("hut", (1,))]
+        (found,) = decoder.translate(["la casa verde"], WEIGHTS, terms=[Term("casa", ("home",))], memory=memory)
+        assert found.answered is None and "home" in found.hypotheses[0].text
+        (found,) = decoder.translate(["la casa verde"], WEIGHTS, terms=[Term("casa", ("hut",))], memory=memory)
+        assert found.answered == pair and [(one.source, one.target) for one in found.terms] == [((1, 2), (2, 3))]
+        (found,) = decoder.translate(["la casa verde"], WEIGHTS, choices=[ChosenSpan((0, 1), "that")], memory=memory)
+        assert found.answered is None and "that" in found.hypotheses[0].text
+        (found,) = decoder.translate(["la casa verde verde"], WEIGHTS, memory=memory)
+        assert [(one.pair, one.similarity) for one in found.recalled.similar] == [(pair, 0.75)]
+        memory.undo(pair.id)
+        assert [one.hypotheses for one in decoder.translate(SENTENCES, WEIGHTS, 5, memory=memory)] == plain
+
+
+def test_200_corrections_count_for_the_next_sentence(tmp_path: Path) -> None:
+    """Each is obeyed at once, in the equal sentence and in a larger one; no correction takes a second."""
+    rng = np.random.default_rng(5)
+    weights = WEIGHTS | {"Correction": 50.0}
+    with EmbeddedDecoder(small_config(tmp_path)) as decoder:
+        memory = open_memory(tmp_path / "memory", decoder.rule_links.of_words)
+        slowest = 0.0
+        for number in range(200):
+            source, target = f"casa{rng.integers(60)}", f"hut{number}"
+            begin = time.process_time()
+            memory.add(source, target)
+            (equal, larger) = decoder.translate([source, f"la {source} verde"], weights, memory=memory)
+            slowest = max(slowest, time.process_time() - begin)
+            assert equal.hypotheses[0].text == target and equal.answered
+            assert target in larger.hypotheses[0].text.split() and not larger.answered
+        assert slowest < 1.0
+    lines = [json.loads(line) for line in memory.path.read_text().splitlines()]
+    assert [line["id"] for line in lines] == [*range(1, 201)]
