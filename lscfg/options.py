@@ -12,7 +12,7 @@ from typing import Any
 
 from lscfg.errors import InputError, did_you_mean
 from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import ClusterName, InputFile, NamedOutput, OutputFile
+from lscfg.io.arguments import ClusterName, InputFile, InputFolder, NamedOutput, OutputFile
 from lscfg.io.numbers import parse_number
 from lscfg.parallel.engine import available_cores
 from lscfg.parser import CommandParser
@@ -30,6 +30,23 @@ def finite(text: str) -> float:
         return parse_number(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def add_glossary(parser: argparse._ActionsContainer) -> None:
+    """``--glossary``: terms that translations obey."""
+    parser.add_argument(
+        "--glossary", type=InputFile, metavar="FILE", help="terms to obey: columns source, target and mode between tabs"
+    )
+
+
+def add_memory(parser: argparse._ActionsContainer) -> None:
+    """``--memory``: folder of corrections that translations use."""
+    parser.add_argument(
+        "--memory",
+        type=InputFolder,
+        metavar="DIR",
+        help="corrections to use: equal sentences get their translations, others their phrases",
+    )
 
 
 def add_jobs(parser: argparse._ActionsContainer, note: str = "") -> None:

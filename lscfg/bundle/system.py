@@ -39,6 +39,8 @@ class TranslationSystem:
     """SHA-256 of ``bundle.json``; None without a bundle."""
     glossary: tuple[Term, ...] = ()
     """Terms for every sentence; raw text if the system prepares text, otherwise words."""
+    memory: Path | None = None
+    """Folder of a memory of corrections."""
 
     def decoder(self) -> EmbeddedDecoder:
         """Opens the decoder in this process, without a cache of sentences; see ``warn_of_weights``.

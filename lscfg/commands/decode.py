@@ -16,14 +16,24 @@ from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
 from lscfg.decode.glossary import GlossaryReport
+from lscfg.decode.memory import Memory
 from lscfg.errors import InputError
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
-from lscfg.io.arguments import InputFile, OutputFile, StandardInput, file_or_stream
+from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come, put_lines
-from lscfg.options import add_cluster, add_config, add_jobs, add_kbest, add_output, add_weights
+from lscfg.options import (
+    add_cluster,
+    add_config,
+    add_glossary,
+    add_jobs,
+    add_kbest,
+    add_memory,
+    add_output,
+    add_weights,
+)
 from lscfg.parallel.choose import in_processes, on_cluster
 
 
@@ -45,9 +55,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="derivations of the translations to write as JSON lines, .gz allowed",
     )
-    parser.add_argument(
-        "--glossary", type=InputFile, metavar="FILE", help="terms to obey: columns source, target and mode between tabs"
-    )
+    add_glossary(parser)
+    add_memory(parser)
     add_jobs(parser)
     add_cluster(parser)
 
@@ -79,6 +88,7 @@ def run(args: argparse.Namespace) -> None:
             args.derivations is not None,
             stream,
             terms=() if report is None else report.index,
+            memory=memory,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)
@@ -91,6 +101,7 @@ def run(args: argparse.Namespace) -> None:
             yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
 
     report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
+    memory = None if args.memory is None else Memory(args.memory)
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with (
         on_cluster(args.cluster),

@@ -6,17 +6,19 @@ import argparse
 import asyncio
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules
 from lscfg.bundle.system import TranslationSystem, one_system, open_system, preparation_of
 from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.read import read_lines, read_utf8
 from lscfg.json_text import parse_json
-from lscfg.options import add_config, add_jobs, add_weights
+from lscfg.options import add_config, add_glossary, add_jobs, add_memory, add_weights
 from lscfg.parallel.log_thread import log_in_thread
 from lscfg.parser import CommandParser
 from lscfg.serve.application import Application, Offer
@@ -28,6 +30,9 @@ from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair
 
 TABLE = "serve"
+
+MOST_SERVED = 10_000
+"""Maximum terms of a service, which looks all of them up in each sentence."""
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -77,6 +82,8 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="FILE",
         help="report to offer at /report (default: report.html of the experiment that SYSTEM belongs to)",
     )
+    add_glossary(parser)
+    add_memory(parser)
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (ServeSettings,)))
 
@@ -109,12 +116,30 @@ def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callab
     place = one_system(args.system, args.config)
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), WorkerPool(args.jobs) as pool:
-        system = open_system(place, args.weights)
+        system = _with_help(open_system(place, args.weights), args.glossary, args.memory)
         application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):
             log.warning(f"{place}: requests must be prepared text; a bundle of lscfg pack takes raw text")
         asyncio.run(Server(application, listening, started).run_until_told())
+
+
+def _with_help(system: TranslationSystem, glossary: str | None, memory: str | None) -> TranslationSystem:
+    """The system with the terms of a file and the folder of a memory.
+
+    Raises:
+        InputError: the file cannot be read, a line is no term, or the terms are too many.
+    """
+    if memory is not None:
+        system = replace(system, memory=Path(memory).absolute())
+    if glossary is None:
+        return system
+    found = Glossary.read(glossary)
+    if len(found.entries) > MOST_SERVED:
+        raise InputError(f"{len(found.entries):,} terms; at most {MOST_SERVED:,} are served", glossary)
+    preparation = system.preparation
+    found.prepared(None if preparation is None else (preparation.sides[0].side(), preparation.sides[1].side()))
+    return replace(system, glossary=tuple(entry.term for entry in found.entries))
 
 
 def _offer(args: argparse.Namespace, system: TranslationSystem, place: Path) -> Offer:

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple, TypedDict
+from typing import IO, NamedTuple, NotRequired, TypedDict
 
 from lscfg.corpus.open_aligner import OpenAligner
 from lscfg.errors import InputError, quote
@@ -49,6 +49,8 @@ class StoredPair(NamedTuple):
     target: str
     """Words, separated by blanks."""
     links: tuple[tuple[int, int], ...]
+    typed: str = ""
+    """The target as a person typed it, where restoring its words gives another text."""
 
 
 class SimilarPair(NamedTuple):
@@ -88,6 +90,7 @@ class _Correction(TypedDict):
     source: str
     target: str
     links: list[tuple[int, int]]
+    typed: NotRequired[str]
 
 
 class _Undoing(TypedDict):
@@ -100,18 +103,23 @@ class Memory:
     """The memory in a folder, which several processes may use at the same time.
 
     Args:
-        folder: created if missing.
-        align: links of a pair of sentences.
+        folder: created if missing, unless nothing can be stored.
+        align: links of a pair of sentences; None: nothing can be stored.
 
     Raises:
         InputError: the folder cannot be used, or a line of the journal is damaged.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], align: Callable[[Sequence[str], Sequence[str]], Links]):
+    def __init__(
+        self, folder: str | os.PathLike[str], align: Callable[[Sequence[str], Sequence[str]], Links] | None = None
+    ):
         self.path, self._align = Path(folder) / JOURNAL, align
+        if align is None and not self.path.is_file():
+            raise InputError(f"no {JOURNAL} here; name a folder of lscfg serve --memory", folder)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.touch()
+            if align is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+                self.path.touch()
         except OSError as error:
             raise InputError(f"cannot write: {error.strerror or error}", self.path) from error
         self._clear()
@@ -127,6 +135,9 @@ class Memory:
 
     def __len__(self) -> int:
         return len(self._live)
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._pairs
 
     @property
     def pairs(self) -> list[StoredPair]:
@@ -175,7 +186,8 @@ class Memory:
                 return
             if found["id"] <= self._last:
                 raise ValueError(f"id {found['id']} is not above {self._last}")
-            pair = StoredPair(found["id"], found["source"], found["target"], tuple((i, j) for i, j in found["links"]))
+            links = tuple((i, j) for i, j in found["links"])
+            pair = StoredPair(found["id"], found["source"], found["target"], links, found.get("typed", ""))
             if fault := _fault(pair):
                 raise ValueError(fault)
         except (ValueError, RecursionError) as error:
@@ -204,12 +216,16 @@ class Memory:
         os.fsync(file.fileno())
         self._catch_up(file)
 
-    def add(self, source: str, target: str) -> tuple[StoredPair, int]:
-        """Stores a corrected pair; returns the pair with its number of rules. The next sentence obeys the pair.
+    def add(self, source: str, target: str, typed: str = "") -> tuple[StoredPair, int]:
+        """Stores a corrected pair of words, which the next sentence obeys; returns the pair with its number of rules.
+
+        Args:
+            typed: see ``StoredPair``.
 
         Raises:
             InputError: a side is empty or too long or contains what no word may contain, or the memory is full.
         """
+        assert self._align is not None
         sides = [[word for word in side.split(" ") if word] for side in (source, target)]
         joined = [" ".join(side) for side in sides]
         if fault := _fault(StoredPair(1, joined[0], joined[1], ())):
@@ -219,7 +235,10 @@ class Memory:
             if len(self._live) >= MOST_PAIRS:
                 raise InputError(f"contains {MOST_PAIRS:,} pairs already; name another folder", self.path)
             number = self._last + 1
-            self._write(file, {"id": number, "source": joined[0], "target": joined[1], "links": links})
+            entry: _Correction = {"id": number, "source": joined[0], "target": joined[1], "links": links}
+            if typed:
+                entry["typed"] = typed
+            self._write(file, entry)
         pair = self._pairs[number]
         return pair, len({*_phrases(pair)})
 

@@ -16,6 +16,8 @@ from starlette.types import ASGIApp
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import cut, quote
+from lscfg.serve import corrections
+from lscfg.serve.corrections import Corrections
 from lscfg.serve.description import ShownScore, metrics, openapi, system_facts
 from lscfg.serve.dispatch import Dispatcher, RequestSentence
 from lscfg.serve.guard import Guard, Hosts
@@ -96,6 +98,9 @@ class Application:
             self._pair, self._forms = LanguagePair(source.language, target.language), (source.unicode, target.unicode)
         self._texts = TextRequests(self._dispatcher, settings, self._pair, self._forms, self._offer.keys)
         self._routes = ROUTES | (PAGE if self._offer.page else {}) | ({"/report": "GET"} if self._offer.report else {})
+        if system.memory is not None:
+            self._routes |= corrections.ROUTES
+        self._corrections = Corrections(self._dispatcher, settings, system.preparation is not None, self._offer.keys)
         self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request)
 
     def _layers(self, origins: list[str]) -> ASGIApp:
@@ -110,6 +115,8 @@ class Application:
             "/metrics": self._metrics,
             "/openapi.json": self._openapi,
             "/report": self._report,
+            corrections.ADD: self._corrections.add,
+            corrections.UNDO: self._corrections.undo,
             **dict.fromkeys(FILES, self._page),
         }
         routes = [Route(path, endpoints[path], methods=[method]) for path, method in self._routes.items()]
@@ -119,7 +126,7 @@ class Application:
         if not origins:
             return app
         headers = ["authorization", "content-type", "x-request-id"]
-        return CORSMiddleware(app, origins, ["GET", "POST"], headers, expose_headers=["x-request-id"])
+        return CORSMiddleware(app, origins, sorted({*self._routes.values()}), headers, expose_headers=["x-request-id"])
 
     @property
     def at_work(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
 from lscfg.markup.formats import FORMATS
+from lscfg.serve import corrections
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
 from lscfg.serve.settings import ServeSettings
@@ -110,13 +111,13 @@ def openapi(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any
     refused = {"content": {"application/json": {"schema": error}}}
     paths: dict[str, Any] = {}
     for path, method in routes.items():
-        schema = _ANSWERS.get(path)
+        schema = (_ANSWERS | corrections.ANSWERS).get(path)
         done: dict[str, Any] = {"description": "the answer"}
         if schema is not None:
             done["content"] = {"application/json": {"schema": schema}}
         paths[path] = {
             method.lower(): {
-                "summary": SUMMARIES.get(path, "the page"),
+                "summary": (SUMMARIES | corrections.SUMMARIES).get(path, "the page"),
                 "responses": {
                     "200": done,
                     "4XX": {"description": "a refused request", **refused},
@@ -129,6 +130,10 @@ def openapi(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any
         paths[path]["post"]["requestBody"] = {"required": True, "content": content}
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     paths["/download_file/{name}"]["get"]["parameters"] = [name]
+    if corrections.ADD in paths:
+        content = {"application/json": {"schema": corrections.body(settings)}}
+        paths[corrections.ADD]["post"]["requestBody"] = {"required": True, "content": content}
+        paths[corrections.UNDO]["delete"]["parameters"] = corrections.PARAMETERS
     return {"openapi": "3.1.0", "info": {"title": "lscfg", "version": __version__}, "paths": paths}
 
 
@@ -178,6 +183,19 @@ _DETAILS = {
     },
 }
 _USED_TERM = {"type": "object", "properties": {"source": _SPAN, "target": _SPAN, "form": _TEXT}}
+_RECALLED = {
+    "type": "object",
+    "properties": {
+        "id": {"type": ["integer", "null"]},
+        "similar": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": {"type": "integer"}, "source": _TEXT, "target": _TEXT, "similarity": _SHARE},
+            },
+        },
+    },
+}
 _SHORT = {"type": "string", "minLength": 1, "maxLength": LONGEST}
 _INSTRUCTIONS: dict[str, Any] = {
     "glossary": {
@@ -227,6 +245,7 @@ _ANSWERS: dict[str, Any] = {
                                 "warnings": _LIST,
                                 "details": _DETAILS,
                                 "terms": {"type": "array", "items": _USED_TERM},
+                                "memory": _RECALLED,
                             },
                         },
                     }

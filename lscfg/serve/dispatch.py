@@ -58,6 +58,7 @@ class Dispatcher:
     Attributes:
         at_work: number of requests under way or waiting.
         counts: sentences, words, unknown words and sentences without a parse so far.
+        described: key of the system and the pickled system, for workers.
 
     Raises:
         InputError: the system cannot be opened.
@@ -65,8 +66,8 @@ class Dispatcher:
 
     def __init__(self, system: TranslationSystem, pool: WorkerPool, settings: ServeSettings):
         self.pool, self._settings = pool, settings
-        self._described = uuid4().hex, pickle.dumps(system)
-        translator = open_translator(*self._described)
+        self.described = uuid4().hex, pickle.dumps(system)
+        translator = open_translator(*self.described)
         translator.warm()
         self.rules = translator.rules
         self.at_work = 0
@@ -108,7 +109,7 @@ class Dispatcher:
             ClientDisconnect: the client has left.
             RefusalError: the text has no words of the system's form, or the queue is full.
         """
-        return await self.compute(receive, "q", known_shares, SentenceWork(*self._described, text, options))
+        return await self.compute(receive, "q", known_shares, SentenceWork(*self.described, text, options))
 
     async def compute(self, receive: Receive, name: str, function: Callable[[Block], Result], block: Block) -> Result:
         """Returns ``function(block)`` of a worker; the function is one of a module.
@@ -175,7 +176,7 @@ class Dispatcher:
         return found
 
     async def _one(self, sentence: RequestSentence) -> Answered:
-        work = SentenceWork(*self._described, sentence.text, sentence.options)
+        work = SentenceWork(*self.described, sentence.text, sentence.options)
         call = self.pool.call(translate_sentence, work, len(sentence.text.encode()))
         found: Answered = await self._guarded(sentence.name, call)
         self.counts["words"] += found.words

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lscfg.decode.derivations import Alternative, Translated
@@ -87,6 +87,10 @@ class ShownTranslation:
     """Characters of the words of the translation."""
     terms: list[dict[str, Any]]
     """Hard terms and choices in the translation, as JSON."""
+
+    def with_text(self, text: str, translation: str) -> ShownTranslation:
+        """The same translation with another text of its words."""
+        return replace(self, text=text, ranges=word_ranges(translation.split(), text))
 
     @classmethod
     def of(

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
+from lscfg.decode.memory import open_memory
 from lscfg.decode.terms import ChosenSpan, Term, find_terms
 from lscfg.errors import InputError, LscfgError
 from lscfg.kernel import words_fault
@@ -72,6 +73,7 @@ class Translator:
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._known = self._decoder.grammar.source_words()
         self._glossary = system.glossary
+        self._memory = None if system.memory is None else open_memory(system.memory, self._decoder.rule_links.of_words)
         self.rules = len(self._decoder.grammar)
 
     def warm(self) -> None:
@@ -100,10 +102,13 @@ class Translator:
                 details=options.details,
                 terms=given.terms,
                 choices=given.choices,
+                memory=self._memory,
             )
         best, tokens = found.hypotheses[0], words.split()
         sides = self._sides if options.raw else None
         shown = ShownTranslation.of(text, tokens, best.text, found.terms, given, sides)
+        if found.answered is not None and found.answered.typed and sides:
+            shown = shown.with_text(found.answered.typed, best.text)
         answer: dict[str, Any] = {"translation": shown.text, "score": best.score}
         if options.raw:
             answer |= {"source_words": words, "words": best.text}
@@ -112,6 +117,8 @@ class Translator:
         answer |= {"parsed": not found.unparsed, "unknown": [*dict.fromkeys(unknown)], "warnings": warnings}
         if options.terms or options.choices or self._glossary:
             answer["terms"] = shown.terms
+        if self._memory is not None:
+            answer["memory"] = self._recalled(found, options)
         if options.kbest is not None:
             answer["kbest"] = [
                 {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
@@ -122,6 +129,48 @@ class Translator:
         if options.details:
             answer["details"] = detail_objects(found, shown, {*unknown}, sides)
         return Answered(answer, len(tokens), len(unknown))
+
+    def _recalled(self, found: Translated, options: TranslationOptions) -> dict[str, Any]:
+        """The pairs of the memory for a sentence, as JSON."""
+        similar = [
+            {
+                "id": pair.id,
+                "source": pair.source,
+                "target": (options.raw and pair.typed) or self._restored(pair.target, options),
+                "similarity": float(f"{similarity:.6g}"),
+            }
+            for pair, similarity in found.recalled.similar
+        ]
+        return {"id": found.answered.id if found.answered else None, "similar": similar}
+
+    def correct(self, source: str, target: str, options: TranslationOptions) -> dict[str, int]:
+        """Stores a corrected pair, and returns its number and its count of rules.
+
+        Raises:
+            BadSentenceError: a side cannot be stored.
+        """
+        assert self._memory is not None
+        words, typed = self._words(source, options), ""
+        if options.raw and self._sides is not None:
+            if "\0" in target or length_fault(target):
+                raise BadSentenceError("target: contains a NUL character or is too long")
+            text = self._sides[1].clean(target)
+            target = self._sides[1].encode(target)
+            typed = text if self._sides[1].decode(target) != text else ""
+        try:
+            pair, rules = self._memory.add(words, target, typed)
+        except InputError as error:
+            raise BadSentenceError(str(error)) from None
+        return {"id": pair.id, "rules": rules}
+
+    def undo(self, number: int) -> bool:
+        """Removes a stored pair; False if there is none with that number."""
+        assert self._memory is not None
+        self._memory.refresh()
+        if number not in self._memory:
+            return False
+        self._memory.undo(number)
+        return True
 
     def known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
         """Shares of the words of a text with letters that source sides and target sides of the grammar contain.

@@ -1,6 +1,7 @@
 """The application of ``lscfg serve`` without a server and without processes."""
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 
@@ -23,12 +24,11 @@ class InProcess:
 class Client:
     """Sends requests to an application."""
 
-    def __init__(self, bundle, pool=None, settings=None, **offer):
+    def __init__(self, bundle, pool=None, settings=None, memory=None, glossary=(), **offer):
         self.folder = bundle
         hosts = Hosts("127.0.0.1", origins=offer.get("origins", ()))
-        self.application = Application(
-            open_system(bundle), pool or InProcess(), settings or ServeSettings(), hosts, Offer(**offer)
-        )
+        system = replace(open_system(bundle), memory=memory, glossary=glossary)
+        self.application = Application(system, pool or InProcess(), settings or ServeSettings(), hosts, Offer(**offer))
 
     def __call__(self, method, path, **arguments):
         async def whole():
