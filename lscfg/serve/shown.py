@@ -89,7 +89,7 @@ class ShownTranslation:
     """Hard terms and choices in the translation, as JSON."""
 
     def with_text(self, text: str, translation: str) -> ShownTranslation:
-        """The same translation with another text of its words."""
+        """This translation with another text of the words."""
         return replace(self, text=text, ranges=word_ranges(translation.split(), text))
 
     @classmethod
