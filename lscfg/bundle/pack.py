@@ -40,6 +40,7 @@ def pack(
     output: str | os.PathLike[str],
     weights: str | os.PathLike[str] | None = None,
     prepare: str | os.PathLike[str] | None = None,
+    name: str | None = None,
 ) -> Manifest:
     """Opens a system to check it, and writes its bundle.
 
@@ -48,6 +49,7 @@ def pack(
         output: the folder of the bundle; it may replace another bundle only.
         weights: a file of weights that replaces the weights of the ini file or the folder.
         prepare: folder of a preparation; None: the preparation of the experiment that the system belongs to, if any.
+        name: name of the system, for people; None: that of the output.
 
     Raises:
         InputError: a file cannot be read, copied or used, or the output exists and is not a bundle.
@@ -70,7 +72,7 @@ def pack(
             _copy_preparation(preparation, folder / PREPARE)
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
         files = {name: PackedFile.of(_role(name), folder / name) for name in names}
-        manifest = Manifest(Path(output).absolute().name, files)
+        manifest = Manifest(name or Path(output).absolute().name, files)
         manifest.write(folder)
         open_bundle(folder)
     return manifest

@@ -84,7 +84,7 @@ def find_encoding(look: FileBeginning) -> Guess:
             return Guess(None, "byte order mark" if look.data.startswith(MARK) else "valid")
         good = sum(not line.isascii() and _is_utf8(line) for line in lines)
         if bad <= BAD * len(lines) and good > bad:
-            return Guess("utf-8", f"{good:,} lines are valid, {bad:,} damaged ones are left out")
+            return Guess("utf-8", f"lines: {good:,} valid, {bad:,} damaged and left out")
     codec, means = encoding_of_text(look.data)
     if codec is None:
         raise InputError("neither UTF-8 nor a known encoding; name the encoding with --encoding", look.path)
@@ -160,8 +160,10 @@ def _binary(look: FileBeginning) -> Guess | None:
         names = set()
     if any(name.startswith("xl/workbook") for name in names) or file_ending(look.path) == "ods":
         return Guess("xlsx", "a workbook in a ZIP archive")
-    cure = "save its table as a spreadsheet, or its text as two files" if names else "it is damaged or too large"
-    raise InputError(f"a ZIP archive without a workbook; unpack it, or {cure}", look.path)
+    if not names:
+        raise InputError("a ZIP archive or an office document that is damaged or too large; save it again", look.path)
+    cure = "unpack it, or save its table as a spreadsheet, or its text as two files"
+    raise InputError(f"a ZIP archive without a workbook; {cure}", look.path)
 
 
 def _xml(root: str, path: Path) -> str | None:

@@ -22,7 +22,7 @@ from lscfg.io.read import read_chunks
 from lscfg.log import progress
 from lscfg.prepare.content import OWN_ENCODING, FileBeginning, find_encoding, find_format
 from lscfg.prepare.csv_table import table_rows
-from lscfg.prepare.encoded import encoded_lines
+from lscfg.prepare.encoded import NOT_DECODED, encoded_lines
 from lscfg.prepare.json_lines import json_rows, texts_of
 from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, same_language
 from lscfg.prepare.parquet import first_rows
@@ -515,7 +515,8 @@ def _count(kind: str, files: Sequence[Path], languages: tuple[str, str], made: G
 
 
 def _faults(made: Guesses) -> str:
-    return ", ".join(f"{count:,} with {reason}" for reason, count in sorted(made.faults.items()))
+    shown = {NOT_DECODED: "undecodable bytes"}
+    return ", ".join(f"{count:,} with {shown.get(reason, reason)}" for reason, count in sorted(made.faults.items()))
 
 
 def _found_pairs(made: Guesses) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from lscfg.errors import quote
 from lscfg.io.columns import align_columns
 from lscfg.io.json_files import write_json
+from lscfg.prepare.encoded import NOT_DECODED
 from lscfg.prepare.near import near_form, near_texts
 from lscfg.prepare.profiles import LEAST_PAIRS, foreign_sentences
 from lscfg.prepare.repair import decode_entities, is_misread, repaired_encoding, without_formatting
@@ -90,6 +92,7 @@ FAULTS: Mapping[str, TextFault] = {
     "too many columns": TextFault("too many columns"),
     "empty": TextFault("an empty side"),
     "duplicate": TextFault("an equal earlier pair", "keep_duplicates", "keep_duplicates=true"),
+    NOT_DECODED: TextFault("undecodable bytes", "encoding"),
     "held out": TextFault("an equal pair in the dev or test set"),
     "long": TextFault("long sentences", "max_length", "max_length=N"),
     "ratio": TextFault("very different lengths", "max_ratio", "max_ratio=X"),
@@ -239,7 +242,7 @@ class Health:
                 first = one.examples[0]
                 text = next((text for text in first[2:] if one.fault in _contents([text])), first.source)
                 verb = "pair has" if one.pairs == 1 else "pairs have"
-                place = f"first {first.path}:{first.line}: {quote(text)}"
+                place = f"first {os.path.normpath(first.path)}:{first.line}: {quote(text)}"
                 yield f"{one.pairs:,} {verb} {one.title}: {one.setting}; {place}"
 
     def facts(self, pairs: int) -> dict[str, object]:

@@ -122,7 +122,7 @@ def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkey
         return "the table"
 
     monkeypatch.setattr(quick, "run_experiment", run_experiment)
-    monkeypatch.setattr(quick, "pack", lambda system, bundle: done.append(str(system)))
+    monkeypatch.setattr(quick, "pack", lambda system, bundle, name: done.append(str(system)))
     monkeypatch.setattr(quick, "RollingService", Rolling)
     assert main(["quick", str(file), "--port", "0", "-j", "1", "--all-systems"]) == 0
     shown = ("show", "quick/bundle", "quick/report.html", 1)

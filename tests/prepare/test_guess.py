@@ -105,7 +105,7 @@ def test_damaged_lines_are_left_out(tmp_path):
         (b"only one side\nof text\n", "plain text takes two files: name its translation, too"),
         (b"ja\tyes\rnein\tno\r", "lines end in a carriage return alone"),
         (b"<?xml version='1.0'?><book/>", "XML with the root 'book'; known are tmx and xliff"),
-        (b"PK\3\4 docx", "a ZIP archive without a workbook"),
+        (b"PK\3\4 docx", "a ZIP archive or an office document that is damaged or too large; save it again"),
         (b"1\t2\n3\t4\n", "fewer than two columns are text; name two with --columns"),
         (b"1\n00:00:01,000 --> 00:00:02,000\nJa\n", "subtitles take two files"),
         (b'{"a": "b"}\n', "no two fields of text; fields: a"),

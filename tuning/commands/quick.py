@@ -137,7 +137,7 @@ def run(args: argparse.Namespace) -> None:
             best = _best(folder, experiment)
             if best != served:
                 served = best
-                pack(folder / "systems" / best, folder / "bundle")
+                pack(folder / "systems" / best, folder / "bundle", name=best)
                 if service is not None:
                     service.show(best)
                 else:

@@ -227,7 +227,7 @@ class Texts:
     dev_references: tuple[Input, ...]
     test_source: Input
     test_references: tuple[Input, ...]
-    alignment: tuple[Path, ...] = ()
+    alignment: tuple[Input, ...] = ()
     prepared: Stage | None = None
     """The preparation."""
     raw_references: tuple[Input, ...] = ()
