@@ -83,4 +83,8 @@ class Companion(Closing):
 
 def _with_signal(call: tuple[Callable[[Any, Ready], None], Any, int], threads: int) -> None:
     function, argument, descriptor = call
-    function(argument, lambda: bool(os.write(descriptor, b".")) and None)
+
+    def ready() -> None:
+        os.write(descriptor, b".")
+
+    function(argument, ready)

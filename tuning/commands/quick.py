@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from typing import Any
 
 from lscfg import log
 from lscfg.bundle.pack import pack
@@ -34,6 +35,7 @@ from lscfg.prepare.languages import code_fault
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.rolling import RollingService
+from lscfg.serve.server import listen
 from lscfg.settings import SettingError, settings_of
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.experiment.cache import StageCache
@@ -184,12 +186,12 @@ def _health(experiment: Path, folder: Path) -> list[str]:
     stage = make_plan(chosen).texts.prepared
     assert isinstance(chosen.corpus, RawCorpus) and stage is not None
     if made := StageCache(folder / "cache").found(stage):
-        findings = read_json(made.path / HEALTH)["findings"]
+        found: Any = read_json(made.path / HEALTH)["findings"]
     else:
-        health, pairs = check_health(RawFiles(chosen.corpus.files), chosen.prepare)
-        findings = health.facts(pairs)["findings"]
+        health, read = check_health(RawFiles(chosen.corpus.files), chosen.prepare)
+        found = health.facts(read)["findings"]
     lines = []
-    for one in findings:
+    for one in found:
         change = treatment_change(one["fault"], one["done"])
         option = "--header" if change == "header=true" else f"--set {change}" if change else ""
         pairs = "1 pair" if one["pairs"] == 1 else f"{one['pairs']:,} pairs"
@@ -289,7 +291,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, 
         "all" if args.all_systems else "the fast ones",
         "" if args.all_systems else "--all-systems",
     )
-    text = experiment_text(corpus, found.settings | sizes | changes, systems, tables)
+    text = experiment_text(corpus, {**found.settings, **sizes, **changes}, systems, tables)
     return f"{STAMP}{_hash(text)}\n{text}"
 
 
@@ -364,9 +366,9 @@ def _listening(port: int) -> socket.socket:
         InputError: the port is taken.
     """
     try:
-        return serve.listen("127.0.0.1", port)
+        return listen("127.0.0.1", port)
     except InputError:
         if port != PORT:
             raise
         log.warning(f"port {port} is taken; the service takes a free one")
-        return serve.listen("127.0.0.1", 0)
+        return listen("127.0.0.1", 0)
