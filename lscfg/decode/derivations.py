@@ -52,6 +52,11 @@ class Alternative(NamedTuple):
     text: str
     posterior: float
     """Share of the derivations that use such a rule, by the model's scores, from 0 to 1."""
+    difference: float | None = None
+    """Score of the rule less the score of the rules in the translation, without the language model; None if the
+    translation treats other source words together."""
+    reasons: tuple[tuple[str, float], ...] = ()
+    """Features that make most of the difference, with their parts."""
 
 
 @dataclass(frozen=True)

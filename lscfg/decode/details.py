@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,11 @@ from lscfg.kernel.search import Hypergraph
 
 EDGES_PER_WORD = 100
 """Edges of the search's hypergraph, for each word of the source, over which posteriors are summed."""
+
+Contributions = Callable[[Sequence[int]], list[dict[str, float]]]
+
+REASONS = 3
+"""Most reasons of an alternative."""
 
 ALTERNATIVES = 8
 """Most alternatives of a word."""
@@ -34,6 +39,8 @@ class Searched:
     """float64 [n_apps], scores without the language model."""
     edge_scores: np.ndarray
     """float64 [edges of the graph], scores with the language model."""
+    contributions: Contributions
+    """Weighted features of applications, without those that are 0."""
 
 
 def details(searched: Searched, derivation: Derivation, words: Sequence[int]) -> tuple[WordDetails, ...]:
@@ -43,7 +50,7 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
     as their probability.
 
     Args:
-        derivation: of the translation.
+        derivation: of the translation; the features of its rules are their contributions to the score.
         words: of the translation, by their numbers in the grammar's vocabulary.
     """
     forest, graph = searched.forest, searched.graph
@@ -57,7 +64,7 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
     links = joined_links(derivation, len(words))
     found: list[WordDetails] = []
     maker = {position: rule for rule in derivation for position in rule.target_words}
-    by_span: dict[tuple[int, int], list[tuple[float, float, str]]] = {}
+    by_span: dict[tuple[int, int], list[tuple[float, float, str, int]]] = {}
     for position, word in enumerate(words):
         rule = maker[position]
         spans = {(links[position][0], links[position][-1] + 1)} if links[position] else set()
@@ -69,11 +76,33 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
                 by_span[span] = _choices(forest, searched, span, apps)
             current = [text[k] for k, of in enumerate(links) if of and span[0] <= of[0] and of[-1] < span[1]]
             ranked += [(*choice, span) for choice in by_span[span] if choice[2] != " ".join(current)]
-        ranked.sort(key=lambda choice: (-choice[0], -choice[1], choice[2], choice[3]))
-        alternatives = tuple(Alternative(span, text, share) for share, _, text, span in ranked[:ALTERNATIVES])
+        ranked.sort(key=lambda choice: (-choice[0], -choice[1], choice[2], choice[4]))
+        alternatives = tuple(
+            Alternative(span, text, share, *_reasons(searched, derivation, span, app))
+            for share, _, text, app, span in ranked[:ALTERNATIVES]
+        )
         posterior = min(1.0, posteriors.get((word, links[position]), 0.0))
         found.append(WordDetails(text[position], links[position], posterior, alternatives))
     return tuple(found)
+
+
+def _reasons(
+    searched: Searched, derivation: Derivation, span: tuple[int, int], app: int
+) -> tuple[float | None, tuple[tuple[str, float], ...]]:
+    """Difference in score of an application to the rules of a span, and the features that differ most.
+
+    Without a subtree over exactly this span, nothing can be compared.
+    """
+    if all(rule.span != span for rule in derivation):
+        return None, ()
+    differences = Counter(searched.contributions([app])[0])
+    for rule in derivation:
+        if span[0] <= rule.span[0] and rule.span[1] <= span[1]:
+            differences.subtract(rule.features)
+    ranked = sorted(
+        ((name, value) for name, value in differences.items() if value), key=lambda one: (-abs(one[1]), one)
+    )
+    return math.fsum(differences.values()), tuple(ranked[:REASONS])
 
 
 def graph_posteriors(graph: Hypergraph, scores: np.ndarray) -> np.ndarray:
@@ -147,10 +176,10 @@ def _word_posteriors(searched: Searched, apps: Mapping[int, float]) -> dict[tupl
 
 def _choices(
     forest: Forest, searched: Searched, span: tuple[int, int], posteriors: Mapping[int, float]
-) -> list[tuple[float, float, str]]:
-    """Posterior, best score and text of the target sides of rules without nonterminals over a span."""
+) -> list[tuple[float, float, str, int]]:
+    """Posterior, score, text and best application of the target sides of rules without nonterminals over a span."""
     nodes = np.flatnonzero((forest.node_span == span).all(1) & (forest.node_cat != REST))
-    found: dict[str, list[float]] = {}
+    found: dict[str, tuple[float, float, int]] = {}
     for node in nodes.tolist():
         for edge in range(int(forest.node_edges[node]), int(forest.node_edges[node + 1])):
             if forest.edge_tail[edge, 0] >= 0:
@@ -161,9 +190,10 @@ def _choices(
                 if extra or not (symbols := searched.grammar.tgt(rule)):
                     continue
                 text = " ".join(map(searched.grammar.vocab.word, symbols))
-                share, score = found.setdefault(text, [0.0, -math.inf])
-                found[text] = [share + posteriors.get(app, 0.0), max(score, float(searched.scores[app]))]
-    return [(min(1.0, share), score, text) for text, (share, score) in found.items()]
+                share, score, best = found.get(text, (0.0, -math.inf, -1))
+                own = float(searched.scores[app])
+                found[text] = share + posteriors.get(app, 0.0), *max((score, best), (own, app))
+    return [(min(1.0, share), score, text, app) for text, (share, score, app) in found.items()]
 
 
 def sentence_posterior(words: Sequence[WordDetails]) -> float:

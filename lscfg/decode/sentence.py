@@ -326,7 +326,7 @@ class SentenceDecoder:
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if request.details:
-                shown = _details(self, sentence, forest, found, graph, scores, options)
+                shown = _details(self, sentence, forest, found, graph, scores, options, weights)
         else:
             found = search(forest, sentence.grammar, self._model, scores, options)
         starts = found.word_offsets
@@ -509,13 +509,20 @@ def _details(
     graph: Hypergraph,
     scores: np.ndarray,
     options: SearchOptions,
+    weights: np.ndarray,
 ) -> tuple[WordDetails, ...]:
     """The details of the best translation."""
     inner = graph.app >= 0
     edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
     edge_scores[inner] += scores[graph.app[inner]]
-    derivation = decoder._describe(sentence, found.apps[: found.app_offsets[1]].tolist())
-    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores)
+
+    def contributions(apps: Sequence[int]) -> list[dict[str, float]]:
+        rows = decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights
+        return [{decoder.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
+
+    apps = found.apps[: found.app_offsets[1]].tolist()
+    derivation = decoder._describe(sentence, apps, contributions(apps))
+    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions)
     return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
 

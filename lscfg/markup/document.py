@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -145,7 +145,7 @@ def _after_a_word(text: str, offset: int) -> bool:
     return bool(before.strip()) and not after.strip()
 
 
-def partner_tags(tags: Sequence[Tag] | Sequence[MarkupRun]) -> dict[int, int]:
+def partner_tags(tags: Iterable[Tag | MarkupRun]) -> dict[int, int]:
     """The other tag of each tag that belongs to a pair; tags that would cross another pair have none."""
     found: dict[int, int] = {}
     opened: list[tuple[str, int]] = []

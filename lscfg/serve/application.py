@@ -101,7 +101,7 @@ class Application:
         if system.memory is not None:
             self._routes |= corrections.ROUTES
         self._corrections = Corrections(self._dispatcher, settings, system.preparation is not None, self._offer.keys)
-        self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request)
+        self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request, self._routes)
 
     def _layers(self, origins: list[str]) -> ASGIApp:
         endpoints = {
@@ -163,7 +163,7 @@ class Application:
         return JsonLine(self.state(), 503 if self.draining else 200)
 
     async def _metrics(self, request: Request) -> Response:
-        return PlainTextResponse(metrics(self.state(), self.asgi.seconds), media_type="text/plain; version=0.0.4")
+        return PlainTextResponse(metrics(self.state(), self.asgi.answers), media_type="text/plain; version=0.0.4")
 
     async def _openapi(self, request: Request) -> Response:
         return JsonLine(openapi(self._routes, self.settings))

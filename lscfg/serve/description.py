@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
 from lscfg.markup.formats import FORMATS
+from lscfg.prepare.languages import is_unspaced
 from lscfg.serve import corrections
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
@@ -26,12 +27,12 @@ COUNTERS = {
 """Figures of the state that only grow, and their meanings."""
 
 
-def metrics(state: Mapping[str, Any], seconds: Mapping[int, float]) -> str:
+def metrics(state: Mapping[str, Any], answers: Mapping[tuple[str, int], tuple[int, float]]) -> str:
     """The state of the service in the text format of Prometheus.
 
     Args:
         state: facts and counts, as of ``/health``.
-        seconds: seconds of all answers by status.
+        answers: number and seconds of the answers by path and status.
     """
     name, digest = (str(state[key]).translate(_ESCAPES) for key in ("system", "sha256"))
     lines = [
@@ -40,14 +41,18 @@ def metrics(state: Mapping[str, Any], seconds: Mapping[int, float]) -> str:
         "# TYPE lscfg_requests_at_work gauge",
         f"lscfg_requests_at_work {state['at_work']}",
         "# TYPE lscfg_responses_total counter",
-        *(f'lscfg_responses_total{{status="{status}"}} {n}' for status, n in state["responses"].items()),
+        *(f"lscfg_responses_total{_labels(*key)} {count}" for key, (count, _) in sorted(answers.items())),
         "# TYPE lscfg_response_seconds_total counter",
-        *(f'lscfg_response_seconds_total{{status="{status}"}} {n:.6f}' for status, n in sorted(seconds.items())),
+        *(f"lscfg_response_seconds_total{_labels(*key)} {sum_:.6f}" for key, (_, sum_) in sorted(answers.items())),
     ]
     for key, meaning in COUNTERS.items():
         full = f"lscfg_{key}_total"
         lines += [f"# HELP {full} {meaning}", f"# TYPE {full} counter", f"{full} {state[key]}"]
     return "\n".join(lines) + "\n"
+
+
+def _labels(path: str, status: int) -> str:
+    return f'{{path="{path}",status="{status}"}}'
 
 
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
@@ -84,6 +89,7 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownSco
 def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, settings: ServeSettings) -> dict[str, Any]:
     """Facts of the system, for people: languages, size, features and limits."""
     config = system.config
+    pieces = bool(system.preparation and system.preparation.sides[1].subwords) and not is_unspaced(pair.target or "en")
     return {
         "system": system.name,
         "sha256": system.sha256,
@@ -93,6 +99,8 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
         "raw": system.preparation is not None,
         "rules": rules,
         "latent": config.latent is not None,
+        "terms": len(system.glossary),
+        "pieces": pieces,
         "language_model": config.language_model is not None,
         "features": len(system.weights),
         "pairs": dict(system.preparation.sizes) if system.preparation else {},
@@ -173,7 +181,13 @@ _DETAILS = {
                         "type": "array",
                         "items": {
                             "type": "object",
-                            "properties": {"span": _SPAN, "text": _TEXT, "posterior": _SHARE},
+                            "properties": {
+                                "span": _SPAN,
+                                "text": _TEXT,
+                                "posterior": _SHARE,
+                                "difference": {"type": "number"},
+                                "reasons": {"type": "array", "items": {"type": "object"}},
+                            },
                         },
                     },
                 },

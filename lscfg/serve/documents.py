@@ -102,6 +102,11 @@ def fill_document(work: tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]
     return read.document.filled(pieces)
 
 
+def fill_documents(work: Sequence[tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]]) -> list[bytes]:
+    """Several documents with translations, see ``fill_document``."""
+    return [fill_document(one) for one in work]
+
+
 def known_format(name: str) -> tuple[str, Format]:
     """The ending and the format of a file.
 

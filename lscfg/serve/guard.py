@@ -25,6 +25,9 @@ Result = TypeVar("Result")
 
 LOOPBACK = ("127.", "::1")
 
+OTHER = "other"
+"""Path in counts of what the application does not offer."""
+
 GONE = 499
 """Status in the log of a request whose client left before the answer."""
 
@@ -83,15 +86,14 @@ class Guard:
     answer, and turns faults into an answer and a message.
 
     Attributes:
-        statuses: number of answers by status.
-        seconds: seconds of all answers by status.
+        answers: number and seconds of the answers by path and status.
         left: number of clients that left before their answers.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Hosts, largest: int):
+    def __init__(self, app: ASGIApp, hosts: Hosts, largest: int, paths: Iterable[str] = ()):
         self._app, self._hosts, self._largest = app, hosts, largest
-        self.statuses = Counter[int]()
-        self.seconds = Counter[int]()
+        self._paths = {path: path.partition("{")[0] for path in paths}
+        self.answers: dict[tuple[str, int], tuple[int, float]] = {}
         self.left = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -99,13 +101,23 @@ class Guard:
 
     def note(self, peer: str, status: int, error: str) -> None:
         """Counts and logs a refusal of something that was no request."""
-        self.count(status, 0.0)
+        self.count("", status, 0.0)
         log.info(f"{peer} - {status}: {error}")
 
-    def count(self, status: int, seconds: float) -> None:
-        """Counts an answer."""
-        self.statuses[status] += 1
-        self.seconds[status] += seconds  # type: ignore[assignment]  # a counter of seconds
+    def count(self, path: str, status: int, seconds: float) -> None:
+        """Counts an answer; paths that the application does not offer count together."""
+        named = (one for one, start in self._paths.items() if one != start and path.startswith(start))
+        known = path if path in self._paths else next(named, OTHER)
+        count, before = self.answers.get((known, status), (0, 0.0))
+        self.answers[known, status] = count + 1, before + seconds
+
+    @property
+    def statuses(self) -> dict[int, int]:
+        """Number of answers by status."""
+        found = Counter[int]()
+        for (_, status), (count, _) in self.answers.items():
+            found[status] += count
+        return found
 
 
 class _Exchange:
@@ -187,7 +199,7 @@ class _Exchange:
         if refusal is not None:
             status, done = refusal.status, str(refusal)
         if status:
-            self._guard.count(status, seconds)
+            self._guard.count(scope["path"], status, seconds)
         else:
             self._guard.left += 1
             status, done = GONE, "the client has left"

@@ -133,7 +133,11 @@ def detail_objects(
 
     def alternative(one: Alternative) -> dict[str, Any]:
         text = sides[1].join(one.text) if sides else one.text
-        return {"span": [*one.span], "text": text, "posterior": _rounded(one.posterior)}
+        made = {"span": [*one.span], "text": text, "posterior": _rounded(one.posterior)}
+        if one.difference is None:
+            return made
+        reasons = [{"feature": name, "difference": _rounded(part)} for name, part in one.reasons]
+        return made | {"difference": _rounded(one.difference), "reasons": reasons}
 
     words = [
         {

@@ -22,6 +22,7 @@ from lscfg.serve.documents import (
     ReadDocument,
     StoredFile,
     fill_document,
+    fill_documents,
     known_format,
     read_document,
 )
@@ -70,7 +71,8 @@ class TextRequests:
 
     def _options(self, alternatives: int = 0, details: bool = False) -> TranslationOptions:
         kbest = alternatives + 1 if alternatives else None
-        return TranslationOptions(kbest, raw=self._raw, max_words=self._settings.max_words, details=details)
+        most = self._settings.max_words
+        return TranslationOptions(kbest, raw=self._raw, max_words=most, distinct=kbest is not None, details=details)
 
     # ---- texts ----
 
@@ -85,7 +87,7 @@ class TextRequests:
         owners = [k for k, document in enumerate(documents) for _ in document.texts] or [*range(len(texts))]
         options = self._options(query.alternatives, query.details)
         tagged = [tagged for document in documents for tagged in document.tagged] or [False] * len(texts)
-        named = [NamedText(names[k], *one) for k, *one in zip(owners, texts, tagged, strict=True)]
+        named = [NamedText(names[k], text, tags) for k, text, tags in zip(owners, texts, tagged, strict=True)]
         sentences = self._sentences(named, options, query.instructions)
         if len(sentences) > (most := self._settings.max_sentences):
             raise RefusalError(413, f"{len(sentences)} sentences; at most {most} are allowed in a request")
@@ -98,11 +100,12 @@ class TextRequests:
             own = [k for k, owner in enumerate(owners) if owner == number]
             parts = [(texts[k], answers[k]) for k in own]
             if query.html:
-                best = [_aligned(answers[k]) for k in own]
-                filled = await self._dispatcher.compute(
-                    request.receive, names[number], fill_document, (documents[number], best)
-                )
-                results.append(_result(parts, query, [filled.decode()]))
+                filling = [
+                    (documents[number], [_aligned(answers[k], n) for k in own]) for n in range(1 + query.alternatives)
+                ]
+                filled = await self._dispatcher.compute(request.receive, names[number], fill_documents, filling)
+                first, *rest = (one.decode() for one in filled)
+                results.append(_result(parts, query, [first, *(one for one in rest if one != first)]))
             else:
                 results.append(_result(parts, query, _joined(*parts[0], query.alternatives)))
         keys = results[0].keys()
@@ -265,8 +268,16 @@ def _best(answers: Answers) -> list[str]:
     return [one.answer["translation"] for one in answers]
 
 
-def _aligned(answers: Answers) -> list[AlignedSentence]:
-    return [AlignedSentence.of(one.answer) for one in answers]
+def _aligned(answers: Answers, number: int = 0) -> list[AlignedSentence]:
+    """The best translations, or further ones where there are some, whose tags keep their relative places."""
+
+    def one_of(answer: dict[str, Any]) -> AlignedSentence:
+        listed = answer.get("kbest", ())
+        if 0 < number < len(listed):
+            return AlignedSentence(listed[number]["translation"])
+        return AlignedSentence.of(answer)
+
+    return [one_of(one.answer) for one in answers]
 
 
 def _rows(text: SplitText, answers: Answers) -> list[dict[str, Any]]:

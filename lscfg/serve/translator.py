@@ -20,6 +20,9 @@ from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 
+SPARE = 2
+"""Translations searched for each one of a list of distinct texts: restoring makes some of them equal."""
+
 
 class BadSentenceError(LscfgError, ValueError):
     """A sentence that cannot be translated and must be changed."""
@@ -47,6 +50,8 @@ class TranslationOptions:
     """Glossary of the request, before the glossary of the system."""
     choices: tuple[ChosenSpan, ...] = ()
     """Translations of spans of the sentence."""
+    distinct: bool = False
+    """The translations of the k-best list differ in their texts."""
 
 
 class Answered(NamedTuple):
@@ -96,8 +101,8 @@ class Translator:
             (found,) = self._decoder.translate(
                 [words],
                 self._weights,
-                options.kbest or 1,
-                self._unique,
+                (options.kbest or 1) * (SPARE if options.distinct else 1),
+                self._unique or options.distinct,
                 options.derivations,
                 details=options.details,
                 terms=given.terms,
@@ -120,10 +125,14 @@ class Translator:
         if self._memory is not None:
             answer["memory"] = self._recalled(found, options)
         if options.kbest is not None:
-            answer["kbest"] = [
+            listed = [
                 {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
                 for one in found.hypotheses
             ]
+            if options.distinct:
+                first = {one["translation"]: one for one in reversed(listed)}
+                listed = sorted(first.values(), key=listed.index)[: options.kbest]
+            answer["kbest"] = listed
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
         if options.details:

@@ -10,7 +10,7 @@ import pytest
 from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.derivations import Translated
+from lscfg.decode.derivations import Alternative, AppliedRule, Translated
 from lscfg.decode.details import graph_posteriors, log_sum, sentence_posterior
 from lscfg.decode.links import joined_links
 from lscfg.kernel.search import Hypergraph
@@ -49,9 +49,30 @@ def test_posteriors_by_enumeration(tmp_path: Path) -> None:
             assert word.posterior == pytest.approx(min(1, words[word.text, word.links]), abs=1e-9)
             for one in word.alternatives:
                 assert one.posterior == pytest.approx(rules[one.span, one.text], abs=1e-9)
+                check_reasons(found, one, WEIGHTS | {"Glue": -0.5})
             assert [a.posterior for a in word.alternatives] == sorted(a.posterior for a in word.alternatives)[::-1]
         mean = math.exp(np.mean([math.log(word.posterior) for word in found.details]))
         assert sentence_posterior(found.details) == pytest.approx(mean)
+
+
+def check_reasons(found: Translated, one: Alternative, weights: dict[str, float]) -> None:
+    """By the features of the rules of all derivations, which contain no language model."""
+
+    def score(rule: AppliedRule) -> float:
+        return sum(weights.get(name, 0) * value for name, value in rule.features.items())
+
+    every = [rule for derivation in found.derivations for rule in derivation]
+    best = max(score(r) for r in every if r.span == one.span and r.target == one.text and not r.children)
+    spans = [rule.span for rule in found.derivations[0]]
+    if one.span not in spans:
+        assert one.difference is None and one.reasons == ()
+        return
+    begin, end = one.span
+    now = sum(score(r) for r in found.derivations[0] if begin <= r.span[0] and r.span[1] <= end)
+    assert one.difference == pytest.approx(best - now)
+    assert [abs(part) for _, part in one.reasons] == sorted((abs(part) for _, part in one.reasons), reverse=True)
+    if len(one.reasons) < 3:
+        assert sum(part for _, part in one.reasons) == pytest.approx(one.difference)
 
 
 def test_alternatives_of_a_word_and_of_its_rule(tmp_path: Path) -> None:

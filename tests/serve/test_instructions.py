@@ -17,7 +17,8 @@ pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'l
 from asgi import Client
 from decoders import WEIGHTS, small_config
 
-from lscfg.bundle.system import TranslationSystem
+from lscfg.bundle.system import TranslationSystem, open_system
+from lscfg.decode.glossary import Glossary
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.prepare.record import Record
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS, read_instructions
@@ -126,6 +127,19 @@ def test_a_system_of_words_takes_words(words: Client) -> None:
     sent = {"source": "la casa", "glossary": [{"source": "casa", "target": "[X]"}]}
     refused = words.post("/translate", sent)
     assert refused.status_code == 400 and refused.json()["error"].startswith("glossary[0]: '[X]'")
+
+
+def test_a_glossary_of_the_service(words: Client, client: Client, tmp_path: Path) -> None:
+    (tmp_path / "terms.tsv").write_text("source\ttarget\tmode\ncasa\tBig Hut\nroja\t\tkeep\n")
+    glossary = Glossary.read(tmp_path / "terms.tsv")
+    for folder, wanted in ((words.folder, "the roja Big Hut"), (client.folder, "The roja Big Hut")):
+        terms = tuple(entry.term for entry in glossary.entries)
+        translator = Translator(replace(open_system(folder), glossary=terms))
+        options = TranslationOptions(max_words=9, raw=wanted[0] == "T")
+        answer = translator("la casa roja", options).answer
+        assert answer["translation"] == wanted and len(answer["terms"]) == 2
+        first = replace(options, terms=(Term("casa", ("villa",)),))  # the request's terms count before
+        assert translator("la casa", first).answer["translation"].endswith("villa")
 
 
 ENTRY = {"source": "a", "target": "b"}

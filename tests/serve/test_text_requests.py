@@ -340,6 +340,38 @@ def test_figures_for_prometheus(client):
     assert re.search(r"^lscfg_unknown_total [1-9]", text, re.M) and 'lscfg_info{system="bundle"' in text
 
 
+def test_answers_are_counted_by_path_and_status(raw_bundle):
+    client = Client(raw_bundle)
+    client.post("/translate", {"q": "la"})
+    client.post("/translate", {"q": 3})
+    for path in ("/download_file/x", "/download_file/y", "/nowhere", "/els<e"):
+        assert client.get(path).status_code == 404
+    text = client.get("/metrics").text
+    found = re.findall(r'^lscfg_responses_total\{path="([^"]*)",status="(\d+)"\} (\d+)$', text, re.M)
+    assert found == [
+        ("/download_file/{name}", "404", "2"),
+        ("/translate", "200", "1"),
+        ("/translate", "400", "1"),
+        ("other", "404", "2"),
+    ]
+    assert len(re.findall(r"^lscfg_response_seconds_total\{path=.*\} \d+\.\d{6}$", text, re.M)) == 4
+    assert client.get("/health").json()["responses"] == {"200": 2, "400": 1, "404": 4}
+
+
+def test_alternatives_are_so_many_other_texts(client):
+    """The search finds equal texts by several derivations, and others that differ in nothing but blanks or capitals."""
+    most = client.post("/translate", {"q": "la casa roja", "alternatives": 10}).json()
+    listed = [most["translatedText"], *most["alternatives"]]
+    assert len({*listed}) == len(listed) >= 3
+    for n in (1, 2):
+        found = client.post("/translate", {"q": "la casa roja", "alternatives": n}).json()
+        assert found["alternatives"] == most["alternatives"][:n]
+    sent = {"q": "<p>la casa <b>roja</b></p>", "format": "html", "alternatives": 2}
+    found = client.post("/translate", sent).json()
+    texts = [re.sub("<[^>]*>", "", text) for text in (found["translatedText"], *found["alternatives"])]
+    assert texts == listed[:3] and all(text.count("<b>") == 1 for text in found["alternatives"])
+
+
 @pytest.mark.parametrize("path", [*FILES, "/health", "/languages", "/metrics"])
 def test_heads_and_options(client, path):
     got, head, options = (client(method, path) for method in ("GET", "HEAD", "OPTIONS"))

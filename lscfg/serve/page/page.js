@@ -213,7 +213,7 @@ function describe() {
   get("report").hidden = !system.report;
   const facts = [
     ["System", system.system], ["Rules", system.rules.toLocaleString("en")],
-    ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
+    ["Terms of the service", system.terms || undefined], ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
     ["Sentence pairs for training", system.pairs.train?.toLocaleString("en")],
     ...system.scores.map((one) => [`${one.name} on ${one.sentences} test sentences`,
       `${one.value.toFixed(1)}${one.interval ? ` ± ${one.interval.toFixed(1)}` : ""}`]),

@@ -196,7 +196,7 @@ function alternative(row, one, made) {
 // Why the system did not take it, in words.
 function reason(one) {
   const reasons = (one.reasons ?? []).filter(({ difference }) => difference < 0);
-  if (one.better) return "its rule is better by itself; the words around prefer the other";
+  if (one.difference > 0) return "its rule is better by itself; the words around prefer the other";
   if (!reasons.length) return "";
   const named = reasons.map(({ feature }) => REASONS.find(([pattern]) => pattern.test(feature))?.[1] ?? feature);
   return `less likely by ${[...new Set(named)].join(", ")}`;
