@@ -300,11 +300,12 @@ def settings_from(cls: type[DeclaredT], values: Mapping[str, Any], owner: str) -
         TypeError: there is no setting of a name.
         SettingError: a value has another type or is out of its range.
     """
-    known = [item.name for item in settings_of(cls)]
+    known = {item.name: item.help for item in settings_of(cls)}
     for name in values:
         if name not in known:
-            names = ", ".join(known) or "none"
-            raise TypeError(f"{owner} has no setting {quote(name)}; settings are {names}{did_you_mean(name, known)}")
+            meant = [key for key, text in known.items() if re.split("[;:,(]", text)[0].split()[-1:] == [name]]
+            near = f" (did you mean {meant[0]}?)" if len(meant) == 1 else did_you_mean(name, known)
+            raise TypeError(f"{owner} has no setting {quote(name)}; settings are {', '.join(known) or 'none'}{near}")
     return cls(**values)
 
 

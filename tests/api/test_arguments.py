@@ -218,6 +218,8 @@ def test_a_missing_pandas_is_named(monkeypatch):
 def test_misspelt_settings_are_named():
     with pytest.raises(TypeError, match=r"EM has no setting 'iteration'; .* \(did you mean iterations\?\)"):
         lscfg.EM(iteration=3)
+    with pytest.raises(TypeError, match=r"Clusters has no setting 'states'; .* \(did you mean m\?\)"):
+        lscfg.Clusters(states=8)
     with pytest.raises(TypeError, match=r"the aligner eflomal has no setting 'sead'; .* \(did you mean seed\?\)"):
         lscfg.align(["a"], ["b"], sead=3)
     assert lscfg.EM(m=np.int64(3), shrink_source=np.float64(2)).get_params()["m"] == 3
