@@ -96,10 +96,19 @@ def run(args: argparse.Namespace) -> None:
     """
     GivenSettings(args, TABLE).build(TABLE, ServeSettings)  # faults show before the address is taken
     one_system(args.system, args.config)
-    if not 0 <= args.port < 1 << 16:
-        raise InputError(f"--port must be 0 to 65535, not {args.port}")
+    check_port(args.port)
     with listen(args.address, args.port) as listening:
         serve_on(listening, args)
+
+
+def check_port(port: int) -> None:
+    """Refuses a number that is no port.
+
+    Raises:
+        InputError: see above.
+    """
+    if not 0 <= port < 1 << 16:
+        raise InputError(f"--port must be 0 to 65535, not {port}")
 
 
 def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callable[[], None] = lambda: None) -> None:

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+import socket
 
 import messy
 import pytest
@@ -90,6 +91,20 @@ def test_what_is_refused(here, capsys, words, message):
     messy.tatoeba(here).files[0].rename(here / "b.tsv")
     assert main(["quick", *words.split(), "--plan"]) == 1
     assert message in capsys.readouterr().err
+    assert not (here / "quick").exists()
+
+
+def test_a_port_that_cannot_be_had_shows_before_the_training(here, capsys):
+    pytest.importorskip("uvicorn")
+    file = messy.tatoeba(here).files[0]
+    assert main(["quick", str(file), "--port", "65536"]) == 1
+    assert "--port must be 0 to 65535, not 65536" in capsys.readouterr().err
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert main(["quick", str(file), "--port", str(port)]) == 1
+    assert f"cannot listen at '127.0.0.1' port {port}" in capsys.readouterr().err
     assert not (here / "quick").exists()
 
 

@@ -114,6 +114,9 @@ def run(args: argparse.Namespace) -> None:
     serving = not args.no_serve and not args.plan
     if serving:
         need("serve")
+        serve.check_port(args.port)
+        if args.port not in (0, PORT):
+            listen("127.0.0.1", args.port).close()  # a taken port shows before the training
     folder = Path(args.output)
     experiment = folder / "experiment.toml"
     given, changes = _given(args), _changes(args.set)
