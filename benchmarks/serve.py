@@ -9,6 +9,9 @@ come malformed requests: mutations of a good one, equal in every run. Each must 
 JSON with a status of 400 to 499 (a connection that ends before a request does may get none), and the server must be
 well afterwards and end with status 0.
 
+Latencies are also measured with one client and with two, in turns: plain requests, requests with details of words, and
+with details and a glossary of hard terms, each of which keeps a word of the text.
+
 The reference is ``lscfg decode`` of the same sentences with as many jobs in the same run, its time to load included;
 the time of decoding alone is its time less that of one empty line.
 """
@@ -26,10 +29,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import runs
 
@@ -41,11 +45,22 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 from mutations import mutate_text
 from services import Service
 
+TERMS, TURNS = 100, 4
+"""Terms of a glossary, and turns of each kind of requests."""
+
 
 def load(
-    service: Service, sentences: list[str], clients: int, requests: int, seconds: float
+    service: Service,
+    sentences: list[str],
+    clients: int,
+    requests: int,
+    seconds: float,
+    more: Mapping[str, Any] | None = None,
 ) -> tuple[dict[int, list[float]], dict[int, str]]:
     """Asks for sentences in turn; the seconds of each answer, and the translation, by number of the sentence.
+
+    Args:
+        more: further keys of each request.
 
     Raises:
         AssertionError: two answers for a sentence differ, or a request fails.
@@ -61,7 +76,7 @@ def load(
                 break
             n = number % len(sentences)
             began = time.perf_counter()
-            body = json.dumps({"source": [sentences[n]]}, ensure_ascii=False).encode()
+            body = json.dumps({"source": [sentences[n]], **(more or {})}, ensure_ascii=False).encode()
             connection.request("POST", "/translate", body, {"content-type": "application/json"})
             response = connection.getresponse()
             content = response.read()
@@ -76,11 +91,34 @@ def load(
     return taken, {n: json.loads(content)["translations"][0]["translation"] for n, content in answers.items()}
 
 
+def kinds(sentences: list[str]) -> dict[str, dict[str, Any]]:
+    """Further keys of each kind of requests."""
+    words = Counter(word for sentence in sentences for word in sentence.split() if word.isalpha())
+    terms = [{"source": word, "mode": "keep"} for word, _ in words.most_common()[-TERMS:]]
+    return {"plain": {}, "details": {"details": True}, "details and glossary": {"details": True, "glossary": terms}}
+
+
+def latencies(run: runs.Run, service: Service, sentences: list[str], requests: int, seconds: float) -> None:
+    """Adds the latencies of each kind of requests, with one client and with two; kinds take turns."""
+    run.table("latency of requests of one sentence", ["request", "clients", "requests", "p50 ms", "p95 ms"])
+    taken: dict[tuple[str, int], list[float]] = {}
+    for number in range(TURNS):
+        part = sentences[number::TURNS]
+        for clients in (1, 2):
+            for name, more in kinds(sentences).items():
+                found, _ = load(service, part, clients, requests // TURNS, seconds / TURNS / 6, more)
+                taken.setdefault((name, clients), []).extend(itertools.chain.from_iterable(found.values()))
+    for (name, clients), every in taken.items():
+        every.sort()
+        p50, p95 = (1000 * every[int(share * (len(every) - 1))] for share in (0.5, 0.95))
+        run.row(name, clients, len(every), p50, p95)
+
+
 def malformed(sentence: str, count: int) -> Iterator[bytes]:
     """Mutations of a good request, of its head as of its body."""
     draw = random.Random(1)
     body = json.dumps({"source": [sentence], "kbest": 2}, ensure_ascii=False).encode()
-    head = "POST /translate HTTP/1.1\r\nhost: here\r\ncontent-type: application/json\r\ncontent-length: "
+    head = "POST /translate HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: "
     for _ in range(count):
         if draw.random() < 0.5:
             changed = mutate_text(body, draw)
@@ -134,7 +172,7 @@ def main() -> None:
 
 def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[str], empty: float) -> None:
     """Prints it for a bundle; ``empty``: seconds of lscfg decode for an empty line."""
-    with Service(bundle, "-j", args.jobs, "--queue", 2 * args.clients) as service:
+    with Service(bundle, "-j", args.jobs, "--set", f"queue={2 * args.clients}") as service:
         service.translate(source=sentences[: args.jobs])  # starts all workers
         began = time.perf_counter()
         taken, found = load(service, sentences, args.clients, args.requests, args.seconds)
@@ -157,6 +195,7 @@ def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[
         run.table("requests of one sentence", columns)
         latency = [1000 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99)]
         run.row(len(every), args.clients, args.jobs, seconds, len(every) / seconds, *latency)
+        latencies(run, service, sentences, args.requests, args.seconds)
         run.table(
             "lscfg decode", ["all s", "without loading s", "ratio of lscfg serve to lscfg decode without loading"]
         )

@@ -176,6 +176,32 @@ def test_a_choice_is_undone(tab):
     assert tab["document.querySelector('#undo').hidden"] is True
 
 
+def test_a_word_goes_to_the_glossary_by_keyboard(tab):
+    """Typing, words, choices and the glossary without a mouse."""
+    tab["document.querySelector('#source').focus()"]
+    tab.type("la casa")
+    tab.wait("document.querySelectorAll('#target .word').length === 2")
+    press(tab, "Tab", 9)
+    press(tab, "ArrowRight")
+    assert tab["document.activeElement.firstChild.data"] == "house"
+    tab["document.activeElement.click()"]  # as Enter does
+    assert tab["document.querySelector('#word').contains(document.activeElement)"]
+    press(tab, "Escape", 27)
+    assert tab["document.activeElement.firstChild.data"] == "house" and marked(tab) == ["casa"]
+    tab["[...document.querySelectorAll('#word button')].at(-1).click()"]
+    assert tab["document.activeElement.id"] == "term-target" and tab["document.activeElement.value"] == "house"
+    assert tab["document.querySelector('#term-source').value"] == "casa"
+    tab.type("villa")  # replaces what is selected
+    press(tab, "Tab", 9)
+    press(tab, "Tab", 9)
+    assert tab["document.activeElement.id"] == "term-add"
+    tab["document.activeElement.click()"]
+    tab.wait("document.querySelector('#target').textContent === 'The villa'")
+    tab.click("#correct")
+    press(tab, "Escape", 27)
+    assert tab["document.activeElement.id"] == "correct"
+
+
 def rows_of_glossary(tab):
     cells = "[...row.cells].slice(0, 3).map((cell) => cell.textContent)"
     return tab[f"[...document.querySelectorAll('#terms tr')].map((row) => {cells})"]

@@ -59,6 +59,15 @@ function edit(source, target, mode) {
   get("term-source").focus();
 }
 
+// Fills the form with words of a translation.
+export function suggest(source, target) {
+  get("glossary-part").open = true;
+  edit(source, entries().get(source)?.target ?? target, entries().get(source)?.mode ?? "hard");
+  if (!entries().has(source)) { edited = null; form(); }
+  get("term-target").focus();
+  get("term-target").select();
+}
+
 function form() {
   get("term-add").textContent = edited === null ? "Add" : "Save";
   get("term-stop").hidden = edited === null;

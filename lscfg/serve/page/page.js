@@ -255,6 +255,7 @@ function connect() {
   get("correct").addEventListener("click", () => editing(true));
   get("cancel").addEventListener("click", () => editing(false));
   get("keep").addEventListener("click", keepCorrection);
+  get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
   get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv"));
   get("import").addEventListener("change", (event) => { if (event.target.files[0]) importCorrections(event.target.files[0]); event.target.value = ""; });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());

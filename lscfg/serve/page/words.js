@@ -1,6 +1,7 @@
 // The words of the translation: their source, how sure the system is, other translations, and choices among these.
 
 import { button, element, get, speak, state, units } from "./base.js";
+import { suggest } from "./glossary.js";
 
 const UNSURE = 0.5;
 const REASONS = [
@@ -171,17 +172,20 @@ function look(made, { row, group, shown, links, share, unknown, own }) {
     seen.add(key);
     listed.push(one);
   }
-  const items = listed.slice(0, 8).map((one) => alternative(row, one, made));
+  const items = listed.slice(0, 8).map((one) => alternative(row, one));
   const current = choices.find((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
   if (current) items.unshift(element("li", {}, button("Take your choice back", () => drop(current))));
-  if (links.length) items.push(element("li", {}, own_words(row, [links[0], links.at(-1) + 1])));
+  if (links.length) {
+    items.push(element("li", {}, ownWords(row, [links[0], links.at(-1) + 1])));
+    items.push(element("li", {}, button("Add to glossary", () => suggest(text.slice(row.ranges[links[0]][0], row.ranges[links.at(-1)][1]), shown))));
+  }
   get("alternatives").replaceChildren(...items);
   get("word").hidden = false;
 }
 
 const adjacent = (links) => links.at(-1) - links[0] === links.length - 1;
 
-function alternative(row, one, made) {
+function alternative(row, one) {
   const source = text.slice(row.ranges[one.span[0]][0], row.ranges[one.span[1] - 1][1]);
   const take = button("", () => choose(row, one.span, one.text));
   const label = element("span", { className: "option" }, one.text);
@@ -199,10 +203,10 @@ function reason(one) {
   if (one.difference > 0) return "its rule is better by itself; the words around prefer the other";
   if (!reasons.length) return "";
   const named = reasons.map(({ feature }) => REASONS.find(([pattern]) => pattern.test(feature))?.[1] ?? feature);
-  return `less likely by ${[...new Set(named)].join(", ")}`;
+  return `less likely by ${[...new Set(named)].slice(0, 2).join(" and ")}`;
 }
 
-function own_words(row, span) {
+function ownWords(row, span) {
   const source = text.slice(row.ranges[span[0]][0], row.ranges[span[1] - 1][1]);
   const field = element("input", { className: "own", maxLength: 200, "aria-label": `Other translation of ${source}`, placeholder: "other words" });
   speak(field, state.system?.target);
