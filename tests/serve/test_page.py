@@ -146,6 +146,54 @@ def test_words_show_their_source_by_its_place(tab):
     assert tab["document.activeElement === [...document.querySelectorAll('#target .word')].at(-2)"]
 
 
+SYSTEM = {
+    "system": "s", "rules": 1, "latent": False, "language_model": True, "pieces": True, "raw": True, "pairs": {},
+    "source": {"code": "en", "name": "English", "direction": "ltr"},
+    "target": {"code": "ar", "name": "Arabic", "direction": "rtl"},
+    "scores": [], "limits": {"max_words": 9}, "files": [".txt"], "api_key": False, "report": None, "lscfg": "0",
+}  # fmt: skip
+PIECES = [("\u0628\u064a", 0, 2, [1], 0.9), ("\u062a", 2, 3, [1], 0.4), ("\u0627\u0644", 4, 6, [0], 0.8)]
+
+
+def test_pieces_are_shown_as_words_from_right_to_left(tab, address):
+    """The answers of a system with pieces of words whose target is written from right to left."""
+    words = [
+        {"text": text, "range": [i, j], "links": links, "unknown": False, "posterior": share, "alternatives": []}
+        for text, i, j, links, share in PIECES
+    ]
+    translation = "\u0628\u064a\u062a \u0627\u0644"
+    details = {"source_words": ["the", "house"], "source_ranges": [[0, 3], [4, 9]], "words": words, "posterior": 0.5}
+    row = {
+        "source": "the house",
+        "gap": "",
+        "after": "",
+        "translation": translation,
+        "parsed": True,
+        "details": details,
+    }
+    answer = {"translatedText": translation, "alternatives": [], "unknown": [], "sentences": [row]}
+    script = (
+        f"const system = {json.dumps(SYSTEM)}, answer = {json.dumps(answer)};"
+        "window.fetch = async (path) => new Response(JSON.stringify(path === '/system' ? system : answer));"
+    )
+    made = tab("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+    try:
+        tab.open(address)
+        tab.wait("document.title === 'Translate English to Arabic'")
+        tab.click("#source")
+        tab.type("the house")
+        tab.wait("document.querySelectorAll('#target .word').length === 2")
+    finally:
+        tab("Page.removeScriptToEvaluateOnNewDocument", identifier=made)
+    assert tab["getComputedStyle(document.querySelector('#target')).direction"] == "rtl"
+    assert tab["document.querySelector('#target').textContent"] == translation
+    assert to_words(tab) == translation[:3] and marked(tab) == ["house"]
+    assert "40 %: the system is guessing" in tab["document.querySelector('#word-facts').textContent"]
+    assert to_words(tab, 1, "ArrowLeft") == translation[4:] and marked(tab) == ["the"]
+    left, right = tab["[...document.querySelectorAll('#target .word')].map((one) => one.getBoundingClientRect().x)"]
+    assert left > right  # the first word stands on the right
+
+
 def test_a_choice_stays_while_its_words_stay(tab):
     enter(tab, "la casa roja", "The red house")
     assert to_words(tab, 2) == "house"

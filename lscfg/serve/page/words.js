@@ -172,7 +172,7 @@ function look(made, { row, group, shown, links, share, unknown, own }) {
     seen.add(key);
     listed.push(one);
   }
-  const items = listed.slice(0, 8).map((one) => alternative(row, one));
+  const items = listed.slice(0, 5).map((one) => alternative(row, one));
   const current = choices.find((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
   if (current) items.unshift(element("li", {}, button("Take your choice back", () => drop(current))));
   if (links.length) {
