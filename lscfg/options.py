@@ -39,10 +39,10 @@ def add_glossary(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def add_memory(parser: argparse._ActionsContainer) -> None:
-    """``--memory``: folder of corrections that translations use."""
+def add_corrections(parser: argparse._ActionsContainer) -> None:
+    """``--corrections``: folder of corrections that translations use."""
     parser.add_argument(
-        "--memory",
+        "--corrections",
         type=InputFolder,
         metavar="DIR",
         help="corrections to use: equal sentences get their translations, others their phrases",

@@ -27,10 +27,10 @@ from lscfg.io.write import atomic_write, put_as_they_come, put_lines
 from lscfg.options import (
     add_cluster,
     add_config,
+    add_corrections,
     add_glossary,
     add_jobs,
     add_kbest,
-    add_memory,
     add_output,
     add_weights,
 )
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="derivations of the translations to write as JSON lines, .gz allowed",
     )
     add_glossary(parser)
-    add_memory(parser)
+    add_corrections(parser)
     add_jobs(parser)
     add_cluster(parser)
 
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> None:
             yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
 
     report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
-    memory = None if args.memory is None else Memory(args.memory)
+    memory = None if args.corrections is None else Memory(args.corrections)
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with (
         on_cluster(args.cluster),

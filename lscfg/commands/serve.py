@@ -18,7 +18,7 @@ from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.read import read_lines, read_utf8
 from lscfg.json_text import parse_json
-from lscfg.options import add_config, add_glossary, add_jobs, add_memory, add_weights
+from lscfg.options import add_config, add_corrections, add_glossary, add_jobs, add_weights
 from lscfg.parallel.log_thread import log_in_thread
 from lscfg.parser import CommandParser
 from lscfg.serve.application import Application, Offer
@@ -83,7 +83,7 @@ def add_arguments(parser: CommandParser) -> None:
         help="report to offer at /report (default: report.html of the experiment that SYSTEM belongs to)",
     )
     add_glossary(parser)
-    add_memory(parser)
+    add_corrections(parser)
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (ServeSettings,)))
 
@@ -125,7 +125,7 @@ def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callab
     place = one_system(args.system, args.config)
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), WorkerPool(args.jobs) as pool:
-        system = _with_help(open_system(place, args.weights), args.glossary, args.memory)
+        system = _with_help(open_system(place, args.weights), args.glossary, args.corrections)
         application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):

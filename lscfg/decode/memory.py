@@ -115,7 +115,7 @@ class Memory:
     ):
         self.path, self._align = Path(folder) / JOURNAL, align
         if align is None and not self.path.is_file():
-            raise InputError(f"no {JOURNAL} here; name a folder of lscfg serve --memory", folder)
+            raise InputError(f"no {JOURNAL} here; name a folder of lscfg serve --corrections", folder)
         try:
             if align is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -457,7 +457,8 @@ OTHER_LINES = [
     "context model f e a1 -o out --model residual --derivations f --rules hiero --leave-out 0.25 --more text --jobs 97 "
     "--set k=3 --settings settings.toml",
     "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other --cluster local:3 "
-    "--glossary text",
+    "--glossary text --corrections folder",
+    "serve folder --glossary text --corrections folder",
     "estimate mle f -o out --boundary model",
     "evaluate scores A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 --trials 60 "
     "--seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",

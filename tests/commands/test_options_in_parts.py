@@ -82,7 +82,7 @@ def test_decode(double):
     assert main(line.split()) == 0
     from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
     assert from_ini.call_args.args[1].workers == 97
-    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None, terms=ANY)
+    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None)
     assert [*translate.call_args.args[0]] == TEXT
     assert Path("out").exists() and Path("other").exists()
 

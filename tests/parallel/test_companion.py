@@ -1,32 +1,13 @@
 """A process that works next to its owner: readiness, errors, the end."""
 
 import os
-import signal
 import time
 
 import pytest
+from companion_work import die, importable, refuse, return_at_once, write_and_wait  # noqa: F401 (the fixture)
 
 from lscfg.errors import InputError, WorkerError
 from lscfg.parallel.companion import Companion
-
-
-def write_and_wait(call, ready):
-    descriptor, seconds = call
-    os.write(descriptor, b"begun")
-    ready()
-    time.sleep(seconds)
-
-
-def refuse(argument, ready):
-    raise InputError(f"no {argument}")
-
-
-def die(argument, ready):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def return_at_once(argument, ready):
-    pass
 
 
 def test_a_companion_inherits_files_and_ends_on_request():

@@ -105,7 +105,7 @@ def test_the_command_refuses_a_bad_glossary_and_decode_reads_the_memory(system: 
     line = {"id": 1, "source": "la casa", "target": "that hut", "links": [[0, 0], [1, 1]]}
     (tmp_path / JOURNAL).write_text(json.dumps(line) + "\n")
     (tmp_path / "text").write_text("la casa\n")
-    decode = ("decode", "-c", system / "cdec.ini", "-w", system / "weights", tmp_path / "text", "--memory")
+    decode = ("decode", "-c", system / "cdec.ini", "-w", system / "weights", tmp_path / "text", "--corrections")
     run = run_lscfg(*decode, tmp_path)
     assert run.returncode == 0 and run.stdout == "that hut\n", run.stderr
     run = run_lscfg(*decode, tmp_path / "none")

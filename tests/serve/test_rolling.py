@@ -2,33 +2,13 @@
 
 import argparse
 import http.client
-import signal
 import socket
 
 import pytest
+from companion_work import importable, serve  # noqa: F401 (the fixture)
 
 from lscfg.errors import InputError
 from lscfg.serve.rolling import RollingService
-
-
-def serve(listening, args, ready):
-    """Answers each request with a text, until SIGTERM."""
-    if args.text == "damaged":
-        raise InputError("the system is damaged")
-    ended = []
-    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
-    listening.listen()
-    listening.settimeout(0.05)
-    ready()
-    while not ended:
-        try:
-            client, _ = listening.accept()
-        except TimeoutError:
-            continue
-        with client:
-            client.settimeout(None)
-            client.recv(1000)
-            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{args.text}".encode())
 
 
 def asked(port):

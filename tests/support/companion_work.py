@@ -1,0 +1,55 @@
+"""Work for companion processes, which import this module: a module of tests cannot be imported there."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from lscfg.errors import InputError
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    """Lets companions find this module."""
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent), prepend=os.pathsep)
+
+
+def write_and_wait(call, ready):
+    descriptor, seconds = call
+    os.write(descriptor, b"begun")
+    ready()
+    time.sleep(seconds)
+
+
+def refuse(argument, ready):
+    raise InputError(f"no {argument}")
+
+
+def die(argument, ready):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def return_at_once(argument, ready):
+    pass
+
+
+def serve(listening, args, ready):
+    """Answers each request with a text, until SIGTERM."""
+    if args.text == "damaged":
+        raise InputError("the system is damaged")
+    ended = []
+    signal.signal(signal.SIGTERM, lambda *_: ended.append(True))
+    listening.listen()
+    listening.settimeout(0.05)
+    ready()
+    while not ended:
+        try:
+            client, _ = listening.accept()
+        except TimeoutError:
+            continue
+        with client:
+            client.settimeout(None)
+            client.recv(1000)
+            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{args.text}".encode())
