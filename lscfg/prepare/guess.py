@@ -191,7 +191,8 @@ def paired_files(files: Sequence[Path], kind: str) -> list[tuple[Path, Path]]:
 def _unpaired(kind: str, path: Path) -> InputError:
     what = "subtitles" if kind != TEXT else "a text"
     return InputError(
-        f"{what} without a translation among the files: give both the same name but for the language, such as a.de and a.en",
+        f"{what} without a translation among the files: give both the same name but for the language, such as a.de and"
+        " a.en",
         path,
     )
 
