@@ -51,7 +51,7 @@ def test_pages_keep_their_budgets():
     assert {page.name: words(page) for page in PAGES if words(page) > WORDS_OF_A_PAGE} == {}
     assert words(DOCUMENTS / "architecture.md") <= 3_000
     assert words(DOCUMENTS / "results.md") <= 4_000
-    assert words(ROOT / "CHANGELOG.md") <= 2_500
+    assert words(ROOT / "CHANGELOG.md") <= 2_700
 
 
 def test_all_prose_keeps_its_budget():
