@@ -100,6 +100,7 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
         "rules": rules,
         "latent": config.latent is not None,
         "terms": len(system.glossary),
+        "corrections": system.memory is not None,
         "pieces": pieces,
         "language_model": config.language_model is not None,
         "features": len(system.weights),

@@ -15,10 +15,10 @@ AXE = Path(os.environ.get("LSCFG_AXE", ""))
 
 
 class Address:
-    """An address where ``Browser.open`` expects a file."""
+    """An address where ``Browser.open`` expects a file, and the bundle that is served there."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, bundle=None):
+        self.port, self.bundle = port, bundle
 
     def as_uri(self):
         return f"http://127.0.0.1:{self.port}/"
@@ -31,7 +31,7 @@ def address(system, tmp_path_factory):
     assert run.returncode == 0, run.stderr
     (folder / "report.html").write_text("<!doctype html><title>Report</title>")
     with Service(folder / "bundle", "-j", 1, "--report", folder / "report.html") as service:
-        yield Address(service.port)
+        yield Address(service.port, folder / "bundle")
 
 
 @pytest.fixture(scope="module")
@@ -320,6 +320,25 @@ def test_corrections_are_kept_and_removed(tab, address):
     tab.click("#corrections button")
     tab.wait("document.querySelector('#target').textContent === 'The flower'")
     assert tab["document.querySelector('#count').textContent"] == "0"
+
+
+def test_the_service_learns_from_corrections_if_it_keeps_them(window, address, tmp_path):
+    with Service(address.bundle, "-j", 1, "--corrections", tmp_path / "kept") as service:
+        window.open(Address(service.port))
+        window.wait("document.title.startsWith('Translate Spanish')")
+        assert "learns their rules at once" in window["document.querySelector('#learns').textContent"]
+        enter(window, "la flor", "The flower")
+        window.click("#correct")
+        window["document.querySelector('#edit').value = 'The bloom'"]
+        window.click("#keep")
+        window.wait("document.querySelector('#status').textContent.startsWith('Kept. The system has learnt ')")
+        other = service.translate(source="la flor")[1]["translations"][0]
+        assert other["translation"] == "The bloom"
+        window["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+        window.click("#corrections button")
+        window.wait("document.querySelector('#target').textContent === 'The flower'")
+        assert service.translate(source="la flor")[1]["translations"][0]["translation"] == "The flower"
+        window["localStorage.clear()"]
 
 
 def give(tab, selector, *paths):

@@ -48,7 +48,7 @@ MARKS = {
 FIXTURES = {
     ("hosts", "cdec_bridge"): {"tree", "library", "cdec"},
     ("browser", "tuning"): {"tab"},
-    ("browser", "serve"): {"tab"},
+    ("browser", "serve"): {"tab", "window"},
 }
 """Fixtures whose tests, in one folder, get a mark."""
 

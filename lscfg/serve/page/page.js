@@ -115,13 +115,48 @@ function editing(on) {
   if (on) { get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
 }
 
-function keepCorrection() {
+async function keepCorrection() {
   const source = get("source").value.trim();
   const text = get("edit").value.trim();
   if (!source || !text) { fault("A correction needs a text and a translation."); return; }
+  await unlearn(source);
   remember(memory().set(source, text));
   editing(false);
-  translate();
+  await translate();
+  await learn(source, text);
+}
+
+// ---- corrections that the service keeps; their numbers stay here ----
+
+const numbers = () => new Map(stored(storeName("numbers"), []));
+
+async function learn(source, target) {
+  if (!state.system?.corrections) return;
+  try {
+    const response = await fetch("/corrections", {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, target })),
+    });
+    if (!response.ok) { fault(`The service did not store the correction: ${await failure(response)}`); return; }
+    const { id, rules } = await response.json();
+    keep(storeName("numbers"), [...numbers().set(source, id)]);
+    status(`Kept. The system has learnt ${counted(rules, "rule", "rules")} from it.`);
+  } catch (error) {
+    fault(`The service does not answer: ${error.message}`);
+  }
+}
+
+async function unlearn(source) {
+  const known = numbers(), id = known.get(source);
+  if (id === undefined) return;
+  known.delete(source);
+  keep(storeName("numbers"), [...known]);
+  const key = get("key").value.trim();
+  try {
+    const response = await fetch(`/corrections/${id}`, { method: "DELETE", headers: key ? { authorization: `Bearer ${key}` } : {} });
+    if (!response.ok && response.status !== 404) fault(`The service did not forget the correction: ${await failure(response)}`);
+  } catch (error) {
+    fault(`The service does not answer: ${error.message}`);
+  }
 }
 
 function listCorrections() {
@@ -129,7 +164,14 @@ function listCorrections() {
   get("count").textContent = map.size;
   get("corrections-part").hidden = !map.size;
   get("corrections").replaceChildren(...[...map].map(([source, target]) => {
-    const remove = () => { const now = memory(); now.delete(source); remember(now); get("corrections-summary").focus(); translate(); };
+    const remove = async () => {
+      const now = memory();
+      now.delete(source);
+      remember(now);
+      get("corrections-summary").focus();
+      await unlearn(source);
+      translate();
+    };
     return element("tr", {}, cell(source, state.system?.source), cell(target, state.system?.target),
       element("td", { className: "row" }, button("Remove", remove, { "aria-label": `Remove ${source.slice(0, 60)}` })));
   }));
@@ -207,6 +249,7 @@ function describe() {
   for (const id of ["source", "mirror", "term-source"]) speak(get(id), source);
   for (const id of ["target", "edit", "others", "term-target"]) speak(get(id), target);
   if (!system.raw) get("hint").textContent = "This system knows words only: put blanks around each word and sign. The translation follows as you type.";
+  if (system.corrections) get("learns").textContent = "The service stores those kept here, learns their rules at once, and uses them for everybody; removing one undoes that. Imported ones stay in this browser.";
   get("kinds").textContent = system.files.join(", ");
   get("file").accept = system.files.join(",");
   get("key-part").hidden = !system.api_key;
