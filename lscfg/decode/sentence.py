@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -176,7 +177,7 @@ class SentenceDecoder:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
         self._lay_out_features()
         self.links = RuleLinks(self.grammar, self._translation_cost)
-        self._words: list[str] = []
+        self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
@@ -399,10 +400,7 @@ class SentenceDecoder:
         return features
 
     def _text(self, ids: np.ndarray) -> str:
-        vocab = self.grammar.vocab
-        if len(self._words) < len(vocab):
-            self._words.extend(vocab.word(i) for i in range(len(self._words), len(vocab)))
-        return " ".join([self._words[i] for i in ids.tolist()])
+        return " ".join(map(self._word, ids.tolist()))
 
 
 def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Request) -> Translations:
