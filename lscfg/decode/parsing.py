@@ -50,8 +50,9 @@ def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions])
 def live_features(grammar: Grammar) -> list[str]:
     """Names of features that are not 0 in every rule, in the grammar's order."""
     _, indices, values = grammar.features()
-    used = {*np.unique(indices[values != 0]).tolist()}
-    return [name for number, name in enumerate(grammar.feature_names) if number in used]
+    names = grammar.feature_names
+    counts = np.bincount(indices[values != 0], minlength=len(names))
+    return [name for name, count in zip(names, counts.tolist(), strict=True) if count]
 
 
 def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
