@@ -156,11 +156,11 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
         InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
     """
     source, target = sides or (None, None)
-    targets = [_within(target, form) for form in term.targets]
+    targets = [words_within(target, form) for form in term.targets]
     given, mode = [term.source, *term.targets], term.mode
     if term.mode == "keep" and term.match == "exact" and target is not None:  # words that restoring joins again
         mode, targets = "hard", [target.uncased(term.source)]
-    sources = [_within(source, term.source)]
+    sources = [words_within(source, term.source)]
     if source is not None:
         sources.append(source.encode(term.source))
     for text, words in zip(given, [sources[0], *targets], strict=False):
@@ -172,7 +172,7 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
     return tuple(replace(term, source=words, targets=unique, mode=mode) for words in dict.fromkeys(sources))
 
 
-def _within(side: Side | None, text: str) -> str:
+def words_within(side: Side | None, text: str) -> str:
     """The words of a text that stands within a sentence."""
     if side is None:
         return " ".join(text.split())

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
+from lscfg.decode.glossary import prepared_term, words_within
 from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
 from lscfg.errors import InputError, quote
 from lscfg.prepare.clean import clean
 from lscfg.prepare.sides import Side
-
-# Casing depends on the place: a truecaser changes the first word of a sentence, and other words only where their form
-# is unknown. So each text is prepared twice, as a sentence and after another word, and a term matches both.
-
-_BEFORE = "1"
-"""A word before a text, which every tokeniser keeps apart."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +20,8 @@ class PreparedTerms:
     terms: tuple[Term, ...]
     typed: Mapping[str, str]
     """The text that a person gave, by the form in words; kept terms are not in it."""
+    kept: frozenset[tuple[str, str]]
+    """Source and form of kept terms; the form is empty if it is the source in any capitals."""
 
 
 def empty_side(term: Term, forms: tuple[str, str]) -> str:
@@ -52,16 +49,18 @@ def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str)
     """
     found: list[Term] = []
     typed: dict[str, str] = {}
+    kept: set[tuple[str, str]] = set()
     folded = _folded(source, text)
     for term in terms:
         if _folded(source, term.source) not in folded:
             continue
-        forms = {words: form for form in term.targets for words in _variants(target, form)[-1:]}
-        for words, form in forms.items():
-            typed.setdefault(words, form)
-        for words in _variants(source, term.source):
-            found.append(replace(term, source=words, targets=tuple(forms)))
-    return PreparedTerms(tuple(found), typed)
+        variants = _prepared(term, source, target)
+        found += variants
+        for variant in variants if term.mode == "keep" else ():
+            kept.add((variant.source, variant.targets[0]) if variant.targets else (variant.source.lower(), ""))
+        for form in term.targets:
+            typed.setdefault(_words_within(target, form), form)
+    return PreparedTerms(tuple(found), typed, frozenset(kept))
 
 
 def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple[ChosenSpan, ...], dict[str, str]]:
@@ -73,21 +72,22 @@ def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple
     found: list[ChosenSpan] = []
     typed: dict[str, str] = {}
     for span, text in choices:
-        words = _variants(target, text)
+        words = _words_within(target, text)
         if not words:
             raise InputError(f"the target {quote(text)} is nothing after preparation; give a word")
-        typed.setdefault(words[-1], text)
-        found.append(ChosenSpan(span, words[-1]))
+        typed.setdefault(words, text)
+        found.append(ChosenSpan(span, words))
     return tuple(found), typed
 
 
 @lru_cache(1 << 14)
-def _variants(side: Side, text: str) -> tuple[str, ...]:
-    """The words of a text as a sentence, and within a sentence, without duplicates; the last is within a sentence."""
-    whole = side.encode(text)
-    before, _, inner = side.encode(f"{_BEFORE} {text}").partition(" ")
-    variants = (whole, inner if before.endswith(_BEFORE) else whole)
-    return tuple(dict.fromkeys(words for words in variants if words))
+def _prepared(term: Term, source: Side, target: Side) -> tuple[Term, ...]:
+    return prepared_term(term, (source, target))
+
+
+@lru_cache(1 << 14)
+def _words_within(side: Side, text: str) -> str:
+    return words_within(side, text)
 
 
 @lru_cache(1 << 14)

@@ -27,6 +27,8 @@ class GivenTerms:
     choices: tuple[ChosenSpan, ...] = ()
     typed: dict[str, str] = field(default_factory=dict)
     """The text that a person gave for a form in words."""
+    kept: frozenset[tuple[str, str]] = frozenset()
+    """See ``PreparedTerms``."""
     warnings: tuple[str, ...] = ()
 
 
@@ -54,7 +56,7 @@ def given_terms(
             warnings.append(f"the term {quote(source.join(term.source))} is part of a longer word here and is not used")
         else:
             kept.append(term)
-    return GivenTerms(tuple(kept), chosen, {**found.typed, **typed}, tuple(dict.fromkeys(warnings)))
+    return GivenTerms(tuple(kept), chosen, {**found.typed, **typed}, found.kept, tuple(dict.fromkeys(warnings)))
 
 
 def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:
@@ -112,11 +114,10 @@ class ShownTranslation:
         places = word_ranges(words, text)
         shown = sides[1].decode(translation) if sides else translation
         ranges = word_ranges(target, shown)
-        kept = {term.source for term in given.terms if term.mode == "keep"}
         typed = []
         for one in used:
             own = " ".join(words[slice(*one.source)])
-            keep = own in kept and one.form == own
+            keep = (own, one.form) in given.kept or (one.form == own and (own.lower(), "") in given.kept)
             before = text[places[one.source[0]][0] : places[one.source[1] - 1][1]]
             typed.append((one, before if keep else given.typed.get(one.form, one.form), keep))
         if sides and typed:

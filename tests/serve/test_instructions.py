@@ -71,6 +71,9 @@ def test_kept_words_are_the_bytes_of_the_text(client: Client) -> None:
     for word in ("casa", "iPhone"):
         assert word in found["translation"]
     assert [one["form"] for one in found["terms"]] == ["casa", "iPhone"]
+    entry = {"source": "LA casa", "mode": "keep", "match": "nocase"}
+    (found,) = answers(client, source="la Casa roja", glossary=[entry])
+    assert "la Casa" in found["translation"] and found["terms"][0]["form"] == "la Casa"
     (found,) = answers(client, source="una casa", glossary=[{"source": "una casa", "mode": "keep"}])
     assert found["translation"] == "una casa"
 
