@@ -14,15 +14,21 @@ const forms = (target) => target.split("|").map((one) => one.trim()).filter(Bool
 // The entries that may occur in a text, as the service reads them. A source in small letters ignores capitals.
 export function termsFor(text) {
   const whole = text === null ? null : bare(text);
-  return [...entries()].filter(([source]) => whole === null || whole.includes(bare(source))).slice(0, MOST).map(([source, { target, mode }]) => ({
+  return [...entries()].filter(([source]) => whole === null || whole.includes(bare(source))).map(([source, { target, mode }]) => ({
     source, mode, match: source === source.toLowerCase() ? "nocase" : "exact", ...(mode === "keep" ? {} : { target: forms(target) }),
   }));
 }
 
+// Keeps the entries; false if they are more than the service reads.
 function remember(map) {
+  if (map.size > MOST) {
+    fault(`The glossary would have ${map.size} entries; at most ${MOST} are read. Serve a larger one with lscfg serve --glossary.`);
+    return false;
+  }
   keep(storeName("glossary"), [...map]);
   list();
   changed();
+  return true;
 }
 
 function problem(source, target, mode) {
@@ -90,8 +96,7 @@ function add(event) {
   if (reason) return;
   const map = entries();
   if (edited !== null && edited !== source) map.delete(edited);
-  remember(map.set(source, { target: mode === "keep" ? "" : target, mode }));
-  clear();
+  if (remember(map.set(source, { target: mode === "keep" ? "" : target, mode }))) clear();
 }
 
 async function load(file) {
@@ -103,8 +108,7 @@ async function load(file) {
     map.set(source, { target: mode === "keep" ? "" : target, mode });
   }
   fault("");
-  remember(map);
-  status(`The glossary has ${map.size} entries.`);
+  if (remember(map)) status(`The glossary has ${map.size} entries.`);
 }
 
 export function startGlossary(action) {

@@ -78,11 +78,11 @@ async function translate() {
 const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
 
 function summary(found, choices) {
-  const count = found.unknown.length;
+  const unknown = found.unknown.filter((word) => /[\p{L}\p{N}]/u.test(word)), count = unknown.length;
   const unparsed = found.sentences.filter((one) => one.parsed === false).length;
   const terms = found.sentences.reduce((sum, one) => sum + (one.terms?.length ?? 0), 0) - choices;
   const parts = ["Translated."];
-  if (count) parts.push(`${counted(count, "word is", "words are")} unknown to the system: ${found.unknown.slice(0, 8).join(", ")}${count > 8 ? " …" : ""}.`);
+  if (count) parts.push(`${counted(count, "word is", "words are")} unknown to the system: ${unknown.slice(0, 8).join(", ")}${count > 8 ? " …" : ""}.`);
   if (choices) parts.push(`${counted(choices, "choice of yours is", "choices of yours are")} used.`);
   if (terms > 0) parts.push(`${counted(terms, "entry of the glossary is", "entries of the glossary are")} used.`);
   if (unparsed) parts.push(`${counted(unparsed, "sentence", "sentences")} could not be translated.`);
