@@ -18,7 +18,20 @@ ALLOWED = {0, 200, 204, 400, 403, 404, 405, 408, 413, 415, 421, 431, 503}
 
 def request(draw: random.Random, lines: list[str]) -> bytes:
     """A request, good or bad."""
-    body = json.dumps({"source": draw.choices(lines, k=draw.randint(1, 4)), "kbest": draw.randint(1, 3)}).encode()
+    word = draw.choice(draw.choice(lines).split() or ["a"])
+    extras = {
+        "details": draw.random() < 0.5,
+        "glossary": [
+            {"source": word, "target": draw.choice(["x", ["x y", "z"]]), "mode": draw.choice(["hard", "soft"])}
+        ],
+        "keep": [word],
+        "choices": [{"span": [draw.randint(0, 3), draw.randint(0, 5)], "target": "x"}],
+    }
+    given = {key: extras[key] for key in draw.sample(sorted(extras), draw.randint(0, 2))}
+    texts = draw.choices(lines, k=draw.randint(1, 4))
+    body = json.dumps(
+        {"source": texts[0] if "choices" in given else texts, "kbest": draw.randint(1, 3)} | given
+    ).encode()
     kind = draw.randrange(5)
     if kind == 0:
         return mutate_text(post(body), draw)

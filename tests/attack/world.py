@@ -161,6 +161,8 @@ inspect choices sp.lscfg --train t.deriv --held-out t.deriv
 decode -c cdec.ini -w weights short -o out --derivations derivations
 decode -c cdec.ini -w weights short -k 3 --jobs 2 -o out
 decode -c cdec.ini -w weights short --cluster local:1 -o out
+decode -c cdec.ini -w weights short --glossary terms.tsv -o out
+decode -c cdec.ini -w weights short --corrections corrections -o out
 pack -c cdec.ini -w weights -o packed
 pack -c cdec.ini -w weights --prepare prepared -o packed
 cdec pack -c cdec.ini -w weights --library plugin.so -o folder
@@ -205,6 +207,7 @@ NAMED = {
     "cdec.ini": ("g.gz", "lm.arpa", "em.lscfg"),
     "plain.ini": ("g.gz", "lm.arpa"),
     "little.toml": ("t.ja", "t.en", "dev.ja", "dev.en"),
+    "corrections": ("corrections/corrections.jsonl",),
     "prepared": ("prepared/prepare.json", "prepared/truecase.de", "prepared/truecase.en"),
 }
 """Files that a word of a command leads to."""
@@ -236,6 +239,11 @@ def make_world(folder: Path) -> None:
     (folder / "short").write_text("".join(pair[0] + "\n" for pair in short), "utf-8")
     (folder / "short.en").write_text("".join(pair[1] + "\n" for pair in short), "utf-8")
     _make_raw(folder)
+    source, target = corpus.train[0]
+    (folder / "terms.tsv").write_text(f"source\ttarget\tmode\n{source.split()[0]}\tgiven | offered\thard\n", "utf-8")
+    (folder / "corrections").mkdir()
+    correction = {"id": 1, "source": source, "target": target, "links": [[0, 0]]}
+    (folder / "corrections" / "corrections.jsonl").write_text(json.dumps(correction) + "\n", "utf-8")
     plain = "".join(line for line in INI.splitlines(keepends=True) if "LSCFG" not in line)
     (folder / "plain.ini").write_text(plain, "utf-8")
     words = sorted({word for source, _ in corpus.train for word in source.split()})
