@@ -16,6 +16,7 @@ from safetensors.numpy import load_file, save_file
 from lscfg.cli import main
 from lscfg.corpus.align import AlignmentSettings, align_both_ways, align_with
 from lscfg.corpus.aligner import ALIGNERS, Aligner
+from lscfg.corpus.open_aligner import OpenAligner
 from lscfg.corpus.saved import check_can_be_saved
 from lscfg.demo import generate
 from lscfg.errors import InputError
@@ -46,6 +47,11 @@ def test_a_saved_aligner_aligns_other_text_without_training(text, aligner, tmp_p
         assert saved == trained  # its links follow from its parameters
     else:
         assert 0.85 < agreement(saved, trained) < 1  # eflomal's training returns the links of its samples
+    opened = OpenAligner(tmp_path / "m")
+    pairs = [*zip(*other, strict=True)][:5]
+    for source, target in pairs:
+        alone = align_with(tmp_path / "m", [source], [target]).joined("grow-diag-final-and")
+        assert " ".join(f"{i}-{j}" for i, j in opened(source.split(), target.split())) == alone[0]
     joint = align_both_ways(*(a + b for a, b in zip(train, other, strict=True)), AlignmentSettings(aligner))
     assert agreement(align_with(tmp_path / "m", *other).joined("union"), joint.joined("union")[600:]) > 0.85
 

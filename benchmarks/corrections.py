@@ -1,0 +1,70 @@
+"""Seconds until a correction counts, and BLEU of a text whose sentences are corrected one after another.
+
+    python benchmarks/corrections.py cdec.ini weights dev.ja dev.en --aligner aligner --lines 200
+
+Each sentence is translated, then its reference is stored as its correction; the translation that counts for BLEU comes
+before its own correction. ``next s`` is the time from the correction to the end of the next translation of the same
+sentence, which must be the correction. ``restart s`` reads the whole memory again.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import runs
+
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import ALIGNER, Memory, open_memory
+from lscfg.formats.weights import read_weights
+from lscfg.io.read import read_lines
+from lscfg.log import progress
+from lscfg.tuning.evaluate import corpus_score
+
+
+def main() -> None:
+    """Prints the figures and keeps them."""
+    parser = runs.parser(__doc__)
+    for name in ("ini", "weights", "source", "reference"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--aligner", type=Path, help="saved aligner (default: one-word rules of the grammar)")
+    parser.add_argument("--lines", type=int, default=200, help="most sentences (default: %(default)s)")
+    parser.add_argument("--correction", type=float, default=1.0, help="weight of Correction (default: %(default)s)")
+    args = parser.parse_args()
+    sources, references = (read_lines(path)[: args.lines] for path in (args.source, args.reference))
+    weights = read_weights(args.weights) | {"Correction": args.correction}
+    static, learned, seconds = [], [], []
+    exact = rules = 0
+    with TemporaryDirectory() as folder, EmbeddedDecoder.from_ini(args.ini, cached=0) as decoder:
+        if args.aligner:
+            shutil.copyfile(args.aligner, Path(folder) / ALIGNER)
+        memory = open_memory(folder, decoder.rule_links.of_words)
+
+        def translated(text: str, memory: Memory | None) -> str:
+            (found,) = decoder.translate([text], weights, memory=memory)
+            return found.hypotheses[0].text
+
+        for source, reference in progress(zip(sources, references, strict=True), "corrections", len(sources)):
+            static.append(translated(source, None))
+            learned.append(translated(source, memory))
+            begin = time.perf_counter()
+            rules += memory.add(source, reference)[1]
+            exact += translated(source, memory) == " ".join(reference.split())
+            seconds.append(time.perf_counter() - begin)
+        begin = time.perf_counter()
+        assert Memory(folder).pairs == memory.pairs
+        restart = time.perf_counter() - begin
+    run = runs.Run(args)
+    run.table(
+        "corrections", ["pairs", "rules", "exact", "median next s", "p95 next s", "restart s", "static", "learned"]
+    )
+    scores = [corpus_score("bleu", output, [references]) for output in (static, learned)]
+    run.row(len(sources), rules, exact, *np.quantile(seconds, [0.5, 0.95]).tolist(), restart, *scores)
+    run.save()
+
+
+if __name__ == "__main__":
+    main()
