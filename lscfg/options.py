@@ -32,11 +32,12 @@ def finite(text: str) -> float:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def add_glossary(parser: argparse._ActionsContainer) -> None:
+def add_glossary(
+    parser: argparse._ActionsContainer,
+    help_text: str = "terms to obey: columns source, target and mode between tabs",
+) -> None:
     """``--glossary``: terms that translations obey."""
-    parser.add_argument(
-        "--glossary", type=InputFile, metavar="FILE", help="terms to obey: columns source, target and mode between tabs"
-    )
+    parser.add_argument("--glossary", type=InputFile, metavar="FILE", help=help_text)
 
 
 def add_corrections(parser: argparse._ActionsContainer) -> None:

@@ -6,11 +6,21 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any, overload
 
-from lscfg.api.arguments import absolute, brief, check_lines, check_number, check_path, check_weights, reopened
+from lscfg.api.arguments import (
+    absolute,
+    brief,
+    check_lines,
+    check_number,
+    check_path,
+    check_text,
+    check_weights,
+    reopened,
+)
 from lscfg.bundle.system import open_glossary
 from lscfg.closing import Closing
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.terms import TermIndex
 from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
@@ -25,6 +35,7 @@ class Decoder(Closing):
         config: a ``cdec.ini``.
         weights: a file of feature weights, or the weights; None for the file that the configuration names.
         glossary: a file of terms that translations obey, as in ``lscfg decode --glossary``.
+        memory: a folder of corrections that translations use, created if missing, as in ``lscfg serve --memory``.
 
     Raises:
         InputError: a file cannot be read or is malformed, there are no weights, or a weight is not finite.
@@ -36,6 +47,7 @@ class Decoder(Closing):
         config: str | os.PathLike[str],
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         glossary: str | os.PathLike[str] | None = None,
+        memory: str | os.PathLike[str] | None = None,
     ):
         self.config = check_path(config, "config")
         given: dict[str, float] | str | None = None
@@ -51,6 +63,10 @@ class Decoder(Closing):
         self.glossary = None if glossary is None else check_path(glossary, "glossary")
         self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
+        self.memory = None if memory is None else check_path(memory, "memory")
+        self._memory = None
+        if self.memory is not None:
+            self._memory = open_memory(self.memory, self._decoder.rule_links.of_words)
         if given is None:
             if self._decoder.config.weights is None:
                 raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)
@@ -60,9 +76,9 @@ class Decoder(Closing):
         warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy opens the same configuration and glossary again, with the same weights."""
-        glossary = () if self.glossary is None else (absolute(self.glossary),)
-        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *glossary)
+        """A copy opens the same configuration and glossary again, with the same weights and memory."""
+        others = [None if path is None else absolute(path) for path in (self.glossary, self.memory)]
+        return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
 
     @overload
     def translate(self, lines: Iterable[str]) -> list[str]: ...
@@ -84,9 +100,35 @@ class Decoder(Closing):
         k = None if k is None else int(check_number(k, "k", 1))
         check_plain(sentences, "lines")
         check_sentences(sentences, "lines", allow_empty=True)
-        answers = self._decoder.translate(sentences, self.weights, 1 if k is None else k, terms=self._terms)
+        answers = self._decoder.translate(
+            sentences, self.weights, 1 if k is None else k, terms=self._terms, memory=self._memory
+        )
         found = [one.hypotheses for one in answers]
         return [best[0].text for best in found] if k is None else found
+
+    def correct(self, source: str, target: str) -> int:
+        """Stores a corrected translation in words, which later translations use; returns its number for ``undo``.
+
+        Raises:
+            InputError: the decoder has no memory, or a side is empty, too long or contains a forbidden word.
+            TypeError: an argument is no text.
+        """
+        source, target = check_text(source, "source"), check_text(target, "target")
+        return self._opened_memory().add(source, target)[0].id
+
+    def undo(self, number: int) -> None:
+        """Removes a correction.
+
+        Raises:
+            InputError: the decoder has no memory, or there is no correction with this number.
+            TypeError: the number is none.
+        """
+        self._opened_memory().undo(int(check_number(number, "number", 1)))
+
+    def _opened_memory(self) -> Memory:
+        if self._memory is None:
+            raise InputError("no memory; name its folder in Decoder(..., memory=FOLDER)")
+        return self._memory
 
     def close(self) -> None:
         """Frees grammar and language model; a later ``translate`` reads them again."""

@@ -224,7 +224,7 @@ class SentenceDecoder:
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
         terms, rules = request.terms.occurrences, request.recalled.rules
-        sentence = _constrained(self, index, text, terms, rules) if terms or rules else self._sentences.get(text)
+        sentence = constrained(self, index, text, terms, rules) if terms or rules else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self._keeps and sentence.size <= self._room:
@@ -408,10 +408,14 @@ def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Reque
     return decoder._decode_one(sentence, decoder.rule_scores(request.weights), request)[0]
 
 
-def _constrained(
+def constrained(
     decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...], rules: tuple[StoredRule, ...]
 ) -> Sentence:
-    """A sentence whose derivations obey its hard terms and may use rules of corrections."""
+    """A sentence whose derivations obey its hard terms and may use rules of corrections.
+
+    Args:
+        index: number of the sentence, from 0, for a warning.
+    """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
     layer, values = GrammarLayer(decoder.grammar), {}

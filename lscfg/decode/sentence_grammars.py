@@ -17,11 +17,14 @@ import numpy as np
 
 from lscfg.corpus.parallel import check_words
 from lscfg.decode.analysis import BLOCK, Analyser, Analysis
+from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.sentence import Sentence, SentenceDecoder, constrained
+from lscfg.decode.terms import FoundTerms, TermIndex
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.write import write_blocks
-from lscfg.kernel import REST, Forest
+from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
 from lscfg.kernel.text import Strings, number_strings, print_rows
 
 # Each category is named by its span, so a plain decoder builds the same forest: the yield of a category is fixed, and
@@ -41,13 +44,20 @@ class SentenceGrammars:
         folder: created if missing; ``segments.sgm`` names the grammars by this path.
         analyser: made from a configuration (``Analyser.from_ini``).
         sentences: all sentences.
+        terms: glossary that the grammars obey.
 
     Raises:
         InputError: the analyser has no configuration, the grammar already has features with names of latent features,
             or a sentence or the folder's name cannot be written into cdec's input.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], analyser: Analyser, sentences: Sequence[str]):
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        analyser: Analyser,
+        sentences: Sequence[str],
+        terms: TermIndex | None = None,
+    ):
         if analyser.config is None:
             raise InputError("grammars for single sentences need the configuration of the decoder; name a cdec.ini")
         check_segments(folder, sentences)
@@ -65,6 +75,10 @@ class SentenceGrammars:
         self._templates: dict[int, tuple[str, bytes]] = {}
         labels = [f"{' ' if k else ''}{name}=" for k, name in enumerate(analyser.latent.names)]
         self._labels = Strings.of([*map(str.encode, labels), b"\n"])
+        self._terms, self._decoder = terms, None
+        if terms is not None:
+            config = replace(self._config, language_model=None)
+            self._decoder = SentenceDecoder(config, partial(_latent_features, self._config), 0)
 
     def write(self, number: int, analysis: Analysis) -> None:
         """Writes the grammar of a sentence. Several threads may call it at the same time.
@@ -76,6 +90,21 @@ class SentenceGrammars:
             return
         check_words(analysis.words)
         write_blocks(grammar_path(self._folder, number), self._blocks(analysis), level=1)  # read once
+
+    def write_obeying(self, number: int) -> FoundTerms:
+        """Writes the grammar of a sentence with its terms, which are returned. Only one thread may call it."""
+        assert self._terms is not None and self._decoder is not None
+        line = self._sentences[number]
+        words = [word for word in line.split(" ") if word]
+        found = self._terms.find(words)
+        if not found.occurrences:
+            self.write(number, self._analyser(line, number))
+            return found
+        check_words(words)
+        sentence = constrained(self._decoder, number, line, found.occurrences, ())
+        analysis = Analysis(words, sentence.forest, None, sentence.extra)
+        write_blocks(grammar_path(self._folder, number), self._blocks(analysis, sentence), level=1)
+        return found
 
     def finish(self) -> None:
         """Writes the input and the configuration of cdec."""
@@ -97,11 +126,12 @@ class SentenceGrammars:
         """The rules of a sentence's grammar; without a parse, one rule that copies the words."""
         return b"".join(block() for block in self._blocks(analysis)).decode().splitlines()
 
-    def _blocks(self, analysis: Analysis) -> Iterator[Callable[[], bytes]]:
+    def _blocks(self, analysis: Analysis, obeying: Sentence | None = None) -> Iterator[Callable[[], bytes]]:
         goal, forest, grammar = self._config.goal, analysis.forest, self._analyser.grammar
         if forest is None or analysis.features is None:
             words = " ".join(analysis.words)
-            yield f"[{goal}] ||| {words} ||| {words} |||\n".encode
+            passed = words if obeying is None else obeying.text
+            yield f"[{goal}] ||| {words} ||| {passed} |||\n".encode
             return
         names = [
             f"{grammar.category_name(category)}_{i}_{j}" if category != REST else ""
@@ -112,10 +142,16 @@ class SentenceGrammars:
         for first in range(0, forest.n_apps, BLOCK):
             apps = np.arange(first, min(first + BLOCK, forest.n_apps))
             apps = apps[~forest.is_rest[apps]] if has_rests else apps
-            yield partial(self._lines, forest, analysis.features, analysis.words, names, apps)
+            yield partial(self._lines, forest, analysis.features, analysis.words, names, apps, obeying)
 
     def _lines(
-        self, forest: Forest, features: np.ndarray, words: list[str], names: list[str], apps: np.ndarray
+        self,
+        forest: Forest,
+        features: np.ndarray,
+        words: list[str],
+        names: list[str],
+        apps: np.ndarray,
+        obeying: Sentence | None = None,
     ) -> bytes:
         """The rules of some applications: parts of the edge, parts of the rule, and latent features."""
         edges, rules, n = forest.app_edge[apps], forest.app_rule[apps], len(self._analyser.grammar)
@@ -124,15 +160,21 @@ class SentenceGrammars:
         tails = [forest.tails(edge) for edge in edges[begins].tolist()]
         opened = []
         for rule, head, below in zip(rules[begins].tolist(), heads, tails, strict=True):
-            source, _ = self._template(rule, words, int(forest.node_span[head, 0]))
-            filled = source % tuple(names[tail] for tail in below)
+            i, j = forest.node_span[head].tolist()
+            if rule >= n + EXTRA_RULES:  # of a term
+                filled = " ".join(words[i:j])
+            else:
+                filled = self._template(rule, words, i)[0] % tuple(names[tail] for tail in below)
             opened.append(f"[{names[head]}] ||| {filled}".encode())
         opens = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rules)))
         targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._target(rule, words))
         for place in np.flatnonzero(rules >= n).tolist():
             word = int(forest.node_span[forest.edge_head[edges[place]], 0])
             target[place] = len(targets)
-            targets.append(self._template(int(rules[place]), words, word)[1])
+            if rules[place] >= n + EXTRA_RULES and obeying is not None:
+                targets.append(self._of_term(obeying, int(apps[place])))
+            else:
+                targets.append(self._template(int(rules[place]), words, word)[1])
         both = Strings.of(opened), Strings.of(targets)
         return print_rows(*both, (opens, target), self._labels, features[apps], DIGITS)
 
@@ -158,6 +200,22 @@ class SentenceGrammars:
         """Target side and features of a rule of the grammar; empty for other rules."""
         return self._template(rule, words, 0)[1] if rule < len(self._analyser.grammar) else b""
 
+    def _of_term(self, sentence: Sentence, app: int) -> bytes:
+        """Target side and features of a term's rule; see ``Sentence``."""
+        assert sentence.forest is not None
+        grammar, row = sentence.grammar, int(sentence.rows[app])
+        features = self._rule_features[row].split(" ") if row < len(self._analyser.grammar) else []
+        if sentence.bonus is not None and sentence.bonus[app]:
+            features.append("Terminology=1")
+        target = " ".join(map(grammar.vocab.word, grammar.tgt(int(sentence.forest.app_rule[app]))))
+        shown = " ".join(filter(None, features))
+        return f" ||| {target} ||| {shown}{' ' if shown else ''}".encode()
+
     def _behind(self, rule: int, target: str) -> bytes:
         features = self._rule_features[rule]
         return f" ||| {target} ||| {features}{' ' if features else ''}".encode()
+
+
+def _latent_features(config: DecoderConfig, grammar: Grammar) -> LatentFeatures:
+    assert config.latent is not None and config.path is not None
+    return LatentFeatures.from_ini(config.latent, grammar, config.path, marginals=False)

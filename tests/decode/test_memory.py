@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import pickle
 import random
 import threading
 import time
@@ -15,10 +16,12 @@ import numpy as np
 import pytest
 from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
+from lscfg.api.decoder import Decoder
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import HALVED_BY, Memory, SimilarPair, edits, open_memory, phrase_spans
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
+from lscfg.formats.ini import write_ini
 
 
 def straight(source: Any, target: Any) -> list[tuple[int, int]]:
@@ -242,6 +245,25 @@ def test_equal_sentences_are_answered_and_terms_and_choices_count(tmp_path: Path
         assert [(one.pair, one.similarity) for one in found.recalled.similar] == [(pair, 0.75)]
         memory.undo(pair.id)
         assert [one.hypotheses for one in decoder.translate(SENTENCES, WEIGHTS, 5, memory=memory)] == plain
+
+
+def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
+    config = small_config(tmp_path)
+    write_ini(tmp_path / "cdec.ini", config)
+    weights = {name: value for name, value in WEIGHTS.items() if name != "Latent"}
+    with Decoder(tmp_path / "cdec.ini", weights, memory=tmp_path / "memory") as decoder:
+        before = decoder.translate(["casa verde"])
+        number = decoder.correct("casa verde", "a green hut")
+        copy = pickle.loads(pickle.dumps(decoder))
+        assert decoder.translate(["casa verde"]) == copy.translate(["casa verde"]) == ["a green hut"]
+        decoder.undo(number)
+        assert decoder.translate(["casa verde"]) == copy.translate(["casa verde"]) == before
+        with pytest.raises(InputError, match="no correction 1"):
+            decoder.undo(1)
+        with pytest.raises(TypeError, match="target"):
+            decoder.correct("a", 1)  # type: ignore[arg-type]
+    with Decoder(tmp_path / "cdec.ini", weights) as decoder, pytest.raises(InputError, match="memory=FOLDER"):
+        decoder.correct("a", "b")
 
 
 def test_200_corrections_count_for_the_next_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

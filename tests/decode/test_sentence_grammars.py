@@ -3,6 +3,7 @@
 import gzip
 import math
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from lscfg.cdec_bridge.decoder import find_cdec
 from lscfg.cli import main
 from lscfg.decode.analysis import Analyser
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.glossary import Glossary
 from lscfg.decode.sentence_grammars import SentenceGrammars
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
@@ -86,6 +88,34 @@ def test_the_derivations_are_those_of_the_forest(tmp_path, glue):
     assert "[X_0_1] ||| new ||| new ||| PassThrough=1 Latent" in text and "||| 100% |||" in text
     assert ("[S] ||| [S_0_2,1] [X_2_3,2] ||| [1] [2] ||| Glue=1" in text) == glue
     assert not read_ini(tmp_path / "out" / "cdec.ini").glue
+
+
+def test_grammars_obey_terms(tmp_path):
+    """The k-best lists are those of a decoder that obeys the terms."""
+    random_model(tmp_path / "m.lscfg", RULES)
+    write_lines(tmp_path / "g", [f"[X] ||| {rule} ||| EgivenF={k}.5" for k, rule in enumerate(RULES)])
+    latent = "feature_function=LSCFG model=m.lscfg features=paper log=false"
+    ini = ["formalism=scfg", "grammar=g", latent, "feature_function=WordPenalty", "add_pass_through_rules=true"]
+    write_lines(tmp_path / "cdec.ini", ini)
+    weights = LATENT | {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
+    sentences = ["a b a b", "new a", "b", "q q", ""]
+    write_lines(tmp_path / "text", sentences)
+    write_lines(tmp_path / "terms", ["source\ttarget\tmode", "a b\tx 50%\thard", "new\tx\tsoft", "b\tq q\thard"])
+    command = ["inspect", "marginals", str(tmp_path / "cdec.ini"), str(tmp_path / "text")]
+    with_terms = ["--glossary", str(tmp_path / "terms")]
+    assert main([*command, "--per-sentence-grammars", str(tmp_path / "out"), *with_terms]) == 0
+    terms = Glossary.read(tmp_path / "terms").index()
+    config = read_ini(tmp_path / "out" / "cdec.ini")
+    with EmbeddedDecoder.from_ini(tmp_path / "cdec.ini") as decoder:
+        expected = [*decoder.translate(sentences[:4], weights, 20000, terms=terms)]
+    assert [len(one.terms) for one in expected] == [2, 0, 1, 0]
+    for number, one in enumerate(expected):
+        alone = replace(config, grammars=(tmp_path / "out" / f"grammar.{number}.gz",))
+        with EmbeddedDecoder(alone) as decoder:
+            (found,) = decoder.translate([one.sentence], weights, 20000)
+        lists = [sorted((round(h.score, 6), h.text) for h in each.hypotheses) for each in (found, one)]
+        assert lists[0] == lists[1]
+    assert main([*command, *with_terms]) == 1
 
 
 def test_what_cannot_be_written(tmp_path):

@@ -6,10 +6,11 @@ import argparse
 import dataclasses
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from lscfg.bundle.system import open_glossary
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.commands.inspections.sentence import model_or_ini
 from lscfg.corpus.parallel import check_plain, check_sentences
@@ -23,7 +24,7 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import atomic_write
 from lscfg.kernel import PAPER_FEATURES, FeatureOptions
 from lscfg.log import info, progress, warning
-from lscfg.options import add_jobs, add_output
+from lscfg.options import add_glossary, add_jobs, add_output
 from lscfg.parallel.choose import in_threads
 from lscfg.parser import CommandParser
 from lscfg.study.heatmap import HeatMapFolder
@@ -72,6 +73,7 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="X",
         help="write the applications with |marginal| of X or more, such as 1e-4 (default: all)",
     )
+    add_glossary(parser, "terms that the grammars of --per-sentence-grammars obey, as in lscfg decode")
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (FeatureOptions,)))
 
@@ -89,6 +91,8 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(f"--top and --min-marginal limit the JSON, not {what}; name a file for the JSON with -o")
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars needs sentences that are parsed here, not --forests")
+    if args.glossary and (not args.per_sentence_grammars or args.output or args.heat_maps):
+        raise InputError("--glossary is for --per-sentence-grammars alone; leave out -o and --heat-maps")
     is_ini = args.model.endswith(".ini")
     if is_ini and given.keys(TABLE):
         raise InputError("the LSCFG line sets the features' options; change them there", args.model)
@@ -106,6 +110,9 @@ def run(args: argparse.Namespace) -> None:
         sentences = read_lines(args.text)
         check_plain(sentences, args.text)
         check_sentences(sentences, args.text, allow_empty=True)
+        if args.glossary:
+            _write_obeying(args, analyser, sentences)
+            return
         items, total = enumerate(sentences), len(sentences)
         if args.per_sentence_grammars:
             grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences)
@@ -137,6 +144,20 @@ def run(args: argparse.Namespace) -> None:
         info(size.told(args.output))
     if grammars is not None:
         grammars.finish()
+    analyser.latent.report()
+
+
+def _write_obeying(args: argparse.Namespace, analyser: Analyser, sentences: Sequence[str]) -> None:
+    """Writes grammars that obey a glossary."""
+    terms = open_glossary(args.glossary, args.model).index()
+    grammars = SentenceGrammars(args.per_sentence_grammars, analyser, sentences, terms)
+    numbers = progress(range(len(sentences)), "grammars", len(sentences))
+    found = [grammars.write_obeying(number) for number in numbers]
+    grammars.finish()
+    places, overlaps = (sum(len(one[k]) for one in found) for k in (0, 2))
+    info(f"{args.glossary}: terms occur at {places} places")
+    if overlaps:
+        warning(f"{args.glossary}: at {overlaps} more places terms overlap longer or earlier ones and do not count")
     analyser.latent.report()
 
 
