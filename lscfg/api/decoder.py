@@ -35,7 +35,7 @@ class Decoder(Closing):
         config: a ``cdec.ini``.
         weights: a file of feature weights, or the weights; None for the file that the configuration names.
         glossary: a file of terms that translations obey, as in ``lscfg decode --glossary``.
-        memory: a folder of corrections that translations use, created if missing, as in ``lscfg serve --memory``.
+        corrections: a folder of corrections that translations use, created if missing, as in ``lscfg serve``.
 
     Raises:
         InputError: a file cannot be read or is malformed, there are no weights, or a weight is not finite.
@@ -47,7 +47,7 @@ class Decoder(Closing):
         config: str | os.PathLike[str],
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
         glossary: str | os.PathLike[str] | None = None,
-        memory: str | os.PathLike[str] | None = None,
+        corrections: str | os.PathLike[str] | None = None,
     ):
         self.config = check_path(config, "config")
         given: dict[str, float] | str | None = None
@@ -63,10 +63,10 @@ class Decoder(Closing):
         self.glossary = None if glossary is None else check_path(glossary, "glossary")
         self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
-        self.memory = None if memory is None else check_path(memory, "memory")
+        self.corrections = None if corrections is None else check_path(corrections, "corrections")
         self._memory = None
-        if self.memory is not None:
-            self._memory = open_memory(self.memory, self._decoder.rule_links.of_words)
+        if self.corrections is not None:
+            self._memory = open_memory(self.corrections, self._decoder.rule_links.of_words)
         if given is None:
             if self._decoder.config.weights is None:
                 raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)
@@ -76,8 +76,8 @@ class Decoder(Closing):
         warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A copy opens the same configuration and glossary again, with the same weights and memory."""
-        others = [None if path is None else absolute(path) for path in (self.glossary, self.memory)]
+        """A copy opens the same configuration and glossary again, with the same weights and corrections."""
+        others = [None if path is None else absolute(path) for path in (self.glossary, self.corrections)]
         return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
 
     @overload
@@ -110,7 +110,7 @@ class Decoder(Closing):
         """Stores a corrected translation in words, which later translations use; returns its number for ``undo``.
 
         Raises:
-            InputError: the decoder has no memory, or a side is empty, too long or contains a forbidden word.
+            InputError: the decoder keeps no corrections, or a side is empty, too long or contains a forbidden word.
             TypeError: an argument is no text.
         """
         source, target = check_text(source, "source"), check_text(target, "target")
@@ -120,14 +120,14 @@ class Decoder(Closing):
         """Removes a correction.
 
         Raises:
-            InputError: the decoder has no memory, or there is no correction with this number.
+            InputError: the decoder keeps no corrections, or there is no correction with this number.
             TypeError: the number is none.
         """
         self._opened_memory().undo(int(check_number(number, "number", 1)))
 
     def _opened_memory(self) -> Memory:
         if self._memory is None:
-            raise InputError("no memory; name its folder in Decoder(..., memory=FOLDER)")
+            raise InputError("no corrections are kept; name a folder in Decoder(..., corrections=FOLDER)")
         return self._memory
 
     def close(self) -> None:

@@ -6,9 +6,11 @@ import fcntl
 import json
 import os
 from bisect import bisect_right, insort
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from heapq import nlargest
+from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple, NotRequired, TypedDict
 
@@ -28,14 +30,16 @@ MOST_WORDS = 100
 MOST_PAIRS = 100_000
 PHRASE_WORDS = 7
 """Maximum source words of a rule."""
+MOST_TARGETS = 10
+"""Maximum translations of a phrase that a sentence may use, the latest; frequent words have thousands."""
 HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 
 SIMILAR = 0.7
 """Least similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
 MOST_SIMILAR = 3
-COMPARED = 50
-"""Sentences with the most common words that are compared."""
+CANDIDATES, COMPARED = 1000, 50
+"""Latest sentences with a rare word in common, and those of them with the most common words, which are compared."""
 
 Links = Sequence[tuple[int, int]]
 """Pairs of a source and a target position."""
@@ -130,7 +134,7 @@ class Memory:
         self._pairs: dict[int, StoredPair] = {}
         self._live: list[int] = []  # ascending
         self._by_source: dict[str, list[int]] = defaultdict(list)
-        self._rules: dict[str, dict[str, list[int]]] = {}  # source, target, pairs
+        self._rules: dict[str, dict[str, list[int]]] = {}  # source, target by its latest pair, pairs
         self._with_word: dict[str, set[int]] = defaultdict(set)
 
     def __len__(self) -> int:
@@ -259,8 +263,9 @@ class Memory:
         self._pairs[pair.id], self._last = pair, pair.id
         insort(self._live, pair.id)
         self._by_source[pair.source].append(pair.id)
-        for source, target in {*_phrases(pair)}:
-            insort(self._rules.setdefault(source, {}).setdefault(target, []), pair.id)
+        for source, target in sorted({*_phrases(pair)}):
+            targets = self._rules.setdefault(source, {})
+            targets[target] = [*targets.pop(target, ()), pair.id]  # at the end
         for word in {*pair.source.split(" ")}:
             self._with_word[word].add(pair.id)
 
@@ -269,8 +274,10 @@ class Memory:
         self._by_source[pair.source].remove(pair.id)
         for source, target in {*_phrases(pair)}:
             self._rules[source][target].remove(pair.id)
-            if not self._rules[source][target]:
-                del self._rules[source][target]
+        for source in {source for source, _ in _phrases(pair)}:
+            rest = [(own[-1], target, own) for target, own in self._rules.pop(source).items() if own]
+            if rest:
+                self._rules[source] = {target: own for _, target, own in sorted(rest)}
         for word in {*pair.source.split(" ")}:
             self._with_word[word].discard(pair.id)
 
@@ -284,18 +291,20 @@ class Memory:
         rules = []
         for n in range(1, min(PHRASE_WORDS, len(words)) + 1):
             for source in dict.fromkeys(" ".join(words[i : i + n]) for i in range(len(words) - n + 1)):
-                for target, own in sorted(self._rules.get(source, {}).items()):
+                for target, own in islice(reversed(self._rules.get(source, {}).items()), MOST_TARGETS):
                     later = len(self._live) - bisect_right(self._live, own[-1])
                     rules.append(StoredRule(source, target, n * 0.5 ** (later / HALVED_BY)))
-        return Recalled(exact, tuple(rules), self._similar(words))
+        return Recalled(exact, tuple(sorted(rules)), self._similar(words))
 
     def _similar(self, words: list[str]) -> tuple[SimilarPair, ...]:
-        common = Counter[int]()
-        for word in {*words}:
-            common.update(self._with_word.get(word, ()))
-        nearest = sorted(common, key=lambda number: (-common[number], -number))[:COMPARED]
-        found = []
-        for number in nearest:
+        # A similar sentence lacks few words: it contains one of the rarest, if they are one more than it may lack.
+        lacking = int((1 - SIMILAR) * len(words) / SIMILAR + 1e-9)
+        rarest = sorted(words, key=lambda word: (len(self._with_word.get(word, ())), word))[: lacking + 1]
+        candidates = {number for word in {*rarest} for number in self._with_word.get(word, ())}
+        latest = nlargest(CANDIDATES, candidates)
+        known, found = {*words}, []
+        common = [(len(known.intersection(self._pairs[number].source.split(" "))), number) for number in latest]
+        for _, number in nlargest(COMPARED, common):
             pair = self._pairs[number]
             other = pair.source.split(" ")
             longer = max(len(words), len(other))

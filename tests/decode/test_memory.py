@@ -18,7 +18,7 @@ from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg.api.decoder import Decoder
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.memory import HALVED_BY, Memory, SimilarPair, edits, open_memory, phrase_spans
+from lscfg.decode.memory import HALVED_BY, MOST_TARGETS, Memory, SimilarPair, edits, open_memory, phrase_spans
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
@@ -74,8 +74,8 @@ def test_processes_see_each_other_and_undo_restores(tmp_path: Path) -> None:
     assert recalled.pair and recalled.pair.target == "v w"
     halved = 0.5 ** (1 / HALVED_BY)
     assert [(rule.source, rule.target, rule.value) for rule in recalled.rules] == [
-        ("b", "v", 1), ("b", "y", halved), ("c", "w", 1), ("c", "z", halved),
-        ("b c", "v w", 2), ("b c", "y z", 2 * halved),
+        ("b", "v", 1), ("b", "y", halved), ("b c", "v w", 2), ("b c", "y z", 2 * halved),
+        ("c", "w", 1), ("c", "z", halved),
     ]  # fmt: skip
     two.undo(2)
     one.undo(1)
@@ -84,6 +84,22 @@ def test_processes_see_each_other_and_undo_restores(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no correction 1"):
         one.undo(1)
     assert two.add("a", "x")[0].id == 3
+
+
+def test_a_sentence_uses_the_latest_translations_of_a_phrase(tmp_path: Path) -> None:
+    """As a list of all pairs gives them, also after undoing."""
+    memory, rng, live = Memory(tmp_path, straight), random.Random(4), {}
+    for _ in range(60):
+        target = f"t{rng.randint(0, 20)}"
+        live[memory.add("a", target)[0].id] = target
+        if rng.random() < 0.4:
+            memory.undo(number := rng.choice([*live]))
+            del live[number]
+        latest = {target: number for number, target in sorted(live.items())}
+        expected = sorted(latest, key=lambda target: latest[target])[-MOST_TARGETS:]
+        assert sorted(rule.target for rule in memory.recall("a").rules) == sorted(expected)
+    assert len(latest) > MOST_TARGETS
+    assert memory.recall("a") == Memory(tmp_path, straight).recall("a")
 
 
 def test_a_later_pair_of_the_same_source_answers(tmp_path: Path) -> None:
@@ -251,7 +267,7 @@ def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
     config = small_config(tmp_path)
     write_ini(tmp_path / "cdec.ini", config)
     weights = {name: value for name, value in WEIGHTS.items() if name != "Latent"}
-    with Decoder(tmp_path / "cdec.ini", weights, memory=tmp_path / "memory") as decoder:
+    with Decoder(tmp_path / "cdec.ini", weights, corrections=tmp_path / "memory") as decoder:
         before = decoder.translate(["casa verde"])
         number = decoder.correct("casa verde", "a green hut")
         copy = pickle.loads(pickle.dumps(decoder))
@@ -262,7 +278,7 @@ def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
             decoder.undo(1)
         with pytest.raises(TypeError, match="target"):
             decoder.correct("a", 1)  # type: ignore[arg-type]
-    with Decoder(tmp_path / "cdec.ini", weights) as decoder, pytest.raises(InputError, match="memory=FOLDER"):
+    with Decoder(tmp_path / "cdec.ini", weights) as decoder, pytest.raises(InputError, match="corrections=FOLDER"):
         decoder.correct("a", "b")
 
 
