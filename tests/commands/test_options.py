@@ -473,7 +473,7 @@ OTHER_LINES = [
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --min-marginal 0.5 --format json -o out",
     "inspect sentence cdec.ini 'a b' --why-not 'A B' -w weights",
     "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g "
-    "--heat-maps h",
+    "--heat-maps h --glossary f",
     "moses weights moses.ini -c cdec.ini -o out",
     "prepare corpus f e -o out --jobs 5 --dev-files a1 e2 --test-files e2 e --dev 3 --test 4 --tokeniser none "
     "--source-language mi --target-language haw",
