@@ -17,7 +17,14 @@ def started(folder, file):
     """Starts the command; its messages go to a file."""
     words = [sys.executable, "-m", "lscfg", "quick", str(file), "--port", "0", "--jobs", "2"]
     with open(folder / "log", "ab") as log:
-        return subprocess.Popen(words, cwd=folder, stdout=log, stderr=log, start_new_session=True)
+        return subprocess.Popen(
+            words, cwd=folder, stdout=log, stderr=log, start_new_session=True, preexec_fn=_heed_interruptions
+        )
+
+
+def _heed_interruptions():
+    """Undoes what a shell does to jobs in the background, whose children would inherit it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def wait_for(folder, pattern, process, seconds=400):
