@@ -42,14 +42,16 @@ class Glossary:
     Attributes:
         path: the file, for messages.
         entries: in the order of the file; a term may occur in several forms, see ``prepared``.
+        subwords: the terms consist of pieces of words.
     """
 
     path: str
     entries: tuple[WrittenTerm, ...]
+    subwords: bool = False
 
     def index(self) -> TermIndex:
         """The terms for a decoder."""
-        return TermIndex(entry.term for entry in self.entries)
+        return TermIndex((entry.term for entry in self.entries), self.subwords)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -112,7 +114,7 @@ class Glossary:
             [f"line {line} (line {first})" for line, first in again],
             "terms have the source of an earlier term, which alone counts",
         )
-        return replace(self, entries=tuple(entries))
+        return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords)
 
 
 def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> list[str]:

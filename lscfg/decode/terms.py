@@ -14,6 +14,7 @@ import numpy as np
 
 from lscfg.errors import InputError, quote
 from lscfg.kernel import REST, Forest, Grammar
+from lscfg.markup.document import one_word
 
 MOST_WORDS = 20
 MOST_FORMS = 16
@@ -108,15 +109,21 @@ class FoundTerms(NamedTuple):
 NO_TERMS = FoundTerms()
 
 
+def inside_word(pieces: Sequence[str], span: tuple[int, int]) -> bool:
+    """True if a span of pieces begins or ends within a longer word; scripts without blanks have no such words."""
+    return any(0 < k < len(pieces) and one_word(pieces[k - 1][-1:] + pieces[k][:1]) for k in span)
+
+
 class TermIndex:
     """A glossary, by the words of its sources.
 
     Args:
         terms: of equal sources the first term counts.
+        subwords: words are pieces of words; a term that ends or begins within a longer word does not occur there.
     """
 
-    def __init__(self, terms: Iterable[Term] = ()):
-        self.terms = tuple(terms)
+    def __init__(self, terms: Iterable[Term] = (), subwords: bool = False):
+        self.terms, self._subwords = tuple(terms), subwords
         exact: dict[tuple[str, ...], int] = {}
         nocase: dict[tuple[str, ...], int] = {}
         for number, term in enumerate(self.terms):
@@ -129,7 +136,7 @@ class TermIndex:
 
     def before(self, other: TermIndex) -> TermIndex:
         """The terms of both, those of this index first; of equal sources the first counts."""
-        made = TermIndex()
+        made = TermIndex((), self._subwords or other._subwords)
         made.terms = self.terms + other.terms
         made._tables = self._tables + [(n + len(self.terms), exact, nocase) for n, exact, nocase in other._tables]
         made._lengths = sorted({*self._lengths, *other._lengths}, reverse=True)
@@ -169,7 +176,7 @@ class TermIndex:
             for i in range(len(words) - length + 1):
                 span = (i, i + length)
                 number = self._number(words[slice(*span)], folded[slice(*span)])
-                if number < 0:
+                if number < 0 or (self._subwords and inside_word(words, span)):
                     continue
                 if winner := next(filter(None, owner[slice(*span)]), None):
                     overlaps.append(Overlap(number, span, winner))

@@ -199,7 +199,7 @@ def _joined_alignment(
         for (i, j), own in zip(*piece.alignment[1:], strict=True) if piece.alignment else ():
             if i == j:
                 continue
-            glued = bool(target) and target[-1][1] == start + i and _one_word(piece.translation[i - 1 : i + 1])
+            glued = bool(target) and target[-1][1] == start + i and one_word(piece.translation[i - 1 : i + 1])
             if glued:
                 target[-1] = target[-1][0], start + j
                 links[-1] = sorted({*links[-1], *(first + k for k in own)})
@@ -212,7 +212,7 @@ def _joined_alignment(
     return source, target, links
 
 
-def _one_word(two: str) -> bool:
+def one_word(two: str) -> bool:
     """True if two characters next to each other belong to one word, where blanks separate words."""
     return len(two) == 2 and all(sign.isalnum() and sign < WITHOUT_BLANKS for sign in two)
 

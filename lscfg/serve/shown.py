@@ -9,9 +9,8 @@ from typing import Any
 from lscfg.decode.derivations import Alternative, Translated
 from lscfg.decode.details import sentence_posterior
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
-from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
+from lscfg.decode.terms import ChosenSpan, Term, UsedTerm, inside_word
 from lscfg.errors import quote
-from lscfg.markup.document import WITHOUT_BLANKS
 from lscfg.prepare.offsets import Range, word_ranges
 from lscfg.prepare.sides import Side
 
@@ -63,17 +62,9 @@ def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:
     """True if the pieces of a term occur within a longer word; scripts without blanks have no such words."""
     for begin in range(len(pieces) - len(term) + 1):
         end = begin + len(term)
-        if [*pieces[begin:end]] != [*term]:
-            continue
-        if any(0 < k < len(pieces) and _joined(pieces[k - 1], pieces[k]) for k in (begin, end)):
+        if [*pieces[begin:end]] == [*term] and inside_word(pieces, (begin, end)):
             return True
     return False
-
-
-def _joined(before: str, after: str) -> bool:
-    """True if two texts next to each other are parts of one word, as blanks separate words."""
-    ends = before[-1:], after[:1]
-    return all(sign.isalnum() and sign < WITHOUT_BLANKS for sign in ends)
 
 
 @dataclass(frozen=True)

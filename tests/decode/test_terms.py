@@ -245,3 +245,18 @@ def test_forms_of_several_terms_do_not_overlap() -> None:
     both = [Occurrence((0, 1), ("a",), True), Occurrence((1, 2), ("a b",), True)]
     used = used_terms([((0, 1), (0, 1, 3))], ["a", "b", "z", "a"], both)
     assert [(one.source, one.target) for one in used] == [((0, 1), (3, 4)), ((1, 2), (0, 2))]
+
+
+def test_pieces_of_a_longer_word_are_no_term():
+    """Terms of systems of sub-words; a sign or a blank ends a word, and scripts without blanks have no borders."""
+    index = TermIndex([Term("▁Haus", ("house",)), Term("ก ข", ("x",))], subwords=True)
+    for words, spans in (
+        ("▁das ▁Haus ▁ist", [(1, 2)]),
+        ("▁das ▁Haus tür ▁ist", []),
+        ("▁Haus , ▁Haus t", [(0, 1)]),
+        ("ค ก ข ค", [(1, 3)]),
+    ):
+        assert [one.span for one in index.find(words.split()).occurrences] == spans
+    whole = TermIndex([Term("Haus", ("house",))])
+    assert [one.span for one in whole.find(["das", "Haus", "steht"]).occurrences] == [(1, 2)]
+    assert whole.before(index).find(["▁Haus", "tür"]).occurrences == ()
