@@ -34,7 +34,7 @@ def finite(text: str) -> float:
 
 def add_glossary(
     parser: argparse._ActionsContainer,
-    help_text: str = "terms to obey: columns source, target and mode between tabs",
+    help_text: str = "table of terms to obey, with the columns source, target, mode and match between tabs",
 ) -> None:
     """``--glossary``: terms that translations obey."""
     parser.add_argument("--glossary", type=InputFile, metavar="FILE", help=help_text)
@@ -46,7 +46,7 @@ def add_corrections(parser: argparse._ActionsContainer) -> None:
         "--corrections",
         type=InputFolder,
         metavar="DIR",
-        help="corrections to use: equal sentences get their translations, others their phrases",
+        help="folder of corrections: an equal sentence gets the corrected translation, others may use its phrases",
     )
 
 

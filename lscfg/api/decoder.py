@@ -107,10 +107,11 @@ class Decoder(Closing):
         return [best[0].text for best in found] if k is None else found
 
     def correct(self, source: str, target: str) -> int:
-        """Stores a corrected translation in words, which later translations use; returns its number for ``undo``.
+        """Stores a correction in words, which later translations use; returns its number for ``undo``.
 
         Raises:
-            InputError: the decoder keeps no corrections, or a side is empty, too long or contains a forbidden word.
+            InputError: the decoder has no folder of corrections, or a side is empty, is too long or
+                contains a forbidden word.
             TypeError: an argument is no text.
         """
         source, target = check_text(source, "source"), check_text(target, "target")
@@ -120,14 +121,14 @@ class Decoder(Closing):
         """Removes a correction.
 
         Raises:
-            InputError: the decoder keeps no corrections, or there is no correction with this number.
-            TypeError: the number is none.
+            InputError: the decoder has no folder of corrections, or no correction has this number.
+            TypeError: the argument is no number.
         """
         self._opened_memory().undo(int(check_number(number, "number", 1)))
 
     def _opened_memory(self) -> Memory:
         if self._memory is None:
-            raise InputError("no corrections are kept; name a folder in Decoder(..., corrections=FOLDER)")
+            raise InputError("the decoder has no folder of corrections; name one in Decoder(..., corrections=FOLDER)")
         return self._memory
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Warnings about text that a system of an experiment translates worse than the sets of the experiment."""
+"""Warnings about text that a system translates worse than the development and test sets of its experiment."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def warn_of_filtered_rules(place: Path, text: list[str] | None = None) -> None:
         return  # a manifest of an older version, or a system of consensus
     if filtered and not any(_is_text(path, text) for path in sets):
         log.warning(
-            f"{place}: the rules of {name} are those that match the development and test text of its experiment, so "
-            f"other text misses rules; extract them with lscfg grammar {filtered[0]} --filter TEXT"
+            f"{place}: the rules of {name} were filtered by the development and test sets of its experiment, so "
+            f"other text lacks rules; extract rules for it with lscfg grammar {filtered[0]} --filter TEXT"
         )
 
 

@@ -47,7 +47,7 @@ def add_arguments(parser: CommandParser) -> None:
     corpus.add_argument(
         "--check",
         action="store_true",
-        help="print the faults of the text and what becomes of them, with -o also into a page; make no corpus",
+        help="list the faults of the text and their treatment, with -o also as a page; make no corpus",
     )
     for name in ("dev", "test"):
         corpus.add_argument(

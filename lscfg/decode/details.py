@@ -20,10 +20,10 @@ EDGES_PER_WORD = 100
 Contributions = Callable[[Sequence[int]], list[dict[str, float]]]
 
 REASONS = 3
-"""Most reasons of an alternative."""
+"""Maximum number of reasons of an alternative."""
 
 ALTERNATIVES = 8
-"""Most alternatives of a word."""
+"""Maximum number of alternatives of a word."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Derivations of a given translation: the best one, or the one that lacks the fewest words of rules.
 
-Each node of the forest gets the intervals of the translation that it can yield. Few rules have words that all stand in
-the translation, so the intervals of a sentence are few.
+Each node of the forest gets the intervals of the translation that it can yield. Few rules contain
+only words of the translation, so a sentence has few intervals.
 """
 
 from __future__ import annotations

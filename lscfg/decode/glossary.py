@@ -22,10 +22,10 @@ FORMS = "|"
 """Separator of the translations of a term."""
 
 LISTED = 5
-"""Terms that the report names for each remark."""
+"""Maximum number of terms that a warning names."""
 
 _BEFORE = "0"
-"""A word that no casing takes for the first word of a sentence."""
+"""A word before the term, so that casing does not treat the term as the beginning of a sentence."""
 
 
 class WrittenTerm(NamedTuple):
@@ -80,13 +80,13 @@ class Glossary:
             except InputError as error:
                 raise InputError(str(error), path, number) from None
         if not columns:
-            raise InputError("contains no terms; the first line names the columns source and target", path)
+            raise InputError("contains no terms; the first line must name the columns, such as source and target", path)
         return cls(os.fspath(path), tuple(entries))
 
     def prepared(self, sides: tuple[Side, Side] | None = None) -> Self:
         """The terms as the words of a system; sources in the casing within and at the beginning of a sentence.
 
-        Warns of terms whose source an earlier term contains already.
+        Warns of terms whose source an earlier term has already.
 
         Args:
             sides: preparation of both languages; None: the file contains words.
@@ -112,7 +112,7 @@ class Glossary:
         _remark(
             self.path,
             [f"line {line} (line {first})" for line, first in again],
-            "terms have the source of an earlier term, which alone counts",
+            "terms do not count, because an earlier term has the same source",
         )
         return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords)
 
@@ -124,7 +124,7 @@ def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> l
         names.pop()
     if "source" not in names:
         raise InputError(
-            f"the first line must name the columns, as source, target and mode between tabs; it is {quote(cells[0])}",
+            f"the first line must name the columns, such as source and target, between tabs; found {quote(cells[0])}",
             path,
             line,
         )
@@ -149,7 +149,7 @@ def _term(cells: dict[str, str]) -> Term:
 
 
 def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ...]:
-    """A term in words: once, or twice if its first word is written otherwise at the beginning of a sentence.
+    """A term in words: once, or twice if casing differs at the beginning of a sentence.
 
     Args:
         sides: preparation of both languages; None: the term consists of words.
@@ -167,7 +167,7 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
         sources.append(source.encode(term.source))
     for text, words in zip(given, [sources[0], *targets], strict=False):
         if not words:
-            raise InputError(f"the preparation of the text leaves nothing of {quote(text)}; correct the term")
+            raise InputError(f"preparation leaves nothing of {quote(text)}; correct the term")
         if fault := words_fault(words):
             raise InputError(f"{quote(text)} {fault}; correct the term")
     unique = tuple(dict.fromkeys(targets))
@@ -233,7 +233,7 @@ class GlossaryReport:
                 f"line {line} {source[line]} ({count} times, first in sentence {first + 1})"
                 for line, (count, first) in sorted(self._overlaps.items())
             ],
-            "terms overlap longer ones, or those to their left, which alone count there",
+            "terms do not count where they overlap a longer term, or an equally long one to the left",
         )
         absent = [line for line in source if line not in self._found and line not in self._overlaps]
         _remark(self._path, [f"line {line} {source[line]}" for line in absent], "terms do not occur in the text")
@@ -243,9 +243,7 @@ class GlossaryReport:
             "hard terms were not used; please report this fault",
         )
         if self._unparsed:
-            log.warning(
-                f"{self._path}: {self._unparsed} hard terms replace their words in sentences without a translation"
-            )
+            log.warning(f"{self._path}: {self._unparsed} hard terms replace their words in sentences without a parse")
 
 
 def _remark(path: str, examples: Sequence[str], fact: str) -> None:

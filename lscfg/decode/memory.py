@@ -31,12 +31,12 @@ MOST_PAIRS = 100_000
 PHRASE_WORDS = 7
 """Maximum source words of a rule."""
 MOST_TARGETS = 10
-"""Maximum translations of a phrase that a sentence may use, the latest; frequent words have thousands."""
+"""Maximum translations of a phrase that a sentence may use, the latest ones; frequent words have thousands."""
 HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 
 SIMILAR = 0.7
-"""Least similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
+"""Minimum similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
 MOST_SIMILAR = 3
 CANDIDATES, COMPARED = 1000, 50
 """Latest sentences with a rare word in common, and those of them with the most common words, which are compared."""
@@ -119,7 +119,7 @@ class Memory:
     ):
         self.path, self._align = Path(folder) / JOURNAL, align
         if align is None and not self.path.is_file():
-            raise InputError(f"no {JOURNAL} here; name a folder of lscfg serve --corrections", folder)
+            raise InputError(f"contains no {JOURNAL}; name a folder of lscfg serve --corrections", folder)
         try:
             if align is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +145,7 @@ class Memory:
 
     @property
     def pairs(self) -> list[StoredPair]:
-        """The pairs that count, in their order."""
+        """The pairs that are not removed, in the order of their ids."""
         return [self._pairs[number] for number in self._live]
 
     # ---- the journal ----
@@ -221,7 +221,7 @@ class Memory:
         self._catch_up(file)
 
     def add(self, source: str, target: str, typed: str = "") -> tuple[StoredPair, int]:
-        """Stores a corrected pair of words, which the next sentence obeys; returns the pair with its number of rules.
+        """Stores a corrected pair in words, which later sentences use; returns the pair and the number of its rules.
 
         Args:
             typed: see ``StoredPair``.
@@ -250,7 +250,7 @@ class Memory:
         """Removes a pair and its rules.
 
         Raises:
-            InputError: no such pair counts.
+            InputError: the memory contains no such pair.
         """
         with self._locked() as file:
             if number not in self._pairs:
@@ -339,7 +339,7 @@ def _fault(pair: StoredPair) -> str:
     for name, text in (("source", pair.source), ("target", pair.target)):
         words = text.split(" ")
         if not all(words):
-            return f"the {name} is empty or has doubled blanks; give words"
+            return f"the {name} is empty or contains two blanks in a row; give words separated by single blanks"
         if len(words) > MOST_WORDS:
             return f"the {name} has {len(words)} words; at most {MOST_WORDS} are stored"
         if fault := words_fault(text):

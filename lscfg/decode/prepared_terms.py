@@ -19,7 +19,7 @@ class PreparedTerms:
 
     terms: tuple[Term, ...]
     typed: Mapping[str, str]
-    """The text that a person gave, by the form in words; kept terms are not in it."""
+    """The text that a person gave, by the form in words; without kept terms."""
     kept: frozenset[tuple[str, str]]
     """Source and form of kept terms; the form is empty if it is the source in any capitals."""
 
@@ -33,7 +33,7 @@ def empty_side(term: Term, forms: tuple[str, str]) -> str:
     for name, texts, form in (("source", (term.source,), forms[0]), ("target", term.targets, forms[1])):
         for text in texts:
             if not clean(text, form):
-                return f"the {name} {quote(text)} is nothing after preparation; give a word with letters or signs"
+                return f"preparation leaves nothing of the {name} {quote(text)}; give at least one word"
     return ""
 
 
@@ -67,14 +67,14 @@ def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple
     """Choices whose targets are words, and the typed text of each.
 
     Raises:
-        InputError: a target is nothing after preparation.
+        InputError: preparation leaves nothing of a target.
     """
     found: list[ChosenSpan] = []
     typed: dict[str, str] = {}
     for span, text in choices:
         words = _words_within(target, text)
         if not words:
-            raise InputError(f"the target {quote(text)} is nothing after preparation; give a word")
+            raise InputError(f"preparation leaves nothing of the target {quote(text)}; give at least one word")
         typed.setdefault(words, text)
         found.append(ChosenSpan(span, words))
     return tuple(found), typed

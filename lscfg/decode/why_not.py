@@ -1,4 +1,4 @@
-"""Reason why the decoder does not give another translation: the model prefers its own, the search, or missing rules."""
+"""Reasons why the decoder does not choose a wanted translation: the model, the search, or missing rules."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class MissingRule:
 
 @dataclass(frozen=True)
 class WhyNot:
-    """Comparison of a wanted translation with the decoder's.
+    """Comparison of a wanted translation with the decoder's output.
 
     Attributes:
         verdict: ``same``, ``model``, ``search`` or ``unreachable``.
@@ -51,7 +51,7 @@ class WhyNot:
         wanted_score, chosen_score: model scores; None for a translation that is not reachable.
         first: first rules in the order of the source words in which the derivations differ, wanted and chosen.
         features: share of each feature in the difference of the scores, weight · (wanted - chosen), largest first.
-        missing: fewest rules that the wanted translation needs.
+        missing: rules with the fewest words that make the wanted translation reachable.
     """
 
     verdict: str

@@ -1,6 +1,7 @@
 """Number of hidden states by held-out moments: the rank whose covariance predicts that of other sentences best.
 
-Sentences are dealt to halves A and B. With the singular triples (u, s, v) of the covariance of A and rho = u' B v,
+Sentences are split at random into halves A and B. With the singular triples (u, s, v) of the covariance of A and
+rho = u' B v,
 
     ||B - U S V'||^2 = ||B||^2 - sum over k <= m of (2 s_k rho_k - s_k^2)
 
@@ -19,13 +20,13 @@ from lscfg.errors import InputError
 from lscfg.estimate.svd import truncated_svd
 
 MOST = 64
-"""Largest number of states that is tried: tensors of rules of two nonterminals grow with its cube."""
+"""Maximum number of states that is tried: tensors of rules with two nonterminals grow with its cube."""
 
 DEALS = 5
-"""Ways in which the sentences are dealt; each serves in both directions."""
+"""Number of random splits; each half predicts the other."""
 
 EXAMPLES = 10
-"""Fewest examples of a feature: rarer ones are noise that hides the rank."""
+"""Minimum examples of a feature: rarer features are noise that hides the rank."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def held_out_rank(
         phi, psi: scaled inside and outside features of the examples, [examples, columns] each.
         tree: int64 [examples], the sentence of each example.
         weight: float64 [examples], weight of each example; None: 1.
-        seed, method, threads: as of ``truncated_svd``; the seed also deals the sentences.
+        seed, method, threads: as of ``truncated_svd``; the seed also splits the sentences.
 
     Raises:
         InputError: no feature has enough examples, or halves of the text have no feature in common.

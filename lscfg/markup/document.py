@@ -15,7 +15,7 @@ from lscfg.markup.project import TagNode, placed_tags
 # border of a word at the same relative place. Either way, markup that was well nested stays well nested.
 
 MOST_ALIGNED = 200
-"""Tags of a unit beyond which tags keep their relative places."""
+"""Number of tags in a unit above which tags keep their relative places."""
 
 WITHOUT_BLANKS = "\u0e00"
 """Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""

@@ -1,4 +1,4 @@
-"""A process of lscfg's own that works next to this one until its owner ends it."""
+"""A process of lscfg that works next to this one until its owner ends it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lscfg.errors import WorkerError
 from lscfg.parallel.jobs import Job, job_outcome, started_job
 
 Ready = Callable[[], None]
-"""Called by the function of a companion as soon as its work has begun well."""
+"""Called by the function of a companion as soon as its work has begun."""
 
 GRACE_SECONDS = 60.0
-"""Seconds that a companion may still need after SIGTERM."""
+"""Seconds that a companion may take to end after SIGTERM."""
 
 
 class Companion(Closing):

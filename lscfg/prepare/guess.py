@@ -142,8 +142,8 @@ def guess(files: Sequence[Path], given: Given) -> Guesses:
         found = _guess(part, replace(given, format=kind, encoding=encoding or "utf-8", languages=languages))
         if any(found.settings.get(name) != own.get(name) for name in LAYOUT):
             raise InputError(
-                f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or name what both share with"
-                " --columns and --header",
+                f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or give the layout of all"
+                " files with --columns and --header",
                 part[0],
             )
         made.warnings += [warning for warning in found.warnings if warning not in made.warnings]
@@ -191,8 +191,8 @@ def paired_files(files: Sequence[Path], kind: str) -> list[tuple[Path, Path]]:
 def _unpaired(kind: str, path: Path) -> InputError:
     what = "subtitles" if kind != TEXT else "a text"
     return InputError(
-        f"{what} without a translation among the files: give both the same name but for the language, such as a.de and"
-        " a.en",
+        f"{what} without a translation among the files: give both names that differ only in the language, such as"
+        " a.de and a.en",
         path,
     )
 

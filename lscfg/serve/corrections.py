@@ -1,4 +1,4 @@
-"""Requests that store corrected sentence pairs, which the next translation obeys, or undo them."""
+"""Requests that store corrections, which later translations use, or remove them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIDES = ("source", "target")
 KEYS = (*SIDES, "api_key")
 
 SUMMARIES = {
-    ADD: "stores a corrected translation, which the next request obeys",
+    ADD: "stores a corrected translation, which later requests use",
     UNDO: "removes a stored correction",
 }
 ANSWERS: dict[str, Any] = {
@@ -51,7 +51,7 @@ class Corrections:
     """Stores corrections in the memory of a system.
 
     Args:
-        raw: the pairs are text that the system prepares; False: words.
+        raw: True: pairs are raw text that the system prepares; False: words.
         keys: see ``Offer.keys``.
     """
 
@@ -105,7 +105,7 @@ class CorrectionWork:
 
 @dataclass(frozen=True)
 class UndoWork:
-    """A correction to undo; see ``CorrectionWork``."""
+    """A correction to remove; see ``CorrectionWork``."""
 
     key: str
     system: bytes

@@ -31,7 +31,7 @@ Forms = tuple[str, str]
 
 @dataclass(frozen=True)
 class Instructions:
-    """Demands of a person on the translations of a request."""
+    """Terms and choices that the translations of a request obey."""
 
     terms: tuple[Term, ...] = ()
     choices: Mapping[int, tuple[ChosenSpan, ...]] = field(default_factory=dict)
@@ -68,7 +68,7 @@ def read_instructions(found: Mapping[str, Any], forms: Forms | None) -> Instruct
         *(_kept(f"keep[{k}]", entry, forms) for k, entry in enumerate(_entries(found, "keep", MOST_TERMS))),
     ]
     if len(terms) > MOST_TERMS:
-        raise RefusalError(413, f"{len(terms)} entries of glossary and keep; at most {MOST_TERMS} are read")
+        raise RefusalError(413, f"{len(terms)} entries of glossary and keep; at most {MOST_TERMS} are allowed")
     chosen: dict[int, list[tuple[ChosenSpan, str]]] = {}
     for k, entry in enumerate(_entries(found, "choices", MOST_CHOICES)):
         number, choice = _choice(f"choices[{k}]", entry)
@@ -92,7 +92,7 @@ def _entries(found: Mapping[str, Any], key: str, most: int) -> list[Any]:
     if not isinstance(entries, list):
         raise RefusalError(400, f"{key} must be a list")
     if len(entries) > most:
-        raise RefusalError(413, f"{key} has {len(entries)} entries; at most {most} are read")
+        raise RefusalError(413, f"{key} has {len(entries)} entries; at most {most} are allowed")
     return entries
 
 
@@ -109,7 +109,7 @@ def _text(name: str, text: Any) -> str:
     if not isinstance(text, str):
         raise RefusalError(400, f"{name} must be a text")
     if len(text) > LONGEST:
-        raise RefusalError(400, f"{name} has {len(text)} characters; at most {LONGEST} are read")
+        raise RefusalError(400, f"{name} has {len(text)} characters; at most {LONGEST} are allowed")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -132,7 +132,7 @@ def _term(name: str, entry: Any, forms: Forms | None) -> Term:
     target = found.get("target", [])
     listed = target if isinstance(target, list) else [target]
     if len(listed) > MOST_FORMS:
-        raise RefusalError(400, f"{name}.target has {len(listed)} texts; at most {MOST_FORMS} are read")
+        raise RefusalError(400, f"{name}.target has {len(listed)} texts; at most {MOST_FORMS} are allowed")
     targets = [_text(f"{name}.target" + (f"[{k}]" if listed is target else ""), one) for k, one in enumerate(listed)]
     return _made(name, source, targets, _word(name, found, "mode", MODES), _word(name, found, "match", MATCHES), forms)
 

@@ -32,7 +32,7 @@ class RollingService(Closing):
         self._ended: list[Companion] = []
 
     def show(self, args: argparse.Namespace) -> bool:
-        """Serves the system that the arguments name from now on; returns False if an earlier one stays.
+        """Serves the system that the arguments name from now on; returns False if the previous one stays.
 
         Raises:
             LscfgError: the system cannot be served, and no earlier one is.
@@ -45,7 +45,7 @@ class RollingService(Closing):
             companion.close()
             if self._companion is None:
                 raise
-            log.warning(f"the service stays as it was: {error}")
+            log.warning(f"the service keeps the previous system: {error}")
             return False
         except BaseException:
             companion.close()

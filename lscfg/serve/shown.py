@@ -121,7 +121,7 @@ class ShownTranslation:
 def detail_objects(
     found: Translated, shown: ShownTranslation, unknown: Container[str], sides: Sides | None
 ) -> dict[str, Any]:
-    """The details of a translation as JSON; posteriors are the search's, not calibrated."""
+    """The details of a translation as JSON; posteriors are those of the search, not calibrated."""
 
     def alternative(one: Alternative) -> dict[str, Any]:
         text = sides[1].join(one.text) if sides else one.text

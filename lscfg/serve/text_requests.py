@@ -232,7 +232,7 @@ class TextRequests:
 
     def _address(self, request: Request, read: ReadDocument, made: StoredFile) -> dict[str, Any]:
         tags, address = read.document.inner_tags, request.url_for("download", name=self._files.add(made))
-        warnings = [f"{tags} tags inside sentences follow their words as the system aligns them; check the tags"]
+        warnings = [f"{tags} tags inside sentences were placed by word alignment; check the tags"]
         if not tags:
             warnings.clear()
         return {"translatedFileUrl": str(address), "name": made.name, "warnings": warnings}

@@ -21,7 +21,7 @@ from lscfg.prepare.limits import length_fault
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 
 SPARE = 2
-"""Translations searched for each one of a list of distinct texts: restoring makes some of them equal."""
+"""Translations that are searched per distinct text of a list, since restoring makes some texts equal."""
 
 
 class BadSentenceError(LscfgError, ValueError):

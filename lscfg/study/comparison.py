@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 
-from lscfg.decode.why_not import WhyNot
+from lscfg.decode.why_not import LONGEST, WhyNot
 from lscfg.io.columns import fit
 
 SHOWN = 8
@@ -38,12 +38,16 @@ def comparison_text(found: WhyNot) -> str:
 def _verdict(found: WhyNot) -> str:
     if found.verdict == "unreachable":
         count = len(found.missing)
-        rules = f"the smallest missing rule{'s' * (count > 1)}:" if count else "not even by a few missing rules"
-        return f"the grammar does not reach the wanted translation; {rules}"
+        cure = (
+            f"the smallest missing rule{'s' * (count > 1)}:"
+            if count
+            else f"rules of up to {LONGEST} words would not help"
+        )
+        return f"the grammar cannot derive the wanted translation; {cure}"
     scores = f"score {found.wanted_score:.2f}, output {found.chosen_score:.2f}"
     return {
         "same": "the output is the wanted translation",
-        "model": f"{scores}: the model prefers its own translation",
+        "model": f"{scores}: the model scores its own translation higher",
         "search": f"{scores}: the search missed the wanted translation; raise cubepruning_pop_limit",
     }[found.verdict]
 

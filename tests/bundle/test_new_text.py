@@ -10,7 +10,7 @@ from lscfg import log
 from lscfg.bundle.new_text import FIRST_LINES, warn_of_filtered_rules, warned_of_raw_text
 from lscfg.kernel import Grammar
 
-FILTERED = "the rules of LITTLE are those that match the development and test text of its experiment"
+FILTERED = "the rules of LITTLE were filtered by the development and test sets of its experiment"
 
 
 @pytest.fixture

@@ -213,5 +213,7 @@ def test_several_texts_with_their_translations(here, capsys):
     assert names == ["talk.de.txt", "talk.en.txt", "news.de.txt", "news.en.txt"]
     assert (experiment.prepare.source_language, experiment.prepare.target_language) == ("de", "en")
     assert main(["quick", "talk.de.txt", "news.en.txt", "talk.en.txt", "--plan"]) == 1
-    message = "news.en.txt: a text without a translation among the files: give both the same name but for the language"
+    message = (
+        "news.en.txt: a text without a translation among the files: give both names that differ only in the language"
+    )
     assert message in capsys.readouterr().err

@@ -40,7 +40,7 @@ def test_columns_by_name_comments_and_defaults(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("", None, "contains no terms; the first line names the columns"),
+        ("", None, "contains no terms; the first line must name the columns"),
         ("casa\thouse\n", 1, "the first line must name the columns"),
         ("source\ttaget\n", 1, r"no column 'taget' \(did you mean target\?\)"),
         ("source\ttarget\ttargets\n", 1, "names the column target twice"),
@@ -97,7 +97,7 @@ def test_sources_that_become_equal_are_warned_of_once(tmp_path: Path) -> None:
         prepared = found.prepared()
     assert [entry.line for entry in prepared.entries] == [2, 3, 6]
     assert warnings == [
-        f"{tmp_path / 'terms.tsv'}: 2 terms have the source of an earlier term, which alone counts: "
+        f"{tmp_path / 'terms.tsv'}: 2 terms do not count, because an earlier term has the same source: "
         "line 5 (line 2), line 7 (line 6)"
     ]
 
@@ -114,7 +114,7 @@ def test_the_report_names_overlaps_and_absent_terms(tmp_path: Path) -> None:
         report.finish()
     path = tmp_path / "terms.tsv"
     assert warnings == [
-        f"{path}: 1 terms overlap longer ones, or those to their left, which alone count there: "
+        f"{path}: 1 terms do not count where they overlap a longer term, or an equally long one to the left: "
         "line 2 'casa' (1 times, first in sentence 1)",
         f"{path}: 1 terms do not occur in the text: line 4 'q'",
     ]

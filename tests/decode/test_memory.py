@@ -165,7 +165,7 @@ def test_threads_lose_no_correction(tmp_path: Path) -> None:
         ("[1]", "damaged"),
         ('{"id": 1, "source": "a", "target": "b", "links": []}', "id 1 is not above 1"),
         ('{"id": 2, "source": "a", "target": "b"}', "links"),
-        ('{"id": 2, "source": "a  b", "target": "b", "links": []}', "doubled blanks"),
+        ('{"id": 2, "source": "a  b", "target": "b", "links": []}', "two blanks in a row"),
         ('{"id": 2, "source": "[X]", "target": "b", "links": []}', "source '\\[X\\]'"),
         ('{"id": 2, "source": "a", "target": "b", "links": [[0, 1]]}', "a link is outside the sentences"),
         ('{"undo": 7}', "no correction 7 to undo"),

@@ -219,10 +219,10 @@ def test_the_command(system):
 
     common = ("cdec.ini", "la x roja", "-w", "weights", "--why-not")
     text = run(*common, "the red box").stdout
-    assert "the grammar does not reach the wanted translation; the smallest missing rule:" in text
+    assert "the grammar cannot derive the wanted translation; the smallest missing rule:" in text
     assert "  [1,2) x → box\n         unknown word x" in text
     text = run(*common, "red the x").stdout
-    assert "the model prefers its own translation" in text and "LanguageModel" in text and "first rule" in text
+    assert "the model scores its own translation higher" in text and "LanguageModel" in text and "first rule" in text
     found = json.loads(run(*common, "the red x", "--format", "json").stdout)
     assert found["verdict"] == "same" and found["missing"] == []
     assert json.loads(run(*common, "red the x", "--format", "json").stdout)["first"][0]["target"]
@@ -230,7 +230,7 @@ def test_the_command(system):
         ([*common, "the", "--format", "svg"], "--format text or json"),
         (["spectral.lscfg", "la", "--why-not", "the"], "--why-not takes one cdec.ini"),
         (["cdec.ini", "la", "--why-not", "the"], "no weights"),
-        (["cdec.ini", "la", "-w", "weights"], "-w goes with --why-not"),
+        (["cdec.ini", "la", "-w", "weights"], "-w needs --why-not"),
         ([*common, ""], "WHY-NOT:1: "),
     ):
         refused = run(*words)

@@ -109,4 +109,4 @@ def test_the_command_refuses_a_bad_glossary_and_decode_reads_the_memory(system: 
     run = run_lscfg(*decode, tmp_path)
     assert run.returncode == 0 and run.stdout == "that hut\n", run.stderr
     run = run_lscfg(*decode, tmp_path / "none")
-    assert run.returncode == 1 and "no corrections.jsonl here" in run.stderr
+    assert run.returncode == 1 and "contains no corrections.jsonl" in run.stderr

@@ -293,7 +293,7 @@ def test_the_glossary_is_kept_and_used(tab, address, tmp_path):
     tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:1: the mode must be hard, soft or keep'")
     (tmp_path / "large.tsv").write_text("".join(f"a{k}\tb\n" for k in range(998)))
     give(tab, "#term-import", tmp_path / "large.tsv")
-    tab.wait("document.querySelector('#fault').textContent.startsWith('The glossary would have 1001 entries')")
+    tab.wait("document.querySelector('#fault').textContent.startsWith('The glossary would contain 1001 entries')")
     assert tab["document.querySelector('#term-count').textContent"] == "3"
     (tmp_path / "a.txt").write_text("la casa\n")
     give(tab, "#file", tmp_path / "a.txt")

@@ -40,10 +40,10 @@ def test_a_learning_curve_gives_the_effect_of_more_text():
     figures = replace(GOOD, training_pairs=4000, curve={"system": "MIN", "points": points, "twice the text": twice})
     text = (
         "The training text has 4,000 pairs. MIN trained on a quarter, a half and all of them reaches BLEU 18.1, 21.0"
-        " and 23.4. If that goes on, twice the text brings about +2.6 BLEU (+1.4 to +3.9)."
+        " and 23.4. If this trend continues, twice the text gains about +2.6 BLEU (+1.4 to +3.9)."
     )
     assert text in sentences(figures)
-    assert sentences(figures)[-1] == "Next: add training text; each doubling helps as far as this curve shows."
+    assert sentences(figures)[-1] == "Next: add training text; on this curve each doubling still gains BLEU."
     flat = {"system": "MIN", "points": points, "twice the text": {"gain": 0.1, "low": -0.6, "high": 0.8}}
     assert "about +0.1 BLEU (−0.6 to +0.8)." in sentences(replace(figures, curve=flat))[1]
     assert sentences(replace(figures, curve=flat))[-1].startswith("Next: read the sentences")

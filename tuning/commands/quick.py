@@ -146,7 +146,7 @@ def run(args: argparse.Namespace) -> None:
                 if service is not None:
                     service.show(best)
                 else:
-                    log.info(f"translates now, in another window: {translation_command(folder, best, True)}")
+                    log.info(f"to translate now, in another terminal: {translation_command(folder, best, True)}")
         print(f"{summary}\nserve:     lscfg serve {shlex.quote(str(folder / 'bundle'))}", flush=True)
         if service is not None:
             service.wait()
@@ -349,7 +349,7 @@ class _Service(Closing):
         if self._rolling is None:
             self._rolling = RollingService(serve.serve_on, _listening(self._args.port))
         if self._rolling.show(parser.parse_args(words)):
-            log.info(f"the service translates with {system}")
+            log.info(f"the service now uses {system}")
 
     def wait(self) -> None:
         """Serves until a signal ends the service."""

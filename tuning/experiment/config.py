@@ -156,7 +156,8 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
     """The preparation, with its own keys and those of its tokeniser and reader."""
     keys = ("prepare",)
     if corpus.target and len(corpus.target) != len(corpus.source):
-        message = f"source has {len(corpus.source)} files, but target {len(corpus.target)}; name each translation"
+        numbers = f"source has {len(corpus.source)} files, but target has {len(corpus.target)}"
+        message = f"{numbers}; name the translation of each file"
         raise reader.error(("corpus", "target"), message)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))
     if wanted and wanted not in TEXT_READERS.names():

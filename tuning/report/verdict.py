@@ -55,7 +55,7 @@ class VerdictSection(ReportSection):
 </ul>
 {% if curve %}
 {% set caption %}
-BLEU of {{ curve.system }} by training text, with the weights tuned on the whole text, and the gain by each doubling:
+BLEU of {{ curve.system }} by training text, with the weights tuned on the whole text, and the gain from each doubling:
  the slope of BLEU over the logarithm of the size, with its 95 % bootstrap interval over test sentences.
 {%- endset %}
 {% call m.table(["training pairs", "test BLEU"], caption) %}
@@ -240,7 +240,7 @@ def _more_text(figures: Figures) -> str:
     gain, low, high = (signed(found[key]) for key in ("gain", "low", "high"))
     return (
         f"{size} {curve['system']} trained on a quarter, a half and all of them reaches BLEU {', '.join(parts)} and"
-        f" {whole}. If that goes on, twice the text brings about {gain} BLEU ({low} to {high})."
+        f" {whole}. If this trend continues, twice the text gains about {gain} BLEU ({low} to {high})."
     )
 
 
@@ -253,7 +253,7 @@ def _next(figures: Figures) -> str:
     if figures.training_pairs < FEW_PAIRS and figures.curve is None:
         return "Next: add training text; with little text it helps more than any setting."
     if figures.curve is not None and figures.curve["twice the text"]["low"] >= WORTH:
-        return "Next: add training text; each doubling helps as far as this curve shows."
+        return "Next: add training text; on this curve each doubling still gains BLEU."
     if found is not None and found.p >= SIGNIFICANT:
         return "Next: enlarge the test set" + (", or tune several times (--runs 3)." if figures.tunings == 1 else ".")
     return "Next: read the sentences with the largest losses in the report."

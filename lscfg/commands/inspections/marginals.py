@@ -92,7 +92,7 @@ def run(args: argparse.Namespace) -> None:
     if args.forests and args.per_sentence_grammars:
         raise InputError("--per-sentence-grammars needs sentences that are parsed here, not --forests")
     if args.glossary and (not args.per_sentence_grammars or args.output or args.heat_maps):
-        raise InputError("--glossary is for --per-sentence-grammars alone; leave out -o and --heat-maps")
+        raise InputError("--glossary needs --per-sentence-grammars, without -o and --heat-maps")
     is_ini = args.model.endswith(".ini")
     if is_ini and given.keys(TABLE):
         raise InputError("the LSCFG line sets the features' options; change them there", args.model)

@@ -76,8 +76,8 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--why-not",
         metavar="TEXT",
-        help="wanted translation; shows why cdec.ini's decoder gives another one: features, the first rule that "
-        "differs, or missing rules",
+        help="wanted translation; shows why the decoder of cdec.ini chooses another one: features, the first rule "
+        "that differs, or missing rules",
     )
     add_weights(parser)
     add_output(parser)
@@ -97,7 +97,7 @@ def run(args: argparse.Namespace) -> None:
     if args.why_not is not None:
         text = _comparison(args, sentence)
     elif args.weights is not None:
-        raise InputError("-w goes with --why-not")
+        raise InputError("-w needs --why-not")
     elif args.format == "svg":
         text = _heat_map(models, sentence)
     else:

@@ -1,5 +1,5 @@
-// What all parts of the page share: elements, messages, and what this browser keeps. Elements and text only, never HTML
-// in strings.
+// Helpers of all parts of the page: elements, messages, and the browser's storage. Elements and text only, never HTML in
+// strings.
 
 export const get = (id) => document.getElementById(id);
 export const fault = (text) => { get("fault").textContent = text; };
@@ -34,7 +34,7 @@ export function stored(key, otherwise) {
 
 export function keep(key, value) {
   try { localStorage.setItem(key, JSON.stringify(value)); return true; } catch {
-    fault("This browser does not let the page keep anything.");
+    fault("This browser does not allow the page to store anything.");
     return false;
   }
 }

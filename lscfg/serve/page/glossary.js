@@ -19,10 +19,10 @@ export function termsFor(text) {
   }));
 }
 
-// Keeps the entries; false if they are more than the service reads.
+// Stores the entries; false if they exceed the service's limit.
 function remember(map) {
   if (map.size > MOST) {
-    fault(`The glossary would have ${map.size} entries; at most ${MOST} are read. Serve a larger one with lscfg serve --glossary.`);
+    fault(`The glossary would contain ${map.size} entries; at most ${MOST} are allowed. For a larger one, use lscfg serve --glossary.`);
     return false;
   }
   keep(storeName("glossary"), [...map]);
@@ -33,7 +33,7 @@ function remember(map) {
 
 function problem(source, target, mode) {
   if (!source) return "an entry needs a text";
-  if (mode !== "keep" && !forms(target).length) return "an entry needs a translation, or the choice “leave as it is”";
+  if (mode !== "keep" && !forms(target).length) return "an entry needs a translation, or the use “leave as it is”";
   if ([source, ...forms(target)].some((one) => one.length > LONGEST)) return `an entry has at most ${LONGEST} characters`;
   if (forms(target).length > 16) return "an entry has at most 16 translations";
   return "";
@@ -108,7 +108,7 @@ async function load(file) {
     map.set(source, { target: mode === "keep" ? "" : target, mode });
   }
   fault("");
-  if (remember(map)) status(`The glossary has ${map.size} entries.`);
+  if (remember(map)) status(`The glossary contains ${map.size} entries.`);
 }
 
 export function startGlossary(action) {

@@ -103,7 +103,7 @@ function show(source, found) {
 function take(text) {
   const { source, text: before } = shown;
   show(source, { translatedText: text, alternatives: [before], sentences: [] });
-  status("Taken for now. Correct and keep it to see it again.");
+  status("Shown for now. To keep this translation, choose Correct, then Keep correction.");
   get("correct").focus();
 }
 
@@ -153,7 +153,7 @@ async function unlearn(source) {
   const key = get("key").value.trim();
   try {
     const response = await fetch(`/corrections/${id}`, { method: "DELETE", headers: key ? { authorization: `Bearer ${key}` } : {} });
-    if (!response.ok && response.status !== 404) fault(`The service did not forget the correction: ${await failure(response)}`);
+    if (!response.ok && response.status !== 404) fault(`The service did not remove the correction: ${await failure(response)}`);
   } catch (error) {
     fault(`The service does not answer: ${error.message}`);
   }
@@ -248,15 +248,15 @@ function describe() {
   document.title = get("pair").textContent === "" ? "Translate" : `Translate ${get("pair").textContent}`;
   for (const id of ["source", "mirror", "term-source"]) speak(get(id), source);
   for (const id of ["target", "edit", "others", "term-target"]) speak(get(id), target);
-  if (!system.raw) get("hint").textContent = "This system knows words only: put blanks around each word and sign. The translation follows as you type.";
-  if (system.corrections) get("learns").textContent = "The service stores those kept here, learns their rules at once, and uses them for everybody; removing one undoes that. Imported ones stay in this browser.";
+  if (!system.raw) get("hint").textContent = "This system takes tokenised text only: put blanks around each word and punctuation mark. The translation follows as you type.";
+  if (system.corrections) get("learns").textContent = "The service stores the corrections that you keep here, learns their rules at once, and uses them for all users until you remove them. Imported corrections stay in this browser.";
   get("kinds").textContent = system.files.join(", ");
   get("file").accept = system.files.join(",");
   get("key-part").hidden = !system.api_key;
   get("report").hidden = !system.report;
   const facts = [
     ["System", system.system], ["Rules", system.rules.toLocaleString("en")],
-    ["Terms of the service", system.terms || undefined], ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
+    ["Entries of the service's glossary", system.terms || undefined], ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
     ["Sentence pairs for training", system.pairs.train?.toLocaleString("en")],
     ...system.scores.map((one) => [`${one.name} on ${one.sentences} test sentences`,
       `${one.value.toFixed(1)}${one.interval ? ` ± ${one.interval.toFixed(1)}` : ""}`]),

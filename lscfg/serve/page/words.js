@@ -1,13 +1,13 @@
-// The words of the translation: their source, how sure the system is, other translations, and choices among these.
+// The words of the translation: source words, posteriors, other translations, and choices among these.
 
 import { button, element, get, speak, state, units } from "./base.js";
 import { suggest } from "./glossary.js";
 
 const UNSURE = 0.5;
 const REASONS = [
-  [/^(PassThrough|Glue)/, "ways around missing rules"], [/Lex/, "translations of single words"], [/E(given|Given)F/, "how often it translates these words"],
-  [/F(given|Given)E/, "how often it comes from these words"], [/^Latent|Ratio|State/, "the structure of the sentence"],
-  [/context/i, "the words around"], [/Count|Singleton|Sample/, "evidence in the training text"], [/Penalty/, "length"],
+  [/^(PassThrough|Glue)/, "ways around missing rules"], [/Lex/, "translations of single words"], [/E(given|Given)F/, "how often it is the translation of these words"],
+  [/F(given|Given)E/, "how often these words are its source"], [/^Latent|Ratio|State/, "the structure of the sentence"],
+  [/context/i, "the surrounding words"], [/Count|Singleton|Sample/, "evidence in the training text"], [/Penalty/, "length"],
 ];
 
 let rows = []; // sentences: where they begin in the text, their details
@@ -20,7 +20,7 @@ let renew = () => {};
 
 export const chosen = () => choices.length;
 const percent = (share) => (share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`);
-const sure = (share) => (share >= 0.9 ? "very sure" : share >= 0.7 ? "rather sure" : share >= UNSURE ? "not sure" : "guessing");
+const sure = (share) => (share >= 0.9 ? "very sure" : share >= 0.7 ? "fairly sure" : share >= UNSURE ? "not sure" : "guessing");
 
 // ---- choices in a text that changes ----
 
@@ -162,7 +162,7 @@ function look(made, { row, group, shown, links, share, unknown, own }) {
   made.classList.add("looked");
   paint(links.map((k) => row.ranges[k]));
   const words = links.map((k) => text.slice(...row.ranges[k])).join(" … ").replaceAll(" … ", adjacent(links) ? " " : " … ");
-  const from = words ? `from “${words}”` : "from no single word";
+  const from = words ? `from “${words}”` : "linked to no source word";
   const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : `${percent(share)}: the system is ${sure(share)}`;
   get("word-facts").replaceChildren(element("bdi", { className: "term" }, shown), `, ${from}; ${how}.`);
   const seen = new Set(), listed = [];
@@ -174,7 +174,7 @@ function look(made, { row, group, shown, links, share, unknown, own }) {
   }
   const items = listed.slice(0, 5).map((one) => alternative(row, one));
   const current = choices.find((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
-  if (current) items.unshift(element("li", {}, button("Take your choice back", () => drop(current))));
+  if (current) items.unshift(element("li", {}, button("Undo this choice", () => drop(current))));
   if (links.length) {
     items.push(element("li", {}, ownWords(row, [links[0], links.at(-1) + 1])));
     items.push(element("li", {}, button("Add to glossary", () => suggest(text.slice(row.ranges[links[0]][0], row.ranges[links.at(-1)][1]), shown))));
@@ -200,10 +200,10 @@ function alternative(row, one) {
 // Why the system did not take it, in words.
 function reason(one) {
   const reasons = (one.reasons ?? []).filter(({ difference }) => difference < 0);
-  if (one.difference > 0) return "its rule is better by itself; the words around prefer the other";
+  if (one.difference > 0) return "its rule alone scores higher, but the context favours the other";
   if (!reasons.length) return "";
   const named = reasons.map(({ feature }) => REASONS.find(([pattern]) => pattern.test(feature))?.[1] ?? feature);
-  return `less likely by ${[...new Set(named)].slice(0, 2).join(" and ")}`;
+  return `less likely because of ${[...new Set(named)].slice(0, 2).join(" and ")}`;
 }
 
 function ownWords(row, span) {

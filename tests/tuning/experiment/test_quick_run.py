@@ -60,7 +60,7 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         (tmp_path / "log").rename(tmp_path / "first")
         process = started(tmp_path, file)
         address = wait_for(tmp_path, r"http://127\.0\.0\.1:\d+", process)[0]
-        wait_for(tmp_path, "the service translates with MIN", process)
+        wait_for(tmp_path, "the service now uses MIN", process)
         first = (tmp_path / "log").read_text("utf-8")
         assert re.search(r"[1-9]\d* of \d+ stages are there already", first) and "serve:" not in first
         assert "derive: " not in first.replace("derive: taken", "")
@@ -69,7 +69,7 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         assert "dog" in translated(address)
         rows = {row["system"]: row for row in json.loads((tmp_path / "quick/results.json").read_text())["systems"]}
         better = rows["LATENT"]["dev_bleu"] > rows["MIN"]["dev_bleu"]
-        assert ("the service translates with LATENT" in (tmp_path / "log").read_text("utf-8")) == better
+        assert ("the service now uses LATENT" in (tmp_path / "log").read_text("utf-8")) == better
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
         with pytest.raises(OSError, match="refused"):

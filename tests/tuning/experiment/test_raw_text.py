@@ -98,7 +98,7 @@ GIVEN = (("[prepare]", f"{FILES}[prepare]"), ("dev = 20\ntest = 25\n", ""))
         ),
         (("[prepare]", "[prepare]\nmax_ratio = 0.5"), "raw.toml:8: max_ratio must be at least 1"),
         (("[prepare]", '[prepare]\nsource_language = "?"'), "raw.toml:8: source_language must be a language"),
-        (('source = "raw.es"', 'source = ["raw.es", "dev.es"]'), "raw.toml:5: source has 2 files, but target 1"),
+        (('source = "raw.es"', 'source = ["raw.es", "dev.es"]'), "raw.toml:5: source has 2 files, but target has 1"),
         (('target = "raw.en"', 'target = "raw.es"'), "raw.toml:7: source and target have the same language, es"),
         (('"none"', '"split"'), "raw.toml:8: tokeniser must be one of moses, none, spm, words"),
     ],
