@@ -164,7 +164,7 @@ ENTRY = {"source": "a", "target": "b"}
         ({"glossary": [{"target": "b"}]}, 400, r"glossary\[0\]\.source must be a text"),
         ({"glossary": [{"source": "a"}]}, 400, r"glossary\[0\]: the term 'a' has no target"),
         ({"glossary": [{**ENTRY, "mode": "keep"}]}, 400, r"glossary\[0\]: the term 'a' is kept and takes no target"),
-        ({"glossary": [{"source": "a", "target": ["b", "\u200b"]}]}, 400, r"glossary\[0\]: preparation leaves nothing of the target"),
+        ({"glossary": [{"source": "a", "target": ["b", "\u200b"]}]}, 400, r"glossary\[0\]: preparation leaves nothing"),
         ({"glossary": [{"source": "a", "target": ["b"] * 17}]}, 400, r"glossary\[0\]\.target has 17 texts"),
         ({"glossary": [{"source": "a" * (LONGEST + 1), "target": "b"}]}, 400, r"glossary\[0\]\.source has 201 char"),
         ({"glossary": [{"source": "a\ud800", "target": "b"}]}, 400, r"glossary\[0\]\.source contains half"),
@@ -174,7 +174,7 @@ ENTRY = {"source": "a", "target": "b"}
         ({"choices": [{"span": [1, 1], "target": "x"}]}, 400, r"choices\[0\]\.span must be"),
         ({"choices": [{"span": [True, 2], "target": "x"}]}, 400, r"choices\[0\]\.span must be"),
         ({"choices": [{"span": [0, 1], "target": " "}]}, 400, r"choices\[0\]\.target is empty"),
-        ({"choices": [{"span": [0, 1], "target": "\u200b"}]}, 400, r"source\[0\]: preparation leaves nothing of the target"),
+        ({"choices": [{"span": [0, 1], "target": "\u200b"}]}, 400, r"source\[0\]: preparation leaves nothing"),
         ({"choices": [{"span": [0, 1], "target": "x", "sentence": 1}]}, 400, "choices: no sentence 1"),
         ({"choices": [{"span": [0, 1], "target": "x", "sentence": -1}]}, 400, r"choices\[0\]\.sentence must be"),
         (
