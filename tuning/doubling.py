@@ -1,4 +1,4 @@
-"""The gain of BLEU by twice the training text, from a learning curve."""
+"""Gain in BLEU from doubling the training text, estimated from a learning curve."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ FIRST_LINES = 100
 
 RAW_SHARE = 0.05
 """Text is raw if preparation makes more than this share of its words known: an unprepared text of ten words has one or
-two commas and full stops; a text that is prepared already loses words or keeps them."""
+two commas and full stops; preparing a prepared text again makes no words known."""
 
 
 def warn_of_filtered_rules(place: Path, text: list[str] | None = None) -> None:

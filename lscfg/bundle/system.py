@@ -174,7 +174,7 @@ def preparation_of(place: Path) -> Path | None:
 
 
 def experiment_of(place: Path) -> Path | None:
-    """Folder of the experiment in which ``systems/NAME`` lies; None for a system of no experiment.
+    """Folder of the experiment in which ``systems/NAME`` lies; None for a system outside an experiment.
 
     Args:
         place: folder of the system, or its ini file.

@@ -53,7 +53,7 @@ LEAST = 200
 """Pairs below which no system is worth its training."""
 
 CURVE = 1000
-"""Pairs from which on the verdict comes with a learning curve."""
+"""Minimum number of pairs for a learning curve."""
 
 SMALL, ITERATIONS = 20_000, 10
 """Pairs up to which tuning stops early, and its iterations: later ones gain little on small sets."""
@@ -205,8 +205,8 @@ def _health(experiment: Path, folder: Path) -> list[str]:
 def _steps(experiment: Path, folder: Path, pairs: int) -> list[Overrides]:
     """The runs, one after the other: the first system, the fast ones, all, and the learning curve.
 
-    A better system is served as soon as its run ends, so the learning curve, which serves nobody, comes last. If all
-    stages of the last run are finished, the others are left out.
+    A better system is served as soon as its run ends, so the learning curve, which improves no system, comes last. If
+    all stages of the last run are finished, the others are left out.
     """
     names = list(read_experiment(experiment).systems)
     parts = [names[:1], [name for name in names if name in BETTER], names]

@@ -33,7 +33,7 @@ FEW_PAIRS = 100_000
 """Training pairs up to which more text is the first advice, without a learning curve."""
 
 WORTH = 0.5
-"""BLEU gained by twice the text, by the lower end of the interval, from which on more text is the first advice."""
+"""Minimum BLEU gained by twice the text, at the lower end of the interval, for more text as the first advice."""
 
 USES = (
     (0.15, "Most translations need little or no correction."),
