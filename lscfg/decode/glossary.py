@@ -79,7 +79,7 @@ class Glossary:
                 entries.append(WrittenTerm(_term(dict(zip(columns, cells, strict=False))), number))
             except InputError as error:
                 raise InputError(str(error), path, number) from None
-        if not columns:
+        if not entries:
             raise InputError("contains no terms; the first line must name the columns, such as source and target", path)
         return cls(os.fspath(path), tuple(entries))
 

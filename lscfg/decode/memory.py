@@ -236,6 +236,10 @@ class Memory:
             raise InputError(fault)
         links = sorted({(i, j) for i, j in self._align(*sides) if i < len(sides[0]) and j < len(sides[1])})
         with self._locked() as file:
+            own = self._by_source.get(joined[0])
+            latest = self._pairs[own[-1]] if own else None
+            if latest is not None and (latest.target, latest.typed) == (joined[1], typed):
+                return latest, len({*_phrases(latest)})  # stored already: its removal must bring back what was before
             if len(self._live) >= MOST_PAIRS:
                 raise InputError(f"contains {MOST_PAIRS:,} pairs already; name another folder", self.path)
             number = self._last + 1

@@ -145,11 +145,9 @@ class TermIndex:
     def _number(self, words: Sequence[str], folded: Sequence[str]) -> int:
         """The term of some words; -1 if there is none."""
         for first, exact, nocase in self._tables:
-            number = exact.get(tuple(words), -1)
-            if number < 0:
-                number = nocase.get(tuple(folded), -1)
-            if number >= 0:
-                return first + number
+            numbers = exact.get(tuple(words)), nocase.get(tuple(folded))
+            if fitting := [number for number in numbers if number is not None]:
+                return first + min(fitting)
         return -1
 
     def find(self, words: Sequence[str], choices: Iterable[ChosenSpan] = ()) -> FoundTerms:

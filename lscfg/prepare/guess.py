@@ -24,7 +24,7 @@ from lscfg.prepare.content import OWN_ENCODING, FileBeginning, find_encoding, fi
 from lscfg.prepare.csv_table import table_rows
 from lscfg.prepare.encoded import NOT_DECODED, encoded_lines
 from lscfg.prepare.json_lines import json_rows, texts_of
-from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, same_language
+from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, named_languages, same_language
 from lscfg.prepare.parquet import first_rows
 from lscfg.prepare.reader import TEXT, TEXT_READERS
 from lscfg.prepare.subtitles import parse_cues
@@ -284,7 +284,7 @@ def _table_sides(
     header, reason = _header(head, rest, chosen)
     if given.header is not None:
         header, reason = given.header, "given"
-    named = tuple(named_language(head[number]) if header else "" for number in chosen)
+    named = named_languages([head[number] for number in chosen]) if header else ("", "")
     texts = tuple([row[number] for row in (rest if header else rows)] for number in chosen)
     if given.languages and all(given.languages) and not given.columns and _reversed(given.languages, named, texts):
         chosen, named, texts = chosen[::-1], named[::-1], texts[::-1]

@@ -7,6 +7,7 @@ everywhere.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -221,3 +222,13 @@ def named_language(text: str) -> str:
         if len(part) < 12 and _CODE.fullmatch(part) and re.split("[-_]", part)[0] in _BASES:
             return part
     return ""
+
+
+def named_languages(heads: Sequence[str]) -> tuple[str, ...]:
+    """The languages of two headings: next to the name of a language, three letters are a code of ISO 639-3."""
+    named = tuple(map(named_language, heads))
+    codes = (head.strip().casefold() for head in heads)
+    return tuple(
+        code if not name and any(named) and re.fullmatch("[a-z]{3}", code) and not code_fault(code) else name
+        for name, code in zip(named, codes, strict=True)
+    )

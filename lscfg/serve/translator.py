@@ -18,6 +18,7 @@ from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
+from lscfg.prepare.sentences import split_sentences
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 
 SPARE = 2
@@ -161,6 +162,8 @@ class Translator:
         assert self._memory is not None
         words, typed = self._words(source, options), ""
         if options.raw and self._sides is not None:
+            if (parts := len(split_sentences(source, self._sides[0].recipe.language))) > 1:
+                raise BadSentenceError(f"source: {parts} sentences; store each of them with its translation")
             if "\0" in target or length_fault(target):
                 raise BadSentenceError("target: contains a NUL character or is too long")
             text = self._sides[1].clean(target)

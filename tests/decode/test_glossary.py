@@ -41,6 +41,7 @@ def test_columns_by_name_comments_and_defaults(tmp_path: Path) -> None:
     ("text", "line", "message"),
     [
         ("", None, "contains no terms; the first line must name the columns"),
+        ("source\ttarget\n", None, "contains no terms; the first line must name the columns"),
         ("casa\thouse\n", 1, "the first line must name the columns"),
         ("source\ttaget\n", 1, r"no column 'taget' \(did you mean target\?\)"),
         ("source\ttarget\ttargets\n", 1, "names the column target twice"),

@@ -107,6 +107,7 @@ def test_a_later_pair_of_the_same_source_answers(tmp_path: Path) -> None:
     memory.add("a", "x")
     memory.add("a", "y")
     assert (found := memory.recall(" a ").pair) and found.target == "y"
+    assert memory.add("a", "y")[0].id == 2  # stored already
     memory.undo(2)
     assert (found := memory.recall("a").pair) and found.target == "x"
 

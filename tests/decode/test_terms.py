@@ -260,3 +260,10 @@ def test_pieces_of_a_longer_word_are_no_term():
     whole = TermIndex([Term("Haus", ("house",))])
     assert [one.span for one in whole.find(["das", "Haus", "steht"]).occurrences] == [(1, 2)]
     assert whole.before(index).find(["▁Haus", "tür"]).occurrences == ()
+
+
+def test_the_first_of_equal_sources_counts_whatever_its_match():
+    ours, theirs = Term("casa", ("A",), match="nocase"), Term("casa", ("B",))
+    for terms, form in (([ours, theirs], "A"), ([theirs, ours], "B")):
+        assert TermIndex(terms).find(["casa"]).occurrences[0].forms == (form,)
+    assert TermIndex([ours]).before(TermIndex([theirs])).find(["casa"]).occurrences[0].forms == ("A",)

@@ -11,6 +11,7 @@ from mutations import mutate_text
 from lscfg.errors import InputError
 from lscfg.prepare import tongues
 from lscfg.prepare.guess import UNKNOWN, Given, guess
+from lscfg.prepare.languages import named_languages
 
 OPTIONS = {"--format", "--encoding", "--header", "--no-header", "--columns", "--languages", ""}
 
@@ -131,3 +132,16 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, make):
             assert guess(files, Given()).pairs > 0
         except InputError as error:
             assert "\n" not in str(error)  # noqa: PT017
+
+
+@pytest.mark.parametrize(
+    ("heads", "languages"),
+    [
+        (("es", "shp"), ("es", "shp")),
+        (("SHP", "Spanish"), ("shp", "es")),
+        (("es", "foo bar"), ("es", "")),
+        (("abc", "xyz"), ("", "")),
+    ],
+)
+def test_codes_of_small_languages_count_next_to_a_known_one(heads, languages):
+    assert named_languages(heads) == languages

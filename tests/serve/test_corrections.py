@@ -60,6 +60,8 @@ def test_the_next_request_obeys_and_undo_gives_the_old_answer(raw: Path, tmp_pat
         ({"source": "a"}, 400, "target must be a text"),
         ({"source": "a", "target": 3}, 400, "target must be a text"),
         ({"source": " ", "target": "x"}, 400, "the source is empty"),
+        ({"source": "La casa. La flor.", "target": "x"}, 400, "source: 2 sentences; store each of them"),
+        ({"source": "La casa\nLa flor", "target": "x"}, 400, "source: 2 sentences; store each of them"),
         ({"source": "a", "target": ""}, 400, "the target is empty"),
         ({"source": "a", "target": "x", "targets": "y"}, 400, "no key 'targets' (did you mean target?)"),
         ({"source": "a " * 200, "target": "x"}, 413, "source: has 200 words"),

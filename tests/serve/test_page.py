@@ -285,13 +285,27 @@ def test_the_glossary_is_kept_and_used(tab, address, tmp_path):
     tab.click("#terms button[aria-label='Remove roja']")
     assert rows_of_glossary(tab) == [["casa", "cottage", "always"]]
     (tmp_path / "more.tsv").write_text("source\ttarget\tmode\n# a remark\nFlor\tFlora\tsoft\nRoma\n")
-    (tmp_path / "bad.tsv").write_text("flor\tflora\tfirm\n")
+    (tmp_path / "bad.tsv").write_text("source\ttarget\tmode\nflor\tflora\tfirm\n")
     give(tab, "#term-import", tmp_path / "more.tsv")
     tab.wait("document.querySelector('#term-count').textContent === '3'")
     assert rows_of_glossary(tab)[1:] == [["Flor", "Flora", "prefer"], ["Roma", "", "leave as it is"]]
     give(tab, "#term-import", tmp_path / "bad.tsv")
-    tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:1: the mode must be hard, soft or keep'")
-    (tmp_path / "large.tsv").write_text("".join(f"a{k}\tb\n" for k in range(998)))
+    tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:2: the mode must be hard, soft or keep'")
+    for name, data, reason in (
+        ("utf16", "source\ttarget\n".encode("utf-16-le"), ": is not UTF-8 text; save it as UTF-8"),
+        ("empty", b"", ": contains no rows"),
+        ("commas", b"source,target,mode\ncasa,house,hard\n", ":1: the first row must name the columns, with tabs"),
+        ("other", b"source\ttarget\tmatch\n", ":1: no column match here; columns are source, target, mode"),
+        ("wide", b"source\ttarget\na\tb\tsoft\n", ":2: more columns than the first row names; remove a tab"),
+    ):
+        (tmp_path / f"{name}.tsv").write_bytes(data)
+        give(tab, "#term-import", tmp_path / f"{name}.tsv")
+        tab.wait(f"document.querySelector('#fault').textContent.startsWith({json.dumps(f'{name}.tsv{reason}')})")
+    (tmp_path / "order.tsv").write_text("Mode\tTarget\tSource\nsoft\tFLORA\tFlor\n")
+    give(tab, "#term-import", tmp_path / "order.tsv")
+    tab.wait("document.querySelector('#fault').textContent === ''")
+    assert rows_of_glossary(tab)[1] == ["Flor", "FLORA", "prefer"]
+    (tmp_path / "large.tsv").write_text("source\ttarget\n" + "".join(f"a{k}\tb\n" for k in range(998)))
     give(tab, "#term-import", tmp_path / "large.tsv")
     tab.wait("document.querySelector('#fault').textContent.startsWith('The glossary would contain 1001 entries')")
     assert tab["document.querySelector('#term-count').textContent"] == "3"
@@ -353,12 +367,13 @@ def give(tab, selector, *paths):
 
 def test_corrections_come_from_a_table(tab, tmp_path):
     (tmp_path / "good.tsv").write_text("source\ttarget\nla casa\tthe home\nuna\\nflor\ta\n")
-    (tmp_path / "bad.tsv").write_text("la casa\n")
+    (tmp_path / "bad.tsv").write_text("la casa\tthe house\n")
     give(tab, "#import", tmp_path / "good.tsv")
     tab.wait("document.querySelector('#count').textContent === '2'")
     enter(tab, "la casa", "the home")
     give(tab, "#import", tmp_path / "bad.tsv")
-    tab.wait("document.querySelector('#fault').textContent === 'bad.tsv:1: expected two columns, source and target'")
+    reason = "bad.tsv:1: the first row must name the columns, with tabs between: source, target"
+    tab.wait(f"document.querySelector('#fault').textContent === {json.dumps(reason)}")
 
 
 def test_a_file_is_translated_with_progress(tab, tmp_path):

@@ -118,6 +118,8 @@ def _comparison(args: argparse.Namespace, sentence: str) -> str:
     if args.compare or args.format not in COMPARISONS or not args.model.endswith(".ini"):
         raise InputError(f"--why-not takes one cdec.ini, without --compare, and --format {' or '.join(COMPARISONS)}")
     wanted = _prepared([args.model], args.why_not, 1)
+    if not wanted.split():
+        raise InputError("--why-not needs the translation that you expected")
     check_plain([wanted], "WHY-NOT")
     check_sentences([wanted], "WHY-NOT")
     system = open_system(args.model, args.weights)

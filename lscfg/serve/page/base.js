@@ -59,11 +59,23 @@ export function saveTable(rows, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
-// The rows of a file with their line numbers, without a header, comments and empty lines.
-export async function readTable(file) {
-  const lines = (await file.text()).replace(/^\ufeff/, "").split(/\r?\n/);
-  return lines.map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => unescaped(one).trim()), text: line.trim() }))
-    .filter(({ line, text, cells }) => text && !text.startsWith("#") && !(line === 1 && cells[0] === "source" && cells[1] === "target"));
+// The rows of a file with their line numbers, without comments and empty lines. The first row names the columns, whose cells
+// are returned in the order of `columns`. Shows a fault and returns null for a file that is no such table.
+export async function readTable(file, columns) {
+  const text = (await file.text()).replace(/^\ufeff/, "");
+  const wrong = (reason) => { fault(`${file.name}${reason}`); return null; };
+  if (/[\0\ufffd]/.test(text)) return wrong(": is not UTF-8 text; save it as UTF-8");
+  const rows = text.split(/\r?\n/).map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => unescaped(one).trim()), text: line.trim() }))
+    .filter((row) => row.text && !row.text.startsWith("#"));
+  if (!rows.length) return wrong(": contains no rows");
+  const head = rows[0].cells.map((one) => one.toLowerCase()), names = columns.join(", ");
+  if (!head.includes("source")) return wrong(`:${rows[0].line}: the first row must name the columns, with tabs between: ${names}`);
+  const other = head.find((one) => one && !columns.includes(one));
+  if (other) return wrong(`:${rows[0].line}: no column ${other} here; columns are ${names}`);
+  const order = columns.map((one) => head.indexOf(one));
+  const wide = rows.find(({ cells }) => cells.slice(head.length).some(Boolean));
+  if (wide) return wrong(`:${wide.line}: more columns than the first row names; remove a tab`);
+  return rows.slice(1).map(({ line, cells }) => ({ line, cells: order.map((k) => cells[k] ?? "") }));
 }
 
 // ---- places in text: the service counts characters, this language counts UTF-16 units ----

@@ -101,12 +101,14 @@ function add(event) {
 
 async function load(file) {
   const map = entries();
-  for (const { line, cells } of await readTable(file)) {
-    const [source, target = ""] = cells, mode = cells[2] || (target ? "hard" : "keep");
-    const reason = cells.length > 4 ? "expected the columns source, target and mode" : mode in MODES ? problem(source, target, mode) : "the mode must be hard, soft or keep";
+  const rows = await readTable(file, ["source", "target", "mode"]);
+  for (const { line, cells } of rows ?? []) {
+    const [source, target] = cells, mode = cells[2] || (target ? "hard" : "keep");
+    const reason = mode in MODES ? problem(source, target, mode) : "the mode must be hard, soft or keep";
     if (reason) { fault(`${file.name}:${line}: ${reason}`); return; }
     map.set(source, { target: mode === "keep" ? "" : target, mode });
   }
+  if (!rows) return;
   fault("");
   if (remember(map)) status(`The glossary contains ${map.size} entries.`);
 }

@@ -185,10 +185,12 @@ function cell(text, language) {
 
 async function importCorrections(file) {
   const map = memory();
-  for (const { line, cells } of await readTable(file)) {
-    if (cells.length !== 2 || !cells[0] || !cells[1]) { fault(`${file.name}:${line}: expected two columns, source and target`); return; }
+  const rows = await readTable(file, ["source", "target"]);
+  for (const { line, cells } of rows ?? []) {
+    if (!cells[0] || !cells[1]) { fault(`${file.name}:${line}: source or target is empty`); return; }
     map.set(cells[0], cells[1]);
   }
+  if (!rows) return;
   fault("");
   remember(map);
   status(`${map.size} corrections are kept.`);
