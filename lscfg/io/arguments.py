@@ -147,8 +147,13 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
     Paths among the settings count as inputs.
 
     Raises:
-        InputError: an output is also an input, is given twice, or cannot be written.
+        InputError: a name is empty, or an output is also an input, is given twice, or cannot be written.
     """
+    for name, argument in vars(args).items():
+        if any(isinstance(value, (InputFile, OutputFile, OutputFolder)) and not value for value in _each(argument)):
+            raise InputError(
+                f"{name.replace('_', '-')}: the name of a file is empty; is a variable of the shell unset?"
+            )
     values = [value for argument in vars(args).values() for value in _each(argument)]
     read = [path for value in values if isinstance(value, InputFile) for path in value.files()]
     read += [str(value) for value in values if isinstance(value, Path)]

@@ -2,12 +2,13 @@
 
 import argparse
 import os
+import shlex
 import threading
 from pathlib import Path
 
 import pytest
 
-from lscfg.cli import build_parser
+from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile
@@ -150,3 +151,25 @@ def test_an_error_names_the_pipe(tmp_path):
         raise InputError("is bad", args.one, 1)
     writer.join()
     assert str(caught.value) == f"{tmp_path / 'a'}:1: is bad"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "inspect model ''",
+        "serve ''",
+        "pack -c '' -o x",
+        "decode x -c '' -w y",
+        "decode x -c y -w z --corrections ''",
+        "run x -o ''",
+        "grammar minimal x -o ''",
+        "estimate mle x -o ''",
+        "init '' -s a -t b",
+    ],
+)
+def test_empty_names_are_refused_before_any_work(line, capsys, tmp_path, monkeypatch):
+    """As of a variable that is unset: an empty name must not mean the working directory."""
+    monkeypatch.chdir(tmp_path)
+    assert main(shlex.split(line)) == 1
+    assert "the name of a file is empty; is a variable of the shell unset?" in capsys.readouterr().err
+    assert not [*tmp_path.iterdir()]
