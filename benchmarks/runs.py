@@ -69,6 +69,13 @@ def shown(cell: Cell) -> str:
     return "–" if cell is None else str(cell)
 
 
+def without_folders(value: Any) -> Any:
+    """An argument without the folders of this machine: the last three parts of an absolute path."""
+    if isinstance(value, list):
+        return [without_folders(one) for one in value]
+    return "/".join(Path(value).parts[-3:]) if isinstance(value, str) and Path(value).is_absolute() else value
+
+
 class Run:
     """One run of a benchmark: prints its tables as Markdown and writes them at the end.
 
@@ -87,7 +94,9 @@ class Run:
             "lscfg": __version__,
             "revision": revision(),
             "machine": machine(),
-            "arguments": json.loads(json.dumps(given, default=str)),
+            "arguments": {
+                key: without_folders(value) for key, value in json.loads(json.dumps(given, default=str)).items()
+            },
             "tables": {},
         }
         self._columns: Sequence[str] = ()

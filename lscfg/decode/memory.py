@@ -14,6 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, NamedTuple, NotRequired, TypedDict
 
+from lscfg.corpus.edits import word_edits
 from lscfg.corpus.open_aligner import OpenAligner
 from lscfg.errors import InputError, quote
 from lscfg.io.json_files import check_shape
@@ -314,7 +315,7 @@ class Memory:
             longer = max(len(words), len(other))
             if min(len(words), len(other)) < SIMILAR * longer:
                 continue
-            similarity = 1 - edits(words, other) / longer
+            similarity = 1 - word_edits(words, other) / longer
             if SIMILAR <= similarity < 1:
                 found.append(SimilarPair(pair, similarity))
         return tuple(sorted(found, key=lambda one: (-one.similarity, -one.pair.id))[:MOST_SIMILAR])
@@ -391,16 +392,6 @@ def phrase_spans(
                 if begin == 0 or begin - 1 in linked:
                     break
                 begin -= 1
-
-
-def edits(words: Sequence[str], other: Sequence[str]) -> int:
-    """The edit distance of words (Levenshtein)."""
-    row = list(range(len(other) + 1))
-    for i, word in enumerate(words, 1):
-        last, row[0] = row[0], i
-        for j, one in enumerate(other, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (word != one))
-    return row[-1]
 
 
 def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair | None:

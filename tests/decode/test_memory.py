@@ -17,8 +17,9 @@ import pytest
 from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
 from lscfg.api.decoder import Decoder
+from lscfg.corpus.edits import word_edits
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.memory import HALVED_BY, MOST_TARGETS, Memory, SimilarPair, edits, open_memory, phrase_spans
+from lscfg.decode.memory import HALVED_BY, MOST_TARGETS, Memory, SimilarPair, open_memory, phrase_spans
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
@@ -56,7 +57,7 @@ def test_edits_by_recursion() -> None:
     rng = random.Random(1)
     for _ in range(60):
         a, b = ("".join(rng.choices("xyz", k=rng.randint(0, 5))) for _ in range(2))
-        assert edits(a, b) == slow(a, b)
+        assert word_edits(a, b) == slow(a, b)
 
 
 def state(memory: Memory, texts: list[str]) -> Any:
@@ -121,7 +122,7 @@ def test_similar_sentences_by_comparison_with_all(tmp_path: Path) -> None:
         found = []
         for pair in memory.pairs:
             other = pair.source.split(" ")
-            similarity = 1 - edits(words, other) / max(len(words), len(other))
+            similarity = 1 - word_edits(words, other) / max(len(words), len(other))
             if 0.7 <= similarity < 1:
                 found.append(SimilarPair(pair, similarity))
         found.sort(key=lambda one: (-one.similarity, -one.pair.id))

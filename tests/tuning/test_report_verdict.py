@@ -10,8 +10,9 @@ from little_report import little_content, little_manifest
 from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.lib_ter import BeamEditDistance
 
+from lscfg.corpus.edits import word_edits
 from lscfg.tuning.report.page import render
-from lscfg.tuning.report.verdict import Comparison, Figures, needed_sentences, sentences, verdict, word_edits
+from lscfg.tuning.report.verdict import Comparison, Figures, needed_sentences, sentences, verdict
 
 GOOD = Figures("LATENT", 31.4, 2.9, 300, 200_000, 1, 0.1, 0.2, 0.3, 0.5, 1.0, 1.0)
 """A result without a fault, of a single system."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lscfg.corpus.edits import word_edits
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.report.content import SIGNIFICANT, Content
@@ -305,13 +306,3 @@ def _closest(line: str, references: Sequence[str]) -> tuple[int, int]:
     """Words to change toward the closest reference, and the length of that reference."""
     words = line.split()
     return min((word_edits(words, reference.split()), len(reference.split())) for reference in references)
-
-
-def word_edits(output: Sequence[str], reference: Sequence[str]) -> int:
-    """The least number of words to insert, delete or replace (Levenshtein)."""
-    row = list(range(len(reference) + 1))
-    for i, word in enumerate(output, 1):
-        last, row[0] = row[0], i
-        for j, other in enumerate(reference, 1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (word != other))
-    return row[-1]
