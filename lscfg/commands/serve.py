@@ -130,7 +130,7 @@ def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callab
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):
             log.warning(f"{place}: requests must be prepared text; a bundle of lscfg pack takes raw text")
-        asyncio.run(Server(application, listening, started).run_until_told())
+        asyncio.run(Server(application, listening, started).run_until_signal())
 
 
 def _with_help(system: TranslationSystem, glossary: str | None, memory: str | None) -> TranslationSystem:

@@ -185,7 +185,7 @@ class SentenceGrammars:
         if extra >= 0:
             text = words[word]
             source, target = (("[%s,1]", "[1]"), ("[%s,1] [%s,2]", "[1] [2]"), (text.replace("%", "%%"), text))[extra]
-            return source, self._behind(rule, target)
+            return source, self._after(rule, target)
         known = self._templates.get(rule)
         if known is None:
             word_of, k, src = grammar.vocab.word, 0, []
@@ -193,7 +193,7 @@ class SentenceGrammars:
                 k += symbol < 0
                 src.append(word_of(symbol).replace("%", "%%") if symbol >= 0 else f"[%s,{k}]")
             tgt = [word_of(symbol) if symbol >= 0 else f"[{-symbol}]" for symbol in grammar.tgt(rule)]
-            known = self._templates[rule] = " ".join(src), self._behind(rule, " ".join(tgt))
+            known = self._templates[rule] = " ".join(src), self._after(rule, " ".join(tgt))
         return known
 
     def _target(self, rule: int, words: list[str]) -> bytes:
@@ -211,7 +211,7 @@ class SentenceGrammars:
         shown = " ".join(filter(None, features))
         return f" ||| {target} ||| {shown}{' ' if shown else ''}".encode()
 
-    def _behind(self, rule: int, target: str) -> bytes:
+    def _after(self, rule: int, target: str) -> bytes:
         features = self._rule_features[rule]
         return f" ||| {target} ||| {features}{' ' if features else ''}".encode()
 

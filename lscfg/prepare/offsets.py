@@ -13,7 +13,7 @@ from lscfg.prepare.spacing import MARKS
 # characters of the words are matched with those of the text from left to right; where they differ, the nearest place
 # counts from which both go on in the same way.
 
-ALIKE = 3
+MATCHED = 3
 """Equal characters in a row after which a difference is over."""
 
 ONE_SIDE, BOTH_SIDES = 40, 6
@@ -91,5 +91,5 @@ _SKIPS = sorted(
 
 def _goes_on(first: Sequence[str], i: int, second: Sequence[str], j: int) -> bool:
     """True if both sequences go on in the same way, or end together."""
-    ours, theirs = first[i : i + ALIKE], second[j : j + ALIKE]
+    ours, theirs = first[i : i + MATCHED], second[j : j + MATCHED]
     return ours == theirs

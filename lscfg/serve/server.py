@@ -85,7 +85,7 @@ class Server(uvicorn.Server):
         config.timeout_graceful_shutdown = ceil(3 * seconds)
         super().__init__(config)
 
-    async def run_until_told(self) -> None:
+    async def run_until_signal(self) -> None:
         """Serves until SIGTERM, SIGINT or SIGHUP; then answers the requests under way, and returns.
 
         A second signal ends the service at once.
@@ -109,7 +109,7 @@ class Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leaves signals to ``run_until_told``: uvicorn would raise them again at the end."""
+        """Leaves signals to ``run_until_signal``: uvicorn would raise them again at the end."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:

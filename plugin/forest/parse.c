@@ -466,7 +466,7 @@ int lscfg_parse_lattice(const lscfg_grammar *g, const lscfg_arc *arcs, int32_t n
   if (n_states < 2 || !n_arcs) return LSCFG_NO_PARSE;
   if (is_too_many(options, count_cells(n_states - 1))) return LSCFG_TOO_LARGE;
   size_t states = (size_t)n_states, n = (size_t)n_arcs;
-  int32_t *words = malloc((4 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;
+  int32_t *words = malloc((3 * n + 2 * states + 3) * sizeof *words), *number = words + n, *room = number + n;
   lscfg_arc *sorted = malloc(n * sizeof *sorted);
   int32_t *distances = malloc(states * states * sizeof *distances);
   parser p = {.grammar = g, .options = options, .n = n_states - 1, .arcs = sorted, .distance = distances};

@@ -141,7 +141,7 @@ def run(args: argparse.Namespace) -> None:
     if heat_maps is not None:
         info(f"wrote {heat_maps.finish(os.path.basename(args.model))}")
     if with_json:
-        info(size.told(args.output))
+        info(size.summary(args.output))
     if grammars is not None:
         grammars.finish()
     analyser.latent.report()
@@ -200,7 +200,7 @@ class _Size:
             self._warned = True
             warning(f"about {expected / 1e9:.1f} GB of JSON; --top 10 or --min-marginal 1e-4 writes only what matters")
 
-    def told(self, path: str | None) -> str:
+    def summary(self, path: str | None) -> str:
         """One line of log."""
         mean = self._bytes / max(1, self._sentences)
         line = f"{self._sentences} sentences, {self._bytes / 1e6:.1f} MB of JSON, {mean / 1e3:.0f} kB per sentence"

@@ -22,7 +22,7 @@ ORIGINS = ("neighbours", "decoder", "characters", "map", "stems", "parallel", "s
 """Origins of candidates; the k-th is bit k of an origin."""
 
 ORDERS = ("ranks", "lex")
-ALIKE = 20
+NEAREST = 20
 """Number of labelled phrases of the most similar spelling whose labels become candidates."""
 
 RANK = 5
@@ -64,7 +64,7 @@ def from_spelling(phrases: Sequence[str], labels: sparse.csr_matrix) -> sparse.c
     for begin in range(0, len(open_rows), 512):
         block = open_rows[begin : begin + 512]
         alike = (vectors[block] @ vectors[known].T).toarray()
-        best = _largest(alike, ALIKE)
+        best = _largest(alike, NEAREST)
         rows.append(np.repeat(block, best.shape[1]))
         columns.append(known[best.ravel()])
         values.append(np.take_along_axis(alike, best, 1).ravel() ** 3)

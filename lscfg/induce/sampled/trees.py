@@ -31,8 +31,8 @@ def sampled_trees(found: SampledCorpus) -> Derivations:
     rule, begin, end, tree = rule[order], begin[order], end[order], found.tree[order]
     parent = _parents(tree, end)
     slot = _slots(parent)
-    behind = _behind(tree, begin, end)
-    target = _targets(rules, rule, parent, slot, behind)
+    after = _ends_of_subtrees(tree, begin, end)
+    target = _targets(rules, rule, parent, slot, after)
     trees = np.searchsorted(tree, np.arange(total + 1))
     empty = int((np.diff(trees) == 0).sum())
     return Derivations(
@@ -74,7 +74,7 @@ def _slots(parent: np.ndarray) -> np.ndarray:
     return np.where(parent < 0, 0, slot)
 
 
-def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
+def _ends_of_subtrees(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
     """int64 [nodes], the first node after the tree below each node."""
     width = int(end.max()) + 1
     result: np.ndarray = np.searchsorted(tree * width + begin, tree * width + end)
@@ -82,12 +82,12 @@ def _behind(tree: np.ndarray, begin: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 def _targets(
-    rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, behind: np.ndarray
+    rules: RuleTable, rule: np.ndarray, parent: np.ndarray, slot: np.ndarray, after: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Begins and ends of target spans, int64 [nodes] each."""
     words = np.diff(rules.offsets) - rules.src_length - rules.arity
     before = np.concatenate([[0], np.cumsum(words[rule])])
-    length = before[behind] - before[:-1]
+    length = before[after] - before[:-1]
     # position of each child among the symbols of its parent's target side, which orders words and children
     symbol_rule = np.repeat(np.arange(len(rules)), np.diff(rules.offsets))
     place = np.arange(len(rules.symbols)) - (rules.offsets[:-1] + rules.src_length)[symbol_rule]
