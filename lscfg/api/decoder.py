@@ -17,6 +17,7 @@ from lscfg.api.arguments import (
     reopened,
 )
 from lscfg.bundle.system import open_glossary
+from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -64,7 +65,7 @@ class Decoder(Closing):
         self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
-        self._memory = None
+        self._memory, self._typed = None, TypedCorrections(self.config)
         if self.corrections is not None:
             self._memory = open_memory(self.corrections, self._decoder.rule_links.of_words)
         if given is None:
@@ -103,7 +104,7 @@ class Decoder(Closing):
         answers = self._decoder.translate(
             sentences, self.weights, 1 if k is None else k, terms=self._terms, memory=self._memory
         )
-        found = [one.hypotheses for one in answers]
+        found = [self._typed.hypotheses(one) for one in answers]
         return [best[0].text for best in found] if k is None else found
 
     def correct(self, source: str, target: str) -> int:

@@ -11,12 +11,14 @@ from pathlib import Path
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
 from lscfg.bundle.system import open_glossary
+from lscfg.bundle.typed import TypedCorrections
 from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
 from lscfg.decode.glossary import GlossaryReport
 from lscfg.decode.memory import Memory
+from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights
@@ -97,11 +99,13 @@ def run(args: argparse.Namespace) -> None:
                 details.write(derivations_json(number, sentence) + "\n")
             if report is not None:
                 report.add(sentence, number)
-            found = sentence.hypotheses
+            conflicts.add(sentence, number)
+            found = typed.hypotheses(sentence)
             yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
 
     report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
     memory = None if args.corrections is None else Memory(args.corrections)
+    conflicts, typed = ConflictReport(), TypedCorrections(args.config)
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with (
         on_cluster(args.cluster),
@@ -125,3 +129,4 @@ def run(args: argparse.Namespace) -> None:
         put_lines(args.output, lines)
     if report is not None:
         report.finish()
+    conflicts.finish()

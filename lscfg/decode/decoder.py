@@ -302,8 +302,6 @@ def _requests(
         if memory is not None:
             memory.refresh()
             recalled = memory.recall(text)
-            if choices:  # a person wants another translation
-                recalled = recalled._replace(pair=None)
         terms = index.find([word for word in text.split(" ") if word], choices)
         yield text, request._replace(terms=terms, recalled=recalled)
 

@@ -91,6 +91,8 @@ class Translated:
     """Everything that the memory contains for the sentence."""
     answered: StoredPair | None = None
     """The pair of the memory whose target is the translation; None: the decoder's."""
+    taught: tuple[int, ...] = ()
+    """Positions of the source words that terms and corrections translate, though the grammar may not contain them."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:

@@ -45,6 +45,9 @@ CANDIDATES, COMPARED = 1000, 50
 Links = Sequence[tuple[int, int]]
 """Pairs of a source and a target position."""
 
+Aligner = Callable[[Sequence[str], Sequence[str]], Links]
+"""Links the words of two sentences."""
+
 
 class StoredPair(NamedTuple):
     """A corrected pair."""
@@ -115,9 +118,7 @@ class Memory:
         InputError: the folder cannot be used, or a line of the journal is damaged.
     """
 
-    def __init__(
-        self, folder: str | os.PathLike[str], align: Callable[[Sequence[str], Sequence[str]], Links] | None = None
-    ):
+    def __init__(self, folder: str | os.PathLike[str], align: Aligner | None = None):
         self.path, self._align = Path(folder) / JOURNAL, align
         if align is None and not self.path.is_file():
             raise InputError(f"contains no {JOURNAL}; name a folder of lscfg serve --corrections", folder)
@@ -321,11 +322,34 @@ class Memory:
         return tuple(sorted(found, key=lambda one: (-one.similarity, -one.pair.id))[:MOST_SIMILAR])
 
 
+class LastingMemory(Memory):
+    """A memory that keeps what it has read when its journal becomes unreadable or damaged after the opening.
+
+    Attributes:
+        fault: the reason why newer corrections are not used; empty if they are.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], align: Aligner):
+        self.fault, self._opened = "", False
+        super().__init__(folder, align)
+        self._opened = True
+
+    def refresh(self) -> None:
+        """Reads what other processes have added, or notes why that is impossible."""
+        try:
+            super().refresh()
+            self.fault = ""
+        except InputError as error:
+            if not self._opened:
+                raise
+            self.fault = str(error)
+
+
 ALIGNER = "aligner"
 """Name of a saved aligner in the folder of a memory."""
 
 
-def open_memory(folder: str | os.PathLike[str], lexical: Callable[[Sequence[str], Sequence[str]], Links]) -> Memory:
+def open_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Memory:
     """The memory in a folder, which aligns by the saved aligner ``aligner`` in the folder, if there is one.
 
     Args:
@@ -334,8 +358,17 @@ def open_memory(folder: str | os.PathLike[str], lexical: Callable[[Sequence[str]
     Raises:
         InputError: see ``Memory``.
     """
+    return Memory(folder, _aligner(folder, lexical))
+
+
+def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> LastingMemory:
+    """The memory in a folder for a service; see ``open_memory``."""
+    return LastingMemory(folder, _aligner(folder, lexical))
+
+
+def _aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:
     saved = Path(folder) / ALIGNER
-    return Memory(folder, OpenAligner(saved) if saved.is_file() else lexical)
+    return OpenAligner(saved) if saved.is_file() else lexical
 
 
 def _fault(pair: StoredPair) -> str:

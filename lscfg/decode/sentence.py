@@ -19,6 +19,7 @@ from lscfg.decode.links import COSTS, RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
 from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
 from lscfg.decode.rows import SparseRows
+from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
     FoundTerms,
@@ -76,6 +77,8 @@ class Translations:
     """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
     terms: tuple[UsedTerm, ...] = ()
     """Hard terms in the best translation."""
+    taught: tuple[int, ...] = ()
+    """Positions of the source words that terms and corrections translate."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ class Sentence:
     corrections: np.ndarray | None = None  # [n_apps] the feature Correction
     occurrences: tuple[Occurrence, ...] = ()
     passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
+    taught: tuple[int, ...] = ()  # positions of the words that terms and corrections translate
 
     @property
     def size(self) -> int:
@@ -131,7 +135,9 @@ class Request(NamedTuple):
 
     @property
     def answer(self) -> StoredPair | None:
-        """The stored pair that answers the sentence."""
+        """The stored pair that answers the sentence; none where a person has chosen another translation."""
+        if -1 in self.terms.numbers:
+            return None
         return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
 
 
@@ -155,6 +161,7 @@ class Answer(NamedTuple):
             request.terms,
             request.recalled,
             request.answer,
+            found.taught,
         )
 
 
@@ -312,7 +319,8 @@ class SentenceDecoder:
                 words = zip(passed.words, passed.links, strict=True)
                 shown = tuple(WordDetails(word, links, 0.0, ()) for word, links in words)
             texts, scores = [sentence.text], np.zeros(1)
-            return Translations(texts, scores, nothing, (), sentence.unparsed, shown, passed.used), None
+            unparsed, taught = sentence.unparsed, sentence.taught
+            return Translations(texts, scores, nothing, (), unparsed, shown, passed.used, taught), None
         scores = self.scores(sentence, rule_scores, weights)
         if sentence.bonus is not None:
             scores += request.soft_weight * sentence.bonus
@@ -334,9 +342,8 @@ class SentenceDecoder:
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
         features = self._features(sentence, forest, found)
-        return Translations(
-            texts, np.array(found.score), features, derivations, "", shown, _terms(self, sentence, found, texts)
-        ), kept
+        used, taught = _terms(self, sentence, found, texts), sentence.taught
+        return Translations(texts, np.array(found.score), features, derivations, "", shown, used, taught), kept
 
     def _describe(
         self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
@@ -433,11 +440,15 @@ def constrained(
         if whole is not None and part is not None:
             sentence = _with_terms(decoder, index, text, layer, whole, part, kept, terms)
             found = np.array([values.get(rule, 0.0) for rule in whole.app_rule[kept].tolist()])
-            return replace(sentence, corrections=found if rules else None)
+            taught = taught_positions(part, len(decoder.grammar) + EXTRA_RULES)
+            return replace(sentence, corrections=found if rules else None, taught=taught)
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
     words, rows = " ".join(passed.words), np.empty(0, np.int32)
-    return Sentence(words, None, decoder.grammar, rows, empty, None, why, occurrences=terms, passed=passed)
+    taught = tuple(sorted(k for one in terms if one.hard for k in range(*one.span)))
+    return Sentence(
+        words, None, decoder.grammar, rows, empty, None, why, occurrences=terms, passed=passed, taught=taught
+    )
 
 
 def _remembered(pair: StoredPair, request: Request, features: int) -> Translations:
@@ -450,7 +461,8 @@ def _remembered(pair: StoredPair, request: Request, features: int) -> Translatio
         UsedTerm(one.span, (i, i + len(form)), " ".join(form)) for one, (i, form) in zip(terms, places, strict=False)
     )
     details = tuple(shown) if request.details else ()
-    return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used)
+    taught = tuple(range(len(pair.source.split(" "))))
+    return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used, taught)
 
 
 def _with_terms(

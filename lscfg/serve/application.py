@@ -147,6 +147,7 @@ class Application:
             "system": self.system.name,
             "sha256": self.system.sha256,
             "raw": self.system.preparation is not None,
+            "corrections": self._memory_state(),
             "lscfg": __version__,
             "workers": self._dispatcher.pool.workers,
             "at_work": self.at_work,
@@ -158,6 +159,11 @@ class Application:
             "clients_left": self.asgi.left,
             "responses": {str(status): statuses[status] for status in sorted(statuses)},
         }
+
+    def _memory_state(self) -> str:
+        if self.system.memory is None:
+            return "off"
+        return "damaged; see the log" if self._dispatcher.memory_fault else "on"
 
     async def _health(self, request: Request) -> Response:
         return JsonLine(self.state(), 503 if self.draining else 200)

@@ -268,11 +268,12 @@ _ANSWERS: dict[str, Any] = {
             },
             {
                 "type": "object",
-                "required": ["translatedText", "unknown"],
+                "required": ["translatedText", "unknown", "warnings"],
                 "properties": {
                     "translatedText": {"oneOf": [_TEXT, _LIST]},
                     "alternatives": {"type": "array"},
                     "unknown": {"type": "array"},
+                    "warnings": {"type": "array"},
                     "sentences": {"type": "array"},
                     "detectedLanguage": {"type": ["object", "array"]},
                 },

@@ -15,7 +15,7 @@ from starlette.types import Receive
 
 from lscfg import log
 from lscfg.bundle.system import TranslationSystem
-from lscfg.errors import KernelError, LscfgError, WorkerError
+from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
 from lscfg.markup.document import DocumentError
 from lscfg.serve.guard import while_connected
 from lscfg.serve.pool import WorkerPool
@@ -38,6 +38,8 @@ Result = TypeVar("Result")
 ADMISSION_SECONDS = 0.6
 """Seconds that a request waits for a place in a full queue."""
 
+UNUSABLE = "the service cannot use one of its files; its log names the file and the reason"
+
 Progress = Callable[[int], None]
 """Takes the number of sentences translated so far."""
 
@@ -59,6 +61,7 @@ class Dispatcher:
         at_work: number of requests under way or waiting.
         counts: sentences, words, unknown words and sentences without a parse so far.
         described: key of the system and the pickled system, for workers.
+        memory_fault: the reason why the latest corrections are not used; empty if they are.
 
     Raises:
         InputError: the system cannot be opened.
@@ -72,6 +75,7 @@ class Dispatcher:
         self.rules = translator.rules
         self.at_work = 0
         self.counts = Counter[str]()
+        self.memory_fault = ""
 
     async def translate(
         self, receive: Receive, sentences: Sequence[RequestSentence], progress: Progress | None = None
@@ -179,9 +183,16 @@ class Dispatcher:
         work = SentenceWork(*self.described, sentence.text, sentence.options)
         call = self.pool.call(translate_sentence, work, len(sentence.text.encode()))
         found: Answered = await self._guarded(sentence.name, call)
+        self._notice(found.fault)
         self.counts["words"] += found.words
         self.counts["unknown"] += found.unknown
         return found
+
+    def _notice(self, fault: str) -> None:
+        """Logs a fault of the memory once."""
+        if fault and fault != self.memory_fault:
+            log.warning(f"the latest corrections are not used: {fault}")
+        self.memory_fault = fault
 
     async def _guarded(self, where: str, call: Awaitable[Result]) -> Result:
         """The result of a worker; its errors become refusals."""
@@ -199,5 +210,10 @@ class Dispatcher:
         except OSError as error:
             log.warning(f"no worker can be started: {error}")
             raise RefusalError(503, "no worker can be started; try again later", {"retry-after": "1"}) from error
+        except InputError as error:
+            if error.path is None:
+                raise RefusalError(500, f"{where}: {error}") from error
+            log.warning(f"{where}: {error}")  # clients need not know where the files of the service are
+            raise RefusalError(500, f"{where}: {UNUSABLE}") from error
         except LscfgError as error:
             raise RefusalError(500, f"{where}: {error}") from error

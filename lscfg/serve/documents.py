@@ -128,6 +128,7 @@ class StoredFile:
     """Name for the client."""
     media_type: str
     data: bytes
+    warnings: tuple[str, ...] = ()
 
 
 class FileStore:

@@ -119,9 +119,13 @@ class ShownTranslation:
 
 
 def detail_objects(
-    found: Translated, shown: ShownTranslation, unknown: Container[str], sides: Sides | None
+    found: Translated, shown: ShownTranslation, unknown: Container[int], sides: Sides | None
 ) -> dict[str, Any]:
-    """The details of a translation as JSON; posteriors are those of the search, not calibrated."""
+    """The details of a translation as JSON; posteriors are those of the search, not calibrated.
+
+    Args:
+        unknown: positions of the unknown words of the sentence.
+    """
 
     def alternative(one: Alternative) -> dict[str, Any]:
         text = sides[1].join(one.text) if sides else one.text
@@ -136,7 +140,7 @@ def detail_objects(
             "text": word.text,
             "range": [*place],
             "links": [*word.links],
-            "unknown": any(shown.source_words[position] in unknown for position in word.links),
+            "unknown": any(position in unknown for position in word.links),
             "posterior": _rounded(word.posterior),
             "alternatives": [alternative(one) for one in word.alternatives],
         }

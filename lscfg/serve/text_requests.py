@@ -37,6 +37,9 @@ from lscfg.serve.translator import Answered, TranslationOptions
 CERTAIN = 0.5
 """Least share of known words of a text in a language of the system."""
 
+LISTED = 5
+"""Maximum number of warnings that the answer to a file contains."""
+
 Answers = list[Answered]
 
 
@@ -204,12 +207,13 @@ class TextRequests:
         form: Format,
         progress: Progress | None = None,
     ) -> StoredFile:
-        answers = by_text(read.texts, await self._dispatcher.translate(request.receive, sentences, progress))
+        translated = await self._dispatcher.translate(request.receive, sentences, progress)
+        answers = by_text(read.texts, translated)
         best = [_aligned(one) for one in answers]
         data = await self._dispatcher.compute(request.receive, name, fill_document, (read, best))
         stem, dot, ending = name.replace("\\", "/").rpartition("/")[2].rpartition(".")
         code = base_language(self._pair.target) if self._pair.target else "translated"
-        return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data)
+        return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data, _warnings(sentences, translated))
 
     async def _progress(
         self, request: Request, read: ReadDocument, sentences: Sequence[RequestSentence], name: str, form: Format
@@ -232,10 +236,8 @@ class TextRequests:
 
     def _address(self, request: Request, read: ReadDocument, made: StoredFile) -> dict[str, Any]:
         tags, address = read.document.inner_tags, request.url_for("download", name=self._files.add(made))
-        warnings = [f"{tags} tags inside sentences were placed by word alignment; check the tags"]
-        if not tags:
-            warnings.clear()
-        return {"translatedFileUrl": str(address), "name": made.name, "warnings": warnings}
+        checks = [f"{tags} tags inside sentences were placed by word alignment; check the tags"] if tags else []
+        return {"translatedFileUrl": str(address), "name": made.name, "warnings": [*checks, *made.warnings]}
 
     async def download(self, request: Request) -> Response:
         """A translated file."""
@@ -259,9 +261,18 @@ def _result(parts: Sequence[tuple[SplitText, Answers]], query: LibreQuery, trans
     if query.alternatives:
         found["alternatives"] = [*dict.fromkeys(translations[1:])]
     found["unknown"] = [*dict.fromkeys(unknown)]
+    found["warnings"] = [*dict.fromkeys(warning for one in answers for warning in one.answer["warnings"])]
     if query.details:
         found["sentences"] = [row for text, own in parts for row in _rows(text, own)]
     return found | {"known": round(100 * (1 - missing / words), 1) if words else 0.0}
+
+
+def _warnings(sentences: Sequence[RequestSentence], answers: Answers) -> tuple[str, ...]:
+    """The first warnings of the sentences of a file, and the number of the others."""
+    named = zip(sentences, answers, strict=True)
+    found = [f"{sentence.name}: {warning}" for sentence, one in named for warning in one.answer["warnings"]]
+    more = [f"{len(found) - LISTED} further warnings"] if len(found) > LISTED else []
+    return (*found[:LISTED], *more)
 
 
 def _best(answers: Answers) -> list[str]:

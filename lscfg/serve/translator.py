@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,8 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
-from lscfg.decode.memory import open_memory
+from lscfg.decode.memory import open_lasting_memory
+from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import ChosenSpan, Term, find_terms
 from lscfg.errors import InputError, LscfgError
 from lscfg.kernel import words_fault
@@ -63,7 +65,9 @@ class Answered(NamedTuple):
     words: int
     """Number of words of the sentence."""
     unknown: int
-    """Number of these words that no rule of the grammar contains."""
+    """Number of these words that no rule of the grammar, no term and no correction contains."""
+    fault: str = ""
+    """The reason why the latest corrections are not used; see ``LastingMemory``. Contains a path, so not for clients."""
 
 
 class Translator:
@@ -79,7 +83,9 @@ class Translator:
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._known = self._decoder.grammar.source_words()
         self._glossary = system.glossary
-        self._memory = None if system.memory is None else open_memory(system.memory, self._decoder.rule_links.of_words)
+        self._memory = None
+        if system.memory is not None:
+            self._memory = open_lasting_memory(system.memory, self._decoder.rule_links.of_words)
         self.rules = len(self._decoder.grammar)
 
     def warm(self) -> None:
@@ -118,27 +124,42 @@ class Translator:
         answer: dict[str, Any] = {"translation": shown.text, "score": best.score}
         if options.raw:
             answer |= {"source_words": words, "words": best.text}
-        unknown = [word for word in tokens if self._decoder.grammar.vocab.find(word) not in self._known]
-        warnings = [*_warnings(found), *given.warnings]
-        answer |= {"parsed": not found.unparsed, "unknown": [*dict.fromkeys(unknown)], "warnings": warnings}
+        unknown = self._unknown(tokens, found.taught)
+        warnings = [*_warnings(found), *given.warnings, *self._conflicts(found, options)]
+        listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
+        answer |= {"parsed": not found.unparsed, "unknown": listed, "warnings": warnings}
         if options.terms or options.choices or self._glossary:
             answer["terms"] = shown.terms
         if self._memory is not None:
             answer["memory"] = self._recalled(found, options)
         if options.kbest is not None:
-            listed = [
-                {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
-                for one in found.hypotheses
-            ]
-            if options.distinct:
-                first = {one["translation"]: one for one in reversed(listed)}
-                listed = sorted(first.values(), key=listed.index)[: options.kbest]
-            answer["kbest"] = listed
+            answer["kbest"] = self._listed(found, options)
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
         if options.details:
-            answer["details"] = detail_objects(found, shown, {*unknown}, sides)
-        return Answered(answer, len(tokens), len(unknown))
+            answer["details"] = detail_objects(found, shown, unknown, sides)
+        return Answered(answer, len(tokens), len(unknown), self._memory.fault if self._memory is not None else "")
+
+    def _unknown(self, tokens: list[str], taught: Iterable[int]) -> set[int]:
+        """Positions of the words that no rule contains."""
+        find = self._decoder.grammar.vocab.find
+        return {k for k, word in enumerate(tokens) if find(word) not in self._known}.difference(taught)
+
+    def _conflicts(self, found: Translated, options: TranslationOptions) -> list[str]:
+        if options.raw and self._sides is not None:
+            return conflicts(found, self._sides[0].join, self._sides[1].join)
+        return conflicts(found)
+
+    def _listed(self, found: Translated, options: TranslationOptions) -> list[dict[str, Any]]:
+        """The k-best list as JSON."""
+        listed = [
+            {"translation": self._restored(one.text, options), "score": one.score, "features": one.features}
+            for one in found.hypotheses
+        ]
+        if not options.distinct:
+            return listed
+        first = {one["translation"]: one for one in reversed(listed)}
+        return sorted(first.values(), key=listed.index)[: options.kbest]
 
     def _recalled(self, found: Translated, options: TranslationOptions) -> dict[str, Any]:
         """The pairs of the memory for a sentence, as JSON."""
@@ -172,6 +193,8 @@ class Translator:
         try:
             pair, rules = self._memory.add(words, target, typed)
         except InputError as error:
+            if error.path is not None:  # of the journal, not of the pair
+                raise
             raise BadSentenceError(str(error)) from None
         return {"id": pair.id, "rules": rules}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'l
 
 from asgi import Client
 
+from lscfg.api.decoder import Decoder
 from lscfg.decode.memory import JOURNAL
 from lscfg.decode.terms import Term
+from lscfg.errors import InputError
 from lscfg.serve.application import ROUTES
 from lscfg.serve.corrections import ROUTES as OWN_ROUTES
 
@@ -112,3 +115,122 @@ def test_the_command_refuses_a_bad_glossary_and_decode_reads_the_memory(system: 
     assert run.returncode == 0 and run.stdout == "that hut\n", run.stderr
     run = run_lscfg(*decode, tmp_path / "none")
     assert run.returncode == 1 and "contains no corrections.jsonl" in run.stderr
+
+
+# ---- words that are taught, and instructions that exclude each other ----
+
+
+def test_taught_words_are_not_unknown(raw: Path, tmp_path: Path) -> None:
+    client = Client(raw, memory=tmp_path)
+    term = {"source": "zapato", "target": "shoe"}
+    for more in ({"glossary": [term]}, {"keep": ["zapato"]}, {"choices": [{"span": [1, 2], "target": "shoe"}]}):
+        found = answer(client, "la zapato roja", details=True, **more)
+        assert found["unknown"] == [] and not any(word["unknown"] for word in found["details"]["words"]), more
+    libre = client.post("/translate", {"q": "la zapato roja", "source": "auto", "glossary": [term]}).json()
+    assert libre["unknown"] == [] and libre["detectedLanguage"]["confidence"] == 100
+    before = answer(client, "zapato zapato", details=True)
+    assert before["unknown"] == ["zapato"] and all(word["unknown"] for word in before["details"]["words"])
+    assert client.get("/health").json()["unknown"] == 2
+    number = client.post("/corrections", {"source": "la zapato", "target": "the shoe"}).json()["id"]
+    for text in ("la zapato", "una zapato roja"):  # the pair itself, and its rules
+        found = answer(client, text, details=True)
+        assert found["unknown"] == [] and not any(word["unknown"] for word in found["details"]["words"]), text
+    client("DELETE", f"/corrections/{number}")
+    assert answer(client, "una zapato")["unknown"] == ["zapato"]
+
+
+def test_conflicts_are_warnings_of_every_kind_of_answer(raw: Path, tmp_path: Path) -> None:
+    client = Client(raw, memory=tmp_path)
+    client.post("/corrections", {"source": "La casa roja", "target": "The crimson HUT"})
+    glossary = [{"source": "casa", "target": "house"}]
+    wanted = ["the term for 'casa' excluded the correction 1"]
+    assert answer(client, "La casa roja", glossary=glossary)["warnings"] == wanted
+    assert answer(client, "La casa roja")["warnings"] == []
+    found = client.post("/translate", {"q": ["una flor", "La casa roja"], "glossary": glossary}).json()
+    assert found["warnings"] == [[], wanted]
+    form = {"glossary": json.dumps(glossary)}
+    made = client("POST", "/translate_file", files={"file": ("a.txt", b"La casa roja\n" * 7)}, data=form).json()
+    assert made["warnings"] == [*(f"text {k} of the file: {wanted[0]}" for k in range(1, 6)), "2 further warnings"]
+
+
+# ---- a journal that is damaged while the service runs ----
+
+
+def test_a_journal_that_becomes_damaged_is_told_by_health_and_log(
+    raw: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    client, journal = Client(raw, memory=tmp_path), tmp_path / JOURNAL
+    pair = {"source": "La casa roja", "target": "The crimson HUT"}
+    assert client.post("/corrections", pair).status_code == 200
+    assert client.get("/health").json()["corrections"] == "on"
+    good = journal.read_bytes()
+    journal.write_bytes(good + b"no JSON\n")
+    for _ in range(2):
+        assert answer(client, "La casa roja")["translation"] == "The crimson HUT"  # what was read stays
+    assert (
+        client.get("/health").json()["corrections"] == "damaged; see the log" and client.get("/health").json()["ready"]
+    )
+    places = [record.getMessage() for record in caplog.records if f"{journal}:2: " in record.getMessage()]
+    assert len(places) == 1  # once, though every request meets it
+    for refused in (
+        client.post("/corrections", {"source": "una flor", "target": "x"}),
+        client("DELETE", "/corrections/1"),
+    ):
+        assert refused.status_code == 500 and "its log names the file" in refused.json()["error"]
+        assert str(tmp_path) not in refused.text and JOURNAL not in refused.text
+    journal.write_bytes(good)
+    assert answer(client, "La casa roja")["translation"] == "The crimson HUT"
+    assert client.get("/health").json()["corrections"] == "on"
+    journal.unlink()
+    assert answer(client, "La casa roja")["translation"] == "The crimson HUT"
+    assert client.get("/health").json()["corrections"] == "damaged; see the log"
+
+
+def test_a_damaged_journal_is_refused_at_the_start(raw: Path, tmp_path: Path) -> None:
+    (tmp_path / JOURNAL).write_text("no JSON\n")
+    run = run_lscfg("serve", raw, "--corrections", tmp_path, "--port", "0")
+    assert run.returncode == 1 and run.stderr.count("\n") == 1
+    assert f"{tmp_path / JOURNAL}:1: damaged" in run.stderr and "remove the line" in run.stderr
+
+
+def test_no_error_of_a_worker_tells_a_path(raw: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Whatever file fails, and whatever the request."""
+
+    class Failing:
+        workers, deaths = 1, 0
+
+        async def call(self, function: Any, block: Any, size: int) -> Any:
+            raise InputError("damaged", "/secret/place", 3)
+
+    client = Client(raw, Failing(), memory=raw.parent / "memory")
+    posts = {
+        "/translate": {"source": "la casa"},
+        "/detect": {"q": "la casa"},
+        "/corrections": {"source": "a", "target": "b"},
+    }
+    found = [client.post(path, content) for path, content in posts.items()]
+    found += [client.post("/translate", {"q": "la casa", "format": "html"}), client("DELETE", "/corrections/1")]
+    found += [client("POST", "/translate_file", files={"file": ("a.txt", b"la casa")})]
+    for one in found:
+        assert one.status_code == 500 and "secret" not in one.text and "its log names the file" in one.text
+    assert sum("/secret/place:3: damaged" in record.getMessage() for record in caplog.records) == len(found)
+
+
+def test_decode_keeps_the_typed_capitals(system: Path, tmp_path: Path) -> None:
+    """What ``lscfg decode`` gives is restored as the person typed it, by the command and in Python."""
+    prepared, memory = little_preparation(tmp_path), tmp_path / "memory"
+    folder = tmp_path / "copy" / "systems" / "LATENT"
+    shutil.copytree(system, folder)
+    shutil.copytree(prepared, tmp_path / "copy" / "prepare")
+    assert run_lscfg("pack", folder, "-o", tmp_path / "bundle").returncode == 0
+    client = Client(tmp_path / "bundle", memory=memory)
+    for typed in ("The crimson HUT", "the iPhone of ROME", "A plain house"):
+        client.post("/corrections", {"source": "La casa roja", "target": typed})
+        (tmp_path / "text").write_text("la casa roja\n")
+        decode = ("decode", "-c", folder / "cdec.ini", "-w", folder / "weights", tmp_path / "text")
+        run = run_lscfg(*decode, "--corrections", memory, "-o", tmp_path / "out")
+        assert run.returncode == 0, run.stderr
+        restored = run_lscfg("prepare", "restore", tmp_path / "copy" / "prepare", input=(tmp_path / "out").read_text())
+        assert restored.stdout == typed[0].upper() + typed[1:] + "\n"
+        with Decoder(folder / "cdec.ini", str(folder / "weights"), corrections=memory) as decoder:
+            assert decoder.translate(["la casa roja"]) == (tmp_path / "out").read_text().splitlines()

@@ -1,0 +1,112 @@
+"""Words of a sentence that its terms and corrections teach, and terms and corrections that exclude each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from lscfg import log
+from lscfg.decode.derivations import Translated
+from lscfg.decode.memory import StoredRule
+from lscfg.decode.terms import Occurrence
+from lscfg.errors import quote
+from lscfg.kernel import Forest
+
+LISTED = 5
+"""Maximum number of conflicts that a warning lists."""
+
+Shown = Callable[[str], str]
+"""Turns words into text for people."""
+
+
+def taught_positions(forest: Forest, first: int) -> tuple[int, ...]:
+    """Positions of the words that rules of a layer translate, ascending.
+
+    Args:
+        forest: of the sentence, without the derivations that its hard terms exclude.
+        first: number of the first rule of the layer.
+    """
+    found: set[int] = set()
+    for edge in np.unique(forest.app_edge[forest.app_rule >= first]).tolist():
+        begin, end = forest.node_span[forest.edge_head[edge]].tolist()
+        inner = [range(*forest.node_span[tail].tolist()) for tail in forest.tails(edge)]
+        found.update(k for k in range(begin, end) if not any(k in one for one in inner))
+    return tuple(sorted(found))
+
+
+def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> list[str]:
+    """Terms and corrections for a sentence that the translation does not obey, because others exclude them.
+
+    Args:
+        source, target: text of some words of each language.
+    """
+    words = found.sentence.split()
+
+    def named(span: tuple[int, int]) -> str:
+        return quote(source(" ".join(words[slice(*span)])))
+
+    chosen = {one.span for one, number in _numbered(found) if number < 0}
+    messages = []
+    for overlap in found.found.overlaps:
+        winner = f"the {'choice for' if overlap.winner in chosen else 'term'} {named(overlap.winner)}"
+        messages.append(f"the term {named(overlap.span)} does not count, because {winner} overlaps it")
+    pair = found.recalled.pair
+    blocking: list[str] = []
+    if pair is not None and found.answered is None:
+        blocking = [
+            f"the {'choice' if number < 0 else 'term'} for {named(one.span)}"
+            for one, number in _numbered(found)
+            if number < 0 or (one.hard and not _contains(pair.target, one.forms))
+        ]
+        messages.append(f"{' and '.join(dict.fromkeys(blocking))} excluded the correction {pair.id}")
+    for one, number in _numbered(found):
+        if found.answered is not None:
+            if not one.hard and not _contains(found.answered.target, one.forms):
+                messages.append(f"the correction {found.answered.id} excluded the term {named(one.span)}")
+        elif one.hard and number >= 0 and not blocking:
+            for rule in _excluded(words, one, found.recalled.rules):
+                by = f"{quote(source(rule.source))} by {quote(target(rule.target))}"
+                messages.append(f"the term {named(one.span)} excluded a correction, which translates {by}")
+    return [*dict.fromkeys(messages)]
+
+
+def _numbered(found: Translated) -> Iterator[tuple[Occurrence, int]]:
+    return zip(found.found.occurrences, found.found.numbers, strict=True)
+
+
+def _contains(target: str, forms: Iterable[str]) -> bool:
+    return any(f" {form} " in f" {target} " for form in forms)
+
+
+def _excluded(words: Sequence[str], term: Occurrence, rules: Sequence[StoredRule]) -> list[StoredRule]:
+    """The best of the shortest rules around a term, if none of the rules translates the term as the term demands."""
+    begin, end = term.span
+    own: list[tuple[int, float, StoredRule]] = []
+    for rule in rules:
+        side = rule.source.split(" ")
+        places = range(max(0, end - len(side)), min(begin, len(words) - len(side)) + 1)
+        if any([*words[k : k + len(side)]] == side for k in places):
+            own.append((len(side), -rule.value, rule))
+    if not own or any(_contains(rule.target, term.forms) for *_, rule in own):
+        return []
+    return [min(own)[-1]]
+
+
+class ConflictReport:
+    """Collects the conflicts of the sentences of a text."""
+
+    def __init__(self) -> None:
+        self._found: list[str] = []
+
+    def add(self, sentence: Translated, number: int) -> None:
+        """Adds the conflicts of a sentence, whose number counts from 0."""
+        if sentence.recalled.pair is not None or sentence.recalled.rules:
+            self._found += [f"sentence {number + 1}: {one}" for one in conflicts(sentence) if "correction" in one]
+
+    def finish(self) -> None:
+        """Warns of the conflicts."""
+        for message in self._found[:LISTED]:
+            log.warning(message)
+        if (more := len(self._found) - LISTED) > 0:
+            log.warning(f"{more} further conflicts of terms and corrections")
