@@ -67,7 +67,7 @@ class Answered(NamedTuple):
     unknown: int
     """Number of these words that no rule of the grammar, no term and no correction contains."""
     fault: str = ""
-    """The reason why the latest corrections are not used; see ``LastingMemory``. Contains a path, so not for clients."""
+    """The reason why the latest corrections are not used, with a path, so not for clients; see ``LastingMemory``."""
 
 
 class Translator:
