@@ -217,7 +217,7 @@ def test_no_error_of_a_worker_tells_a_path(raw: Path, caplog: pytest.LogCaptureF
 
 
 def test_decode_keeps_the_typed_capitals(system: Path, tmp_path: Path) -> None:
-    """What ``lscfg decode`` gives is restored as the person typed it, by the command and in Python."""
+    """Restoring the output of ``lscfg decode`` or of Python gives the text that the person typed."""
     prepared, memory = little_preparation(tmp_path), tmp_path / "memory"
     folder = tmp_path / "copy" / "systems" / "LATENT"
     shutil.copytree(system, folder)
