@@ -145,6 +145,7 @@ def main() -> None:
     parser.add_argument("weights")
     parser.add_argument("text")
     parser.add_argument("--against", type=Path, metavar="CHECKOUT", help="folder of another checkout, installed")
+    parser.add_argument("--against-ini", metavar="INI", help="configuration of the other checkout, if it needs its own")
     parser.add_argument("--reference", help="reference translations, for BLEU")
     parser.add_argument("--lines", type=int, default=0, help="of the text, from its beginning (default: all)")
     parser.add_argument("--rounds", type=int, default=5)
@@ -152,13 +153,14 @@ def main() -> None:
     parser.add_argument("-k", type=int, default=20, help="length of the lists that are compared (default: %(default)s)")
     args = parser.parse_args()
     checkouts = {"after": HERE.parents[1]} | ({"before": args.against.resolve()} if args.against else {})
-    given = [str(Path(path).resolve()) for path in (args.ini, args.weights, args.text)]
+    paths = [str(Path(path).resolve()) for path in (args.ini, args.weights, args.text)]
+    given = {"after": paths, "before": [str(Path(args.against_ini or args.ini).resolve()), *paths[1:]]}
     kept: dict[str, list[dict[str, Any]]] = {name: [] for name in checkouts}
     run = runs.Run(args)
     run.facts["load"] = [os.getloadavg()[0]]
     for number in range(args.rounds):
         for name in sorted(checkouts, reverse=number % 2 == 0):  # so that neither is always the first
-            arguments = [*given, str(args.lines), str(0 if number else args.k)]
+            arguments = [*given[name], str(args.lines), str(0 if number else args.k)]
             kept[name].append(start_process(checkouts[name], args.core, arguments))
     run.facts["load"].append(os.getloadavg()[0])
     show(run, kept, args.reference)

@@ -30,6 +30,8 @@ _DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "
 FORMAT = "1"
 """Value of ``format`` in the metadata; files without ``format`` have this format, too."""
 
+PACKED = "2"
+"""The format of models with packed tensors, which older versions cannot read."""
 
 CHECKSUM, CHECKSUM_KIND = "checksum", "crc32"
 """Name of the last array, and of its kind in the metadata: the CRC-32 of all bytes before, little-endian.
@@ -288,10 +290,10 @@ def _check(
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     has = cut(metadata.get("format", FORMAT))
-    if has != FORMAT:
-        raise InputError(
-            f"the {kind} has format {has}, and this version of lscfg reads format {FORMAT}; update it", path
-        )
+    reads = (FORMAT, PACKED) if kind == "model" else (FORMAT,)
+    if has not in reads:
+        known = f"format {FORMAT}" if len(reads) == 1 else f"formats {' and '.join(reads)}"
+        raise InputError(f"the {kind} has format {has}, and this version of lscfg reads {known}; update it", path)
     for name in names or ():
         if name not in present:
             raise InputError(f"array {quote(name)} is missing; make the file again", path)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -18,6 +20,7 @@ from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
+from lscfg.model.packing import PackedTensors, unpack
 from lscfg.version import __version__
 
 MAX_RANK = 1024
@@ -30,9 +33,8 @@ STATES = {
     "CS": "float64 [m]",
     "unk": "float64 [m]",
     "C0": "float32|float64 [rules0, m]",
-    "C1": "float32|float64 [rules1, m, m]",
 }
-FULL = {"C2": "float32|float64 [rules2, m, m, m]"}
+FULL = {"C1": "float32|float64 [rules1, m, m]", "C2": "float32|float64 [rules2, m, m, m]"}
 LOW_RANK = {"C2.components": "int64 [rules2 + 1]", "C2.factors": "float32 [components, 3, m]"}
 ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
 """The arrays of a model file besides those of its rules and of its context model (docs/reference/formats.md)."""
@@ -137,9 +139,14 @@ class Parameters:
         arrays, metadata = tensors.load(path, "model")
         try:
             low_rank = "C2.components" in arrays
-            sizes = check_layout(arrays, {**STATES, **(LOW_RANK if low_rank else FULL)})
-            if not 1 <= sizes["m"] <= MAX_RANK:
-                raise ValueError(f"{sizes['m']} hidden states; 1 to {MAX_RANK} are possible")
+            states = check_layout(arrays, STATES)["m"]
+            if not 1 <= states <= MAX_RANK:
+                raise ValueError(f"{states} hidden states; 1 to {MAX_RANK} are possible")
+            for k in (1, 2):
+                if f"C{k}.index" in arrays:
+                    arrays[f"C{k}"] = unpack(arrays, f"C{k}", (states,) * (k + 1))
+            full = {name: layout for name, layout in FULL.items() if not (low_rank and name == "C2")}
+            sizes = check_layout(arrays, {**STATES, **full, **(LOW_RANK if low_rank else {})})
             rules = RuleTable.from_arrays(arrays)
             rules.check_distinct()
             one = context = boundary = None
@@ -264,7 +271,22 @@ def save_model(
         f"C{k}": array.astype(kind) if isinstance(array, tensors.Blocks) else rounded(array, kind)
         for k, array in enumerate(arrays)
     }
-    _save(path, model, values, model.about)
+    with _packed(values, kind, path) as smaller:
+        _save(path, model, smaller, model.about)
+
+
+@contextmanager
+def _packed(
+    values: Mapping[str, np.ndarray | tensors.Blocks], kind: np.dtype, path: str | os.PathLike[str]
+) -> Iterator[dict[str, np.ndarray | tensors.Blocks]]:
+    """Yields the arrays with tensors of one and two nonterminals packed, if this saves space."""
+    found = dict(values)
+    with ExitStack() as stack:
+        for name in [name for name in FULL if name in values]:
+            packed = PackedTensors(found.pop(name), kind, Path(path).parent)
+            stack.callback(packed.close)
+            found |= packed.arrays(name)
+        yield found
 
 
 def save_low_rank(
@@ -277,8 +299,8 @@ def save_low_rank(
     """Writes a model file with factors (docs/reference/formats.md) instead of the tensors of arity 2."""
     single = np.dtype(np.float32)
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
-    values |= {"C2.components": components, "C2.factors": rounded(factors, single)}
-    _save(path, parameters, values, about)
+    with _packed(values, single, path) as smaller:
+        _save(path, parameters, smaller | {"C2.components": components, "C2.factors": rounded(factors, single)}, about)
 
 
 def _save(
@@ -288,7 +310,9 @@ def _save(
     about: dict[str, Any],
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
-    metadata = {"lscfg": "model", "format": tensors.FORMAT, "version": __version__, "about": text}
+    packed = "C1.index" in values or "C2.index" in values
+    form = tensors.PACKED if packed else tensors.FORMAT
+    metadata = {"lscfg": "model", "format": form, "version": __version__, "about": text}
     others = {"CS": model.root.astype(np.float64, copy=False), "unk": model.unk.astype(np.float64, copy=False)}
     if model.one:
         others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}

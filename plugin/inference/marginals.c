@@ -26,11 +26,14 @@ typedef struct {
   int32_t tail, edge;
 } tail_key;
 
-/* Room for the edges of any set. */
+/* Room for the edges and the rules of any set. */
 typedef struct {
   tail_key *keys;
   int32_t *edges;
   group *by_head, *by_tail;
+  void *tensor[MAX_TENSOR_ARITY + 1]; /* for packed tensors, else NULL */
+  int32_t *first; /* [tensors of any arity] the first rule of the set with the tensor; -1 between two sets */
+  int32_t *equal; /* [rules of any set] the first rule with an equal tensor */
 } room;
 
 static int by_first_tail(const void *a, const void *b) {
@@ -59,18 +62,36 @@ static grouping group_edges(const pass *p, const run *first, const run *end, roo
   return n_tails < found.n ? (grouping){found.set, 1, space->edges, space->by_tail, n_tails} : found;
 }
 
+/* Finds the rules of a set with equal tensors. */
+static void find_equal(const pass *p, const rule_set *set, room *space) {
+  const lscfg_model *model = p->binding->model;
+  int packed = model->packing[set->arity].index != NULL;
+  for (int32_t k = 0; k < set->n; k++) {
+    int32_t row = binding_row(p->binding, set->rules[k]);
+    space->equal[k] = k;
+    if (!packed || row < 0) continue;
+    int32_t *first = space->first + tensor_number(model, set->arity, row);
+    if (*first < 0) *first = k;
+    space->equal[k] = *first;
+  }
+  for (int32_t k = 0; packed && k < set->n; k++) {
+    int32_t row = binding_row(p->binding, set->rules[k]);
+    if (row >= 0) space->first[tensor_number(model, set->arity, row)] = -1;
+  }
+}
+
 /* out[i] = rows[i] x tensor of the rule over the states of its left-hand side, or of its first tail; 0 if the model
  * lacks the rule. */
-static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const grouping *g, int32_t n) {
+static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const grouping *g, int32_t n, room *space) {
   const lscfg_model *model = p->binding->model;
-  int32_t row = binding_row(p->binding, rule), m = p->rank;
-  int64_t size = tensor_length(m, g->set->arity) / m;
+  int32_t row = binding_row(p->binding, rule), m = p->rank, arity = g->set->arity;
+  int64_t size = tensor_length(m, arity) / m;
   if (row == OOV_ROW)
     for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, model->unk);
   if (row < 0) return row == OOV_ROW;
   int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
-  const void *tensor = model_tensor(model, g->set->arity, row);
-  const void *next = next_row >= 0 ? model_tensor(model, g->set->arity, next_row) : NULL;
+  const void *tensor = model_tensor(model, arity, row, space->tensor[arity]);
+  const void *next = next_row >= 0 && !space->tensor[arity] ? stored_tensor(model, arity, next_row) : NULL;
   int32_t parts = g->by_tail ? m : 1; /* by tail: a matrix [first tail][second tail] for each state of the head */
   int64_t columns = size / parts;
   for (int32_t h = 0; h < parts; h++) {
@@ -104,11 +125,27 @@ static void group_marginals(pass *p, const grouping *g, const group *edges, int3
   }
 }
 
-static void set_marginals(pass *p, const grouping *g) {
+/* Copies the marginals of a group's edges from the first of equal tensors to the others. */
+static void copy_equal(pass *p, const grouping *g, const group *edges, const int32_t *equal) {
+  for (int32_t k = edges->begin; k < edges->end; k++) {
+    double *values = p->marginals + p->forest->edge_apps.data[g->edges[k]];
+    for (int32_t i = 0; i < g->set->n; i++) values[i] = values[equal[i]];
+  }
+}
+
+/* The next rule of a set, after number k, whose tensor is not one of an earlier rule; -1: none. */
+static int32_t next_different(const rule_set *set, const int32_t *equal, int32_t k) {
+  for (k++; k < set->n; k++)
+    if (equal[k] == k) return k;
+  return -1;
+}
+
+static void set_marginals(pass *p, const grouping *g, room *space) {
   const double *vectors = g->by_tail ? p->inside : p->outside;
   const int64_t *exponents = g->by_tail ? p->inside_exponent : p->outside_exponent;
   int32_t m = p->rank;
   int64_t size = tensor_length(m, g->set->arity) / m;
+  find_equal(p, g->set, space);
   for (int32_t at = 0; at < g->n;) {
     const group *batch[BATCH];
     int32_t kept = 0;
@@ -121,10 +158,12 @@ static void set_marginals(pass *p, const grouping *g) {
       memcpy(p->rows + (int64_t)kept * m, vectors + (int64_t)node * m, (size_t)m * sizeof *p->rows);
       batch[kept++] = &g->groups[at];
     }
-    for (int32_t k = 0; k < g->set->n && kept; k++) {
-      int known = contract_rule(p, g->set->rules[k], k + 1 < g->set->n ? g->set->rules[k + 1] : -1, g, kept);
+    for (int32_t k = 0, next; k >= 0 && kept; k = next) {
+      next = next_different(g->set, space->equal, k);
+      int known = contract_rule(p, g->set->rules[k], next >= 0 ? g->set->rules[next] : -1, g, kept, space);
       for (int32_t i = 0; i < kept; i++) group_marginals(p, g, batch[i], k, known ? p->out + i * size : NULL);
     }
+    for (int32_t i = 0; i < kept; i++) copy_equal(p, g, batch[i], space->equal);
   }
 }
 
@@ -148,12 +187,42 @@ static void marginals_without_states(pass *p, int32_t head) {
   }
 }
 
+/* Reserves room for the pass; to be freed by free_room, whatever comes back. */
+static int make_room(const pass *p, room *space) {
+  const lscfg_model *model = p->binding->model;
+  size_t n = (size_t)p->forest->edge_head.size + 1, tensors = 1, rules = 1;
+  *space = (room){malloc(n * sizeof *space->keys), malloc(n * sizeof *space->edges),
+                  malloc(n * sizeof *space->by_head), malloc(n * sizeof *space->by_tail), {0}, NULL, NULL};
+  int code = space->keys && space->edges && space->by_head && space->by_tail ? LSCFG_OK : LSCFG_ENOMEM;
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) {
+    if ((size_t)model->packing[arity].n_tensors > tensors) tensors = (size_t)model->packing[arity].n_tensors;
+    if (!needs_room(model, arity)) continue;
+    space->tensor[arity] = calloc((size_t)tensor_length(p->rank, arity), sizeof(double)); /* of either precision */
+    if (!space->tensor[arity]) code = LSCFG_ENOMEM;
+  }
+  for (int64_t s = 0; s < p->sets.size; s++)
+    if ((size_t)p->sets.data[s].n > rules) rules = (size_t)p->sets.data[s].n;
+  space->first = malloc(tensors * sizeof *space->first);
+  space->equal = malloc(rules * sizeof *space->equal);
+  if (!space->first || !space->equal) return LSCFG_ENOMEM;
+  memset(space->first, 0xff, tensors * sizeof *space->first);
+  return code;
+}
+
+static void free_room(room *space) {
+  free(space->keys);
+  free(space->edges);
+  free(space->by_head);
+  free(space->by_tail);
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) free(space->tensor[arity]);
+  free(space->first);
+  free(space->equal);
+}
+
 int application_marginals(pass *p) {
   const lscfg_forest *f = p->forest;
-  size_t n = (size_t)f->edge_head.size + 1;
-  room space = {malloc(n * sizeof *space.keys), malloc(n * sizeof *space.edges), malloc(n * sizeof *space.by_head),
-                malloc(n * sizeof *space.by_tail)};
-  int code = space.keys && space.edges && space.by_head && space.by_tail ? LSCFG_OK : LSCFG_ENOMEM;
+  room space;
+  int code = make_room(p, &space);
   for (int32_t q = 0; !code && q < f->node_cat.size; q++)
     if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q);
   const run *runs = p->runs.data, *all = runs + p->runs.size;
@@ -164,11 +233,8 @@ int application_marginals(pass *p) {
     if (is_pass(p, g.set))
       pass_through_marginals(p, &g);
     else
-      set_marginals(p, &g);
+      set_marginals(p, &g, &space);
   }
-  free(space.keys);
-  free(space.edges);
-  free(space.by_head);
-  free(space.by_tail);
+  free_room(&space);
   return code;
 }

@@ -21,13 +21,13 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
-/* The first, for files without a version. */
+/* The first, for files without a version; files with packed tensors have the second. */
 static int check_format(const lscfg_model *model, lscfg_error *error) {
   size_t length;
   const char *format = tensor_file_metadata(&model->file, "format", &length);
-  if (!format || (length == 1 && *format == '1')) return LSCFG_OK;
+  if (!format || (length == 1 && (*format == '1' || *format == '2'))) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "the model has format %.*s, and this version of lscfg reads format 1; update it",
+                    "the model has format %.*s, and this version of lscfg reads formats 1 and 2; update it",
                     length < 20 ? (int)length : 20, format);
 }
 
@@ -62,6 +62,33 @@ static int map_full(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *
   return LSCFG_OK;
 }
 
+/* Packed tensors; see docs/reference/formats.md. */
+static int map_packed(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {
+  static const char *const names[][3] = {{NULL, NULL, NULL},
+                                         {"C1.index", "C1.support", "C1.values"},
+                                         {"C2.index", "C2.support", "C2.values"}};
+  tensor_packing *packing = &model->packing[arity];
+  tensor_view index, support, values;
+  int64_t length = tensor_length(model->rank, arity), last = -1;
+  int code = tensor_file_get(&model->file, names[arity][0], "I32", 1, &index, error);
+  if (!code) code = tensor_file_get(&model->file, names[arity][1], "I32", 1, &support, error);
+  if (!code) code = tensor_file_get(&model->file, names[arity][2], model->single ? "F32" : "F64", 2, &values, error);
+  if (code) return code;
+  if (values.shape[1] != support.shape[0])
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", names[arity][1], names[arity][2]);
+  *packing = (tensor_packing){index.data, support.data, values.shape[0], values.shape[1]};
+  for (int64_t k = 0; k < packing->n_support; last = packing->support[k++])
+    if (packing->support[k] <= last || packing->support[k] >= length)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend below %lld", names[arity][1], (long long)length);
+  for (int64_t r = 0; r < index.shape[0]; r++)
+    if (packing->index[r] < 0 || packing->index[r] >= packing->n_tensors)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld", names[arity][0], (long)packing->index[r]);
+  if (packing->n_support == length) packing->support = NULL;
+  model->tensor[arity] = values.data;
+  *n = index.shape[0];
+  return LSCFG_OK;
+}
+
 static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
   tensor_view components, factors;
   int code = tensor_file_get(&model->file, "C2.components", "I64", 1, &components, error);
@@ -77,6 +104,7 @@ static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
 }
 
 static int map_tensors(lscfg_model *model, lscfg_error *error) {
+  static const char *const packed[] = {"", "C1.index", "C2.index"}; /* those without nonterminals never are */
   tensor_view view;
   int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
   if (code) return code;
@@ -94,6 +122,8 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
     int64_t n = 0;
     if (arity == 2 && tensor_file_has(&model->file, "C2.components", "I64"))
       code = map_components(model, &n, error);
+    else if (tensor_file_has(&model->file, packed[arity], "I32"))
+      code = map_packed(model, arity, &n, error);
     else
       code = map_full(model, arity, &n, error);
     if (code) return code;
@@ -198,6 +228,7 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
   one->unk = unk.data;
   one->single = 0;
   one->components = NULL;
+  memset(one->packing, 0, sizeof one->packing);
   one->one_state = NULL;
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++)
     one->tensor[arity] = (const double *)rules.data + model->first_of_arity[arity];
@@ -324,6 +355,18 @@ void lscfg_model_close(lscfg_model *model) {
   free_context(model->context);
   free(model->one_state);
   free(model);
+}
+
+const void *model_tensor(const lscfg_model *model, int32_t arity, int32_t row, void *room) {
+  const void *stored = stored_tensor(model, arity, row);
+  const int32_t *support = model->packing[arity].support;
+  int64_t n = model->packing[arity].n_support;
+  if (!support) return stored;
+  if (model->single)
+    for (int64_t k = 0; k < n; k++) ((float *)room)[support[k]] = ((const float *)stored)[k];
+  else
+    for (int64_t k = 0; k < n; k++) ((double *)room)[support[k]] = ((const double *)stored)[k];
+  return room;
 }
 
 int32_t lscfg_model_rank(const lscfg_model *model) { return model->rank; }

@@ -49,6 +49,13 @@ enum {
 }; /* maximum number of nonterminals of a rule with a tensor; rules with more have no
                                 * probability */
 
+/* Equal tensors stored once, without the entries that are 0 in all of them; all of it in the mapped file. */
+typedef struct {
+  const int32_t *index;   /* [rules of the arity] the tensor of each rule; NULL: tensors are not packed */
+  const int32_t *support; /* [n_support] ascending positions of the stored values in a tensor; NULL: all of them */
+  int64_t n_tensors, n_support;
+} tensor_packing;
+
 /* The parameters of an L-SCFG, all in the mapped file except one_state, a view of it, and the index of the rules. Rules
  * are numbered by arity: those without nonterminals first. */
 struct lscfg_model {
@@ -59,8 +66,10 @@ struct lscfg_model {
   const double *root;                /* C^S [m] */
   const double *unk;                 /* tensor of the OOV rule [m] */
   int32_t single;                    /* non-zero: tensors are stored in single precision, else in double */
-  /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order */
+  /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order; of packed tensors the values
+   * [tensors][n_support] */
   const void *tensor[MAX_TENSOR_ARITY + 1];
+  tensor_packing packing[MAX_TENSOR_ARITY + 1];
   const int64_t *components;         /* for tensors of two nonterminals of low rank, else NULL: tensor k has */
   const float *factors;              /* components[k] .. components[k+1]-1 of factors [.][3][m]; see low_rank.c */
   lscfg_rules rules;                 /* by arity */
@@ -78,10 +87,23 @@ static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   return length;
 }
 
-/* A tensor of that arity, in the model's precision. */
-static inline const void *model_tensor(const lscfg_model *model, int32_t arity, int32_t row) {
-  return (const char *)model->tensor[arity] +
-         (size_t)row * (size_t)tensor_length(model->rank, arity) * (model->single ? sizeof(float) : sizeof(double));
+/* The number of a rule's tensor: equal numbers, equal tensors. */
+static inline int32_t tensor_number(const lscfg_model *model, int32_t arity, int32_t row) {
+  return model->packing[arity].index ? model->packing[arity].index[row] : row;
 }
+
+/* The stored values of a tensor, in the model's precision: n_support of a packed one, else all. */
+static inline const void *stored_tensor(const lscfg_model *model, int32_t arity, int32_t row) {
+  const tensor_packing *packing = &model->packing[arity];
+  size_t stored = (size_t)(packing->index ? packing->n_support : tensor_length(model->rank, arity));
+  return (const char *)model->tensor[arity] +
+         (size_t)tensor_number(model, arity, row) * stored * (model->single ? sizeof(float) : sizeof(double));
+}
+
+/* True if tensors of the arity need room to be unpacked: tensor_length values, all 0 at first. */
+static inline int needs_room(const lscfg_model *model, int32_t arity) { return model->packing[arity].support != NULL; }
+
+/* A whole tensor, in the model's precision: in the file, or unpacked into the arity's room. */
+const void *model_tensor(const lscfg_model *, int32_t arity, int32_t row, void *room);
 
 #endif

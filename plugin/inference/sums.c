@@ -37,11 +37,17 @@ void group_sums_free(group_sums *sums) {
 }
 
 static void add_tensor(const lscfg_model *model, int32_t arity, int32_t row, int64_t length, double *sum) {
-  const void *tensor = model_tensor(model, arity, row);
-  if (model->single)
-    for (int64_t k = 0; k < length; k++) sum[k] += (double)((const float *)tensor)[k];
+  const void *tensor = stored_tensor(model, arity, row);
+  const int32_t *support = model->packing[arity].support;
+  int64_t n = support ? model->packing[arity].n_support : length; /* the others are 0 and leave a sum as it is */
+  if (model->single && support)
+    for (int64_t k = 0; k < n; k++) sum[support[k]] += (double)((const float *)tensor)[k];
+  else if (model->single)
+    for (int64_t k = 0; k < n; k++) sum[k] += (double)((const float *)tensor)[k];
+  else if (support)
+    for (int64_t k = 0; k < n; k++) sum[support[k]] += ((const double *)tensor)[k];
   else
-    for (int64_t k = 0; k < length; k++) sum[k] += ((const double *)tensor)[k];
+    for (int64_t k = 0; k < n; k++) sum[k] += ((const double *)tensor)[k];
 }
 
 /* The sum, newly allocated; NULL in *sum where no rule has a tensor. */
