@@ -200,4 +200,5 @@ class Reader:
         if not os.path.isfile(path):  # unlike Path.exists, never fails, however long the name is
             cure = "; name the folder of the corpus with --data" if in_corpus and not self.data else ""
             raise self.error(keys, f"{keys[-1]}: no file {_shown(str(path))}{cure}")
-        return path
+        short = os.path.normpath(path)  # names another file if .. follows a link
+        return Path(short) if os.path.isfile(short) and os.path.samefile(short, path) else path

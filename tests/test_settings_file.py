@@ -79,3 +79,14 @@ def test_a_long_list_does_not_hold_up_the_message():
 def test_what_is_no_toml_is_named_by_its_line():
     with pytest.raises(InputError, match=r"^e\.toml:2: not TOML"):
         parse_toml("a = 1\nb = = 2\n", "e.toml")
+
+
+def test_paths_are_short_unless_a_link_gives_dots_another_meaning(tmp_path):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "there" / "deep").mkdir(parents=True)
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "there" / "deep")
+    for folder in (tmp_path, tmp_path / "here", tmp_path / "there"):
+        (folder / "text").write_text(folder.name)
+    reader = Reader(tmp_path / "here" / "e.toml", "", None)
+    assert reader.value(Path, "../here/../text", ("table", "key")) == tmp_path / "text"
+    assert reader.value(Path, "link/../text", ("table", "key")).read_text() == "there"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -130,7 +130,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         if damage := TOKENISERS[settings.tokeniser].damage(languages[side], train.texts[side]):
             log.warning(f"{SIDES[side]} text: {damage}")
         train.words[side] = _split(train.texts[side], recipes[side], engine)
-    train, drawn = _set_off(train, settings, remarks, files.corpus[0])
+    train, drawn = _set_off(train, settings, remarks, files.corpus[0], health.doubtful)
     train = _without_leaks(train, [*sets, *drawn], health, remarks)
     made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
     train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
@@ -294,16 +294,21 @@ def _fault(
 
 
 def _set_off(
-    train: TextSet, settings: PrepareSettings, remarks: list[Remark], path: Path
+    train: TextSet,
+    settings: PrepareSettings,
+    remarks: list[Remark],
+    path: Path,
+    doubtful: Collection[tuple[str, int]],
 ) -> tuple[TextSet, list[TextSet]]:
     """The training text without the pairs that are drawn for other sets, and these, in the order of the corpus.
 
     Pairs that differ from a drawn one only in case, punctuation and blanks leave the training text, too. Pairs beyond
-    the limits are not drawn. The words of subword tokenisers are not known yet, so their limits apply to
-    blank-separated words here, and to subwords after the drawing.
+    the limits are not drawn, and doubtful ones only if the others are too few. The words of subword tokenisers are not
+    known yet, so their limits apply to blank-separated words here, and to subwords after the drawing.
 
     Args:
         path: a file of the corpus, for the message.
+        doubtful: file and line of pairs that may be no translations.
 
     Raises:
         InputError: there are too few different pairs.
@@ -311,15 +316,24 @@ def _set_off(
     wanted = {name: getattr(settings, name) for name in HELD_OUT_SETS if getattr(settings, name)}
     pairs = list(map(near_form, zip(*train.texts, strict=True))) if wanted else []
     faults = [_beyond(words, settings) for words in zip(*train.words.values(), strict=True)] if wanted else []
-    first = {pairs[number]: number for number in reversed(range(len(faults))) if not faults[number]}
+    good = [number for number, fault in enumerate(faults) if not fault]
+    first = {pairs[number]: number for number in reversed(good)}
+    sure = {pairs[number]: number for number in reversed(good) if train.places[number] not in doubtful}
     count = sum(wanted.values())
     if count and len(first) <= count:
         sizes = ", ".join(f"{name} = {size}" for name, size in wanted.items())
-        good = " within max_length and max_ratio" if any(faults) else ""
+        limited = " within max_length and max_ratio" if any(faults) else ""
         raise InputError(
-            f"{len(first)} different pairs{good} are too few for {sizes} and a training text; lower"
+            f"{len(first)} different pairs{limited} are too few for {sizes} and a training text; lower"
             f" {' and '.join(wanted)} ([prepare], or {' and '.join(f'--{name}' for name in wanted)})",
             path,
+        )
+    if len(sure) > count:
+        first = sure
+    elif wanted:
+        log.warning(
+            f"{len(first) - len(sure):,} of {len(first):,} pairs are doubtful, so {' and '.join(wanted)} contain such"
+            " pairs"
         )
     drawn = random.Random(settings.seed).sample(sorted(first.values()), count)
     sets, begin = [], 0

@@ -66,6 +66,9 @@ class TextFault(NamedTuple):
 _HARMLESS = (NUMBERS, NEAR)
 """Faults that are no reason for a warning."""
 
+_DOUBTFUL = (DAMAGED, MISREAD, SCRIPT, COPY, LANGUAGE, LENGTH)
+"""Faults of pairs that may train, but would make a score meaningless."""
+
 UNICODE = 'unicode = "none" keeps them', "unicode=none"
 
 FAULTS: Mapping[str, TextFault] = {
@@ -145,16 +148,23 @@ class Health:
     Args:
         drop: faults whose pairs leave the training text.
         repair: True to repair what is certain; False only counts.
+
+    Attributes:
+        doubtful: file and line of the pairs that were kept although they may be no translations; they are no pairs to
+            tune or test on.
     """
 
     def __init__(self, drop: Collection[str] = (), repair: bool = True):
         self._drop, self._repair = drop, repair
         self._found: dict[tuple[str, str], HealthFinding] = {}
+        self.doubtful: set[tuple[str, int]] = set()
 
     def note(self, fault: str, done: str, path: str, line: int, texts: Sequence[str] = ("", "")) -> None:
         """Counts a pair with a fault."""
         finding = self._found.setdefault((fault, done), HealthFinding(fault, done))
         finding.pairs += 1
+        if done == KEPT and fault in _DOUBTFUL:
+            self.doubtful.add((path, line))
         if len(finding.examples) < EXAMPLES:
             source, target, *_ = texts
             finding.examples.append(Example(path, line, _cut(source), _cut(target)))

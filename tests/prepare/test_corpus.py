@@ -143,6 +143,35 @@ def test_no_pair_beyond_the_limits_is_drawn(tmp_path, raw, tokeniser):
     assert dropped.items() >= {5: "long", 31: "ratio", 71: "long"}.items()
 
 
+@pytest.mark.parametrize(
+    "pair",
+    {
+        "copy": ("ein haus am see .", "ein haus am see ."),
+        "script": ("ein haus am see .", "Привет мой друг a house ."),
+        "lost characters": ("ein h\ufffdus am see .", "a house at the lake ."),
+    }.items(),
+    ids=lambda pair: pair[0],
+)
+def test_no_doubtful_pair_is_drawn(tmp_path, raw, pair):
+    """Such a pair may train, but a score against it means nothing."""
+    _, (source, target) = pair
+    sides = [list(read_lines(path)) for path in raw]
+    bad = range(0, 300, 25)
+    for number in bad:
+        sides[0][number], sides[1][number] = f"{number} {source}", f"{number} {target}"
+    files = [write(tmp_path, f"junk.{language}", side) for language, side in zip(("de", "en"), sides, strict=True)]
+    prepared(tmp_path / "out", files, plain(dev=120, test=120, unicode="none"))
+    rows = {part: {source.split()[0] for source, _ in pairs(tmp_path / "out", part)} for part in ("dev", "test")}
+    assert not {str(number) for number in bad} & (rows["dev"] | rows["test"])
+    assert {str(number) for number in bad} <= {source.split()[0] for source, _ in pairs(tmp_path / "out", "train")}
+
+
+def test_doubtful_pairs_are_drawn_where_all_are_doubtful(tmp_path, caplog):
+    files = [write(tmp_path, f"f.{language}", [f"same words {n}" for n in range(60)]) for language in ("de", "en")]
+    assert prepared(tmp_path / "out", files, plain(dev=10, test=10)).sizes["dev"] == 10
+    assert "60 of 60 pairs are doubtful, so dev and test contain such pairs" in caplog.text
+
+
 def test_too_few_pairs_within_the_limits(tmp_path):
     files = [write(tmp_path, f"f.{language}", ["w " * 101 + str(n) for n in range(9)] + ["a"]) for language in "xy"]
     with pytest.raises(InputError, match="1 different pairs within max_length and max_ratio are too few for dev = 5"):
