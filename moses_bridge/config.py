@@ -66,8 +66,10 @@ class Conventions:
         """The conventions of a configuration whose grammar has these features.
 
         Raises:
-            InputError: two features have the same name, and Moses would not add them up.
+            InputError: two features have the same name, and Moses would not add them up; or Moses lacks a feature
+                function.
         """
+        config.check_common("Moses")
         log10 = 1 / math.log(10)
         names = tuple(rule_features) or ("None",)
         found = {name: Convention(moses, -log10) for name, moses in zip(names, _values("TM", len(names)), strict=True)}

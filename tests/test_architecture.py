@@ -23,6 +23,7 @@ LAYERS = (
     ("lscfg.parallel",),
     ("lscfg.io",),
     ("lscfg.kernel",),
+    ("lscfg.functions",),
     ("lscfg.corpus", "lscfg.formats", "lscfg.lm", "lscfg.prepare", "lscfg.demo", "lscfg.markup"),
     ("lscfg.grammar",),
     ("lscfg.model",),

@@ -74,7 +74,8 @@ class Decoder(Closing):
             given = str(self._decoder.config.weights)
         self.weights = read_weights(given) if isinstance(given, str) else given
         named = given if isinstance(given, str) else "weights"
-        warn_of_weights(self.weights, self._decoder.feature_names, self._decoder.live_features, named)
+        names, live = self._decoder.feature_names, self._decoder.live_features
+        warn_of_weights(self.weights, names, live, named, heads=self._decoder.feature_heads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same configuration and glossary again, with the same weights and corrections."""

@@ -49,7 +49,8 @@ class TranslationSystem:
             InputError: a file cannot be read or is malformed, or a weight is not finite.
         """
         decoder = EmbeddedDecoder.from_config(self.config, cached=0)
-        warn_of_weights(self.weights, decoder.feature_names, decoder.live_features, self.weights_path)
+        names, live = decoder.feature_names, decoder.live_features
+        warn_of_weights(self.weights, names, live, self.weights_path, heads=decoder.feature_heads)
         return decoder
 
     def check(self) -> None:

@@ -24,7 +24,15 @@ from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
 from lscfg.decode.parsing import read_grammar
-from lscfg.decode.sentence import Answer, ProviderSource, Request, SentenceDecoder, SentenceGraph, Translations
+from lscfg.decode.sentence import (
+    Answer,
+    ProviderSource,
+    Request,
+    SentenceDecoder,
+    SentenceGraph,
+    Translations,
+    request_of,
+)
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
@@ -75,7 +83,7 @@ class EmbeddedDecoder:
         if engine is None or isinstance(engine, Serial):
             self._here = SentenceDecoder(config, provider, cached)
             self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
-            self.live_features = self._here.live_features
+            self.live_features = self._here.columns.live
             return
         self._engine = engine
         try:
@@ -106,6 +114,11 @@ class EmbeddedDecoder:
     def grammar(self) -> Grammar:
         """The grammar."""
         return read_grammar(self.config) if self._here is None else self._here.grammar
+
+    @property
+    def feature_heads(self) -> tuple[str, ...]:
+        """Beginnings of the names of features that only some sentences have."""
+        return tuple(head for function in self.config.functions for head in function.heads())
 
     @classmethod
     def from_ini(
@@ -155,7 +168,8 @@ class EmbeddedDecoder:
         return [self._hypotheses(found) for found in self.decode_arrays(sentences, weights, k, unique)]
 
     def _hypotheses(self, found: Translations) -> HypothesisList:
-        return HypothesisList(self.feature_names, found.texts, found.features, found.scores)
+        names = self.feature_names + found.own_names
+        return HypothesisList(names, found.texts, found.features, found.scores)
 
     def decode_arrays(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
@@ -248,11 +262,12 @@ class EmbeddedDecoder:
     ) -> Request:
         if not 1 <= k < 2**31:
             raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
-        vector = np.array([float(weights.get(name, 0.0)) for name in self.feature_names])
-        for name, weight in zip(self.feature_names, vector, strict=True):
+        for name, weight in weights.items():
             if not math.isfinite(weight):
                 raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-        return Request(vector, k, unique, edges_per_word, derivations, details)
+        return request_of(self.feature_names, weights, k, unique)._replace(
+            edges_per_word=edges_per_word, derivations=derivations, details=details
+        )
 
     def _decode(self, sentences: Sequence[str], request: Request) -> list[tuple[Translations, SentenceGraph | None]]:
         answers = self._checked((text, request) for text in sentences)
@@ -333,7 +348,7 @@ def _worker_decoder(key: str, decoder: bytes) -> tuple[SentenceDecoder, list[str
 def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], tuple[str, ...], FeatureOptions | None, list[str]]:
     """Feature names, live features, options of latent features, and warnings."""
     decoder, warnings = _worker_decoder(*described)
-    return decoder.feature_names, decoder.live_features, decoder.latent_options, warnings
+    return decoder.feature_names, decoder.columns.live, decoder.latent_options, warnings
 
 
 def _decode_task(task: _Task) -> Answer:

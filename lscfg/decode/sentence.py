@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -12,13 +11,13 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lscfg import log
+from lscfg.decode.columns import FeatureColumns, OwnFeatures
 from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.latent import LatentFeatures
-from lscfg.decode.links import COSTS, RuleLinks
+from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
-from lscfg.decode.parsing import first_parse, live_features, parse_options, read_grammar
-from lscfg.decode.rows import SparseRows
+from lscfg.decode.parsing import first_parse, parse_options, read_grammar
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
@@ -34,14 +33,12 @@ from lscfg.decode.terms import (
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
+from lscfg.functions.function import WORD_PENALTY, ParsedInput
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
-
-WORD_PENALTY = -1 / math.log(10)
-"""WordPenalty of one target word in cdec."""
 
 
 class FeatureProvider(Protocol):
@@ -79,6 +76,8 @@ class Translations:
     """Hard terms in the best translation."""
     taught: tuple[int, ...] = ()
     """Positions of the source words that terms and corrections translate."""
+    own_names: tuple[str, ...] = ()
+    """Names of further columns of ``features``: features of this sentence that the decoder does not name."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +108,7 @@ class Sentence:
     bonus: np.ndarray | None = None  # [n_apps] 1 for rules of soft terms
     corrections: np.ndarray | None = None  # [n_apps] the feature Correction
     occurrences: tuple[Occurrence, ...] = ()
+    own: OwnFeatures | None = None  # of feature functions and of the input
     passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
     taught: tuple[int, ...] = ()  # positions of the words that terms and corrections translate
 
@@ -116,7 +116,16 @@ class Sentence:
     def size(self) -> int:
         """Bytes of its arrays."""
         arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
-        return sum(arrays) + (0 if self.forest is None else self.forest.size)
+        others = (self.forest, self.own)
+        return sum(arrays) + sum(0 if other is None else other.size for other in others)
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Features of the sentence that the decoder does not name."""
+        return () if self.own is None else self.own.names
+
+
+NOTHING_NAMED: Mapping[str, float] = {}
 
 
 class Request(NamedTuple):
@@ -132,6 +141,12 @@ class Request(NamedTuple):
     soft_weight: float = 1.0
     recalled: Recalled = NOTHING  # for this sentence
     correction_weight: float = 1.0
+    named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
+
+    def weights_of(self, sentence: Sentence) -> np.ndarray:
+        """The weights of the decoder's features and of the sentence's own."""
+        own = [self.named.get(name, 0.0) for name in sentence.own_names]
+        return np.concatenate([self.weights, own]) if own else self.weights
 
     @property
     def answer(self) -> StoredPair | None:
@@ -139,6 +154,18 @@ class Request(NamedTuple):
         if -1 in self.terms.numbers:
             return None
         return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
+
+
+def request_of(names: Sequence[str], weights: Mapping[str, float], k: int, unique: bool) -> Request:
+    """A request for k translations under weights by name.
+
+    Args:
+        names: the decoder's features, whose missing weights are 0.
+    """
+    vector = np.array([float(weights.get(name, 0.0)) for name in names])
+    known = {*names}
+    named = {name: float(weight) for name, weight in weights.items() if name not in known and weight}
+    return Request(vector, k, unique, 0, False, False, named=named)
 
 
 class Answer(NamedTuple):
@@ -182,44 +209,20 @@ class SentenceDecoder:
         self._model = None
         if config.language_model is not None:
             self._model = LanguageModel(config.language_model, self.grammar.vocab)
-        self._lay_out_features()
-        self.links = RuleLinks(self.grammar, self._translation_cost)
+        names = [] if self._model is None else [config.language_model_name]
+        self.columns = FeatureColumns(
+            config, self.grammar, names, () if self._provider is None else self._provider.names
+        )
+        self.links = RuleLinks(self.grammar, self.columns.cost)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
-    def _lay_out_features(self) -> None:
-        """Gives each feature a column. Values of equally named features add up."""
-        columns: dict[str, int] = {}
-
-        def column(name: str) -> int:
-            return columns.setdefault(name, len(columns))
-
-        indptr, indices, values = self.grammar.features()
-        mapping = np.array([column(name) for name in self.grammar.feature_names], np.int64)
-        size = len(self.grammar)
-        self._rule_penalty = np.zeros(size + EXTRA_RULES)
-        self._rule_penalty[:size] = WORD_PENALTY * self.grammar.target_lengths()
-        self._rule_penalty[size + PASS] = WORD_PENALTY
-        # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
-        indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
-        indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
-        values = np.concatenate([values, [1.0, 1.0]])
-        self._penalty_column = column("WordPenalty") if self.config.word_penalty else None
-        self._lm_columns: list[int] = []
-        if self._model is not None:
-            name = self.config.language_model_name
-            self._lm_columns = [column(name), column(name + "_OOV")]
-        names = () if self._provider is None else self._provider.names
-        self._extra_columns = np.array([column(name) for name in names], np.int64)
-        if len(set(names)) < len(names):
-            raise ValueError(f"the provider names a feature twice: {names}")
-        self._rules = SparseRows(indptr, indices, values, len(columns))
-        self.feature_names = tuple(columns)
-        self._cost_columns = np.array([columns[name] for name in COSTS if name in columns], np.int64)
-        live = {*live_features(self.grammar)}
-        self.live_features = tuple(name for name in columns if name in live or name not in self.grammar.feature_names)
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Features of every sentence, by column."""
+        return self.columns.names
 
     @property
     def latent_options(self) -> FeatureOptions | None:
@@ -245,14 +248,8 @@ class SentenceDecoder:
         """The score of each rule by its own features, extra rules included."""
         if self._scored is None or not np.array_equal(self._scored[0], weights):
             with np.errstate(over="ignore", invalid="ignore"):  # ``scores`` refuses what is not finite
-                self._scored = weights, self._rules.products(weights)
+                self._scored = weights, self.columns.rules.products(weights)
         return self._scored[1]
-
-    def _translation_cost(self, rule: int) -> float:
-        """The sum of a rule's features ``COSTS``."""
-        entries = slice(self._rules.offsets[rule], self._rules.offsets[rule + 1])
-        counts = np.isin(self._rules.columns[entries], self._cost_columns)
-        return float(self._rules.values[entries][counts].sum())
 
     def prepare(self, index: int, text: str) -> Sentence:
         """Parses a sentence and computes all that does not depend on the weights."""
@@ -265,18 +262,22 @@ class SentenceDecoder:
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
         extra = self._extra_features(index, text, forest)
-        return Sentence(text, forest, self.grammar, forest.app_rule, self._penalties(forest.app_rule), extra)
+        penalties, own = self.columns.rule_penalty.take(forest.app_rule), self._own_features(text, forest, self.grammar)
+        return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own)
 
-    def _penalties(self, rules: np.ndarray) -> np.ndarray:
-        """WordPenalty of rules of the grammar and of extra rules."""
-        return self._rule_penalty.take(rules)
+    def _own_features(self, text: str, forest: Forest, grammar: Grammar) -> OwnFeatures | None:
+        """Features of the feature functions."""
+        if not self.config.functions:
+            return None
+        given = ParsedInput(forest, grammar, tuple(word for word in text.split(" ") if word))
+        return OwnFeatures.of(self.feature_names, [function.values(given) for function in self.config.functions])
 
     def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
         """The provider's features of a forest without rules of a layer."""
         extra = None
         if self._provider is not None:
             extra = np.asarray(self._provider.features(forest), np.float64)
-            if extra.shape != (forest.n_apps, len(self._extra_columns)):
+            if extra.shape != (forest.n_apps, len(self.columns.extra)):
                 raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
             if not np.isfinite(extra).all():
                 raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
@@ -287,6 +288,7 @@ class SentenceDecoder:
 
         Args:
             sentence: a parsed sentence; rule_scores: result of ``rule_scores`` for the same weights.
+            weights: of the decoder's features and of the sentence's own.
 
         Raises:
             InputError: a score is not finite.
@@ -294,23 +296,25 @@ class SentenceDecoder:
         assert sentence.forest is not None
         scores = rule_scores.take(sentence.rows)
         with np.errstate(over="ignore", invalid="ignore"):
-            if self._penalty_column is not None:
-                scores += weights[self._penalty_column] * sentence.penalties
+            if self.columns.penalty is not None:
+                scores += weights[self.columns.penalty] * sentence.penalties
             if sentence.extra is not None:
-                scores += sentence.extra @ weights[self._extra_columns]
+                scores += sentence.extra @ weights[self.columns.extra]
+            if sentence.own is not None:
+                scores += sentence.own.scores(weights)
         if not np.isfinite(scores).all():
             raise InputError(f"a rule for {quote(sentence.text)} has a score that is not finite; give smaller weights")
         return scores
 
     def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
         """The search options of weights by column."""
-        lm_weight, oov_weight = weights[self._lm_columns] if self._lm_columns else (0.0, 0.0)
+        lm_weight, oov_weight = weights[self.columns.lm[0]] if len(self.columns.lm) else (0.0, 0.0)
         return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
 
     def _decode_one(
         self, sentence: Sentence, rule_scores: np.ndarray, request: Request
     ) -> tuple[Translations, SentenceGraph | None]:
-        forest, weights = sentence.forest, request.weights
+        forest, weights = sentence.forest, request.weights_of(sentence)
         if forest is None:
             nothing = np.zeros((1, len(weights)))
             passed = sentence.passed or replaced_words(sentence.text.split(), ())
@@ -343,7 +347,8 @@ class SentenceDecoder:
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
         features = self._features(sentence, forest, found)
         used, taught = _terms(self, sentence, found, texts), sentence.taught
-        return Translations(texts, np.array(found.score), features, derivations, "", shown, used, taught), kept
+        all_found = Translations(texts, np.array(found.score), features, derivations, "", shown, used, taught)
+        return replace(all_found, own_names=sentence.own_names), kept
 
     def _describe(
         self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
@@ -365,18 +370,22 @@ class SentenceDecoder:
         for begin, end in itertools.pairwise(found.app_offsets.tolist()):
             apps = found.apps[begin:end]
             rows = self._app_features(sentence, forest, apps)
-            features = [{self.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
-            derivations.append(self._describe(sentence, apps.tolist(), features))
+            derivations.append(self._describe(sentence, apps.tolist(), self._named(sentence, rows)))
         return tuple(derivations)
+
+    def _named(self, sentence: Sentence, rows: np.ndarray) -> list[dict[str, float]]:
+        """Features by name of rows of features, without those that are 0."""
+        names = self.feature_names + sentence.own_names
+        return [{names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
 
     def _app_features(self, sentence: Sentence, forest: Forest, apps: np.ndarray) -> np.ndarray:
         """Features of single applications, float64 [len(apps), F]; the language model has none."""
-        features = self._rules.sums(sentence.rows[apps], np.arange(len(apps) + 1))
-        if self._penalty_column is not None:
-            features[:, self._penalty_column] += sentence.penalties[apps]
+        features = self.columns.rules.sums(sentence.rows[apps], np.arange(len(apps) + 1))
+        if self.columns.penalty is not None:
+            features[:, self.columns.penalty] += sentence.penalties[apps]
         if sentence.extra is not None:
-            features[:, self._extra_columns] += sentence.extra[apps]
-        return features
+            features[:, self.columns.extra] += sentence.extra[apps]
+        return features if sentence.own is None else sentence.own.add(features, apps, np.arange(len(apps) + 1))
 
     def _graph(self, sentence: Sentence, forest: Forest, graph: Hypergraph) -> SentenceGraph:
         """The hypergraph with features and separate word numbers, since processes number unknown words differently."""
@@ -385,26 +394,28 @@ class SentenceDecoder:
         symbols[symbols >= 0] = numbers
         inner = graph.app >= 0
         apps = graph.app[inner]
-        features = np.zeros((len(graph.app), len(self.feature_names)))
+        names = self.feature_names + sentence.own_names
+        features = np.zeros((len(graph.app), len(names)))
         features[inner] = self._app_features(sentence, forest, apps)
-        if self._lm_columns:
-            features[:, self._lm_columns[0]] += graph.lm
-            features[:, self._lm_columns[1]] += graph.oov
+        for lm, oov in self.columns.lm.tolist():
+            features[:, lm] += graph.lm
+            features[:, oov] += graph.oov
         words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
-        return SentenceGraph(replace(graph, symbols=symbols), words, self.feature_names, features)
+        return SentenceGraph(replace(graph, symbols=symbols), words, names, features)
 
     def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
         """Sums of the features over the applications of each derivation."""
-        features = self._rules.sums(sentence.rows[found.apps], found.app_offsets)
+        columns = self.columns
+        features = columns.rules.sums(sentence.rows[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # each derivation has an application
-        if self._penalty_column is not None:
-            features[:, self._penalty_column] += np.add.reduceat(sentence.penalties[found.apps], starts)
+        if columns.penalty is not None:
+            features[:, columns.penalty] += np.add.reduceat(sentence.penalties[found.apps], starts)
         if sentence.extra is not None:
-            features[:, self._extra_columns] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
-        if self._lm_columns:
-            features[:, self._lm_columns[0]] += found.lm
-            features[:, self._lm_columns[1]] += found.oov
-        return features
+            features[:, columns.extra] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
+        for lm, oov in columns.lm.tolist():
+            features[:, lm] += found.lm
+            features[:, oov] += found.oov
+        return features if sentence.own is None else sentence.own.add(features, found.apps, found.app_offsets)
 
     def _text(self, ids: np.ndarray) -> str:
         return " ".join(map(self._word, ids.tolist()))
@@ -483,15 +494,15 @@ def _with_terms(
     rows = np.where(of_layer, len(decoder.grammar) + PASS + 1, whole.app_rule)
     phrases = (rows < len(decoder.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
     if phrases.any():  # the rule of words of median cost
-        ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (decoder._translation_cost(rule), rule))
+        ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (decoder.columns.cost(rule), rule))
         rows[of_layer] = ranked[len(ranked) // 2]
-    penalties = decoder._penalties(rows)
+    penalties = decoder.columns.rule_penalty.take(rows)
     for app in np.flatnonzero(of_layer).tolist():
         penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
     extra = None
     if decoder._provider is not None:
         plain, apps = whole.restricted(~of_layer)
-        extra = np.zeros((whole.n_apps, len(decoder._extra_columns)))
+        extra = np.zeros((whole.n_apps, len(decoder.columns.extra)))
         found = None if plain is None else decoder._extra_features(index, text, plain)
         if found is not None:
             extra[apps] = found
@@ -510,9 +521,9 @@ def _with_terms(
         ],
         float,
     )
-    return Sentence(
-        text, part, layer, rows[kept], penalties[kept], extra, "", bonus if soft else None, occurrences=terms
-    )
+    own = decoder._own_features(text, part, layer)
+    shown = bonus if soft else None
+    return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", shown, occurrences=terms, own=own)
 
 
 def _details(
@@ -531,8 +542,7 @@ def _details(
     edge_scores[inner] += scores[graph.app[inner]]
 
     def contributions(apps: Sequence[int]) -> list[dict[str, float]]:
-        rows = decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights
-        return [{decoder.feature_names[f]: float(row[f]) for f in np.flatnonzero(row)} for row in rows]
+        return decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights)
 
     apps = found.apps[: found.app_offsets[1]].tolist()
     derivation = decoder._describe(sentence, apps, contributions(apps))

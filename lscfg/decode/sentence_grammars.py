@@ -60,6 +60,7 @@ class SentenceGrammars:
     ):
         if analyser.config is None:
             raise InputError("grammars for single sentences need the configuration of the decoder; name a cdec.ini")
+        analyser.config.check_common("a grammar for a single sentence, whose categories differ,")
         check_segments(folder, sentences)
         self._folder, self._analyser, self._sentences = Path(folder), analyser, sentences
         self._config: DecoderConfig = analyser.config

@@ -10,7 +10,7 @@ import numpy as np
 from lscfg.decode.derivations import AppliedRule
 from lscfg.decode.forced import Forced, force
 from lscfg.decode.parsing import first_parse
-from lscfg.decode.sentence import Request, Sentence, SentenceDecoder, decode_prepared
+from lscfg.decode.sentence import Sentence, SentenceDecoder, decode_prepared, request_of
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, GrammarLayer, X
 from lscfg.kernel.forest import REST
@@ -78,8 +78,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
     for name, text in (("sentence", words), ("wanted translation", targets)):
         if not 1 <= len(text) <= MAX_WORDS:
             raise InputError(f"the {name} has {len(text)} words; 1 to {MAX_WORDS} can be compared")
-    vector = np.array([float(weights.get(name, 0.0)) for name in decoder.feature_names])
-    request = Request(vector, 1, True, 0, True, False)
+    request = request_of(decoder.feature_names, weights, 1, True)._replace(derivations=True)
     prepared = decoder.prepare(0, " ".join(words))
     ids = decoder.grammar.vocab.add_line(" ".join(targets)).tolist()
     chosen = decode_prepared(decoder, prepared, request)
@@ -87,16 +86,17 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         return WhyNot("same", chosen.texts[0], chosen.texts[0], float(chosen.scores[0]), float(chosen.scores[0]))
     forced = None
     if prepared.forest is not None:
-        scores = decoder.scores(prepared, decoder.rule_scores(vector), vector)
+        scores = decoder.scores(prepared, decoder.rule_scores(request.weights), request.weights_of(prepared))
         forced = force(prepared.forest, prepared.grammar, scores, ids)
     if forced is None:
         missing = _missing(decoder, prepared, words, ids)
         own = None if prepared.forest is None else float(chosen.scores[0])
         return WhyNot("unreachable", " ".join(targets), chosen.texts[0], None, own, missing=missing)
     found = decode_prepared(decoder, _only(prepared, forced), request)
-    difference = vector * (found.features[0] - chosen.features[0])
+    difference = request.weights_of(prepared) * (found.features[0] - chosen.features[0])
     order = sorted(np.flatnonzero(difference).tolist(), key=lambda f: (-abs(difference[f]), f))
-    shares = tuple((decoder.feature_names[f], float(difference[f])) for f in order)
+    names = decoder.feature_names + prepared.own_names
+    shares = tuple((names[f], float(difference[f])) for f in order)
     first = _first_difference(found.derivations[0], chosen.derivations[0])
     better = found.scores[0] > chosen.scores[0]
     return WhyNot(
@@ -117,8 +117,10 @@ def _only(sentence: Sentence, forced: Forced) -> Sentence:
     keep = np.isin(np.arange(forest.n_apps), forced.apps)
     keep |= forest.node_cat[forest.edge_head[forest.app_edge]] == REST
     part, kept = forest.restricted(keep)
+    rows, penalties = sentence.rows[kept], sentence.penalties[kept]
     extra = None if sentence.extra is None else sentence.extra[kept]
-    return replace(sentence, forest=part, rows=sentence.rows[kept], penalties=sentence.penalties[kept], extra=extra)
+    own = None if sentence.own is None else sentence.own.part(kept)
+    return replace(sentence, forest=part, rows=rows, penalties=penalties, extra=extra, own=own)
 
 
 def _first_difference(

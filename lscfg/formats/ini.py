@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, cut, did_you_mean, quote
+from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
 from lscfg.io.arguments import InputFile, InputFolder, NamedFile
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
@@ -71,6 +72,8 @@ class DecoderConfig:
     """Counts target words (feature_function=WordPenalty)."""
     latent: LatentFeature | None = None
     """Latent features (feature_function=LSCFG or External)."""
+    functions: tuple[FunctionLine, ...] = ()
+    """Further feature functions (see ``lscfg.functions.function``)."""
     max_span: int = 10
     """Maximum number of words that a rule covers, except glue (scfg_max_span_limit)."""
     pop_limit: int = 200
@@ -90,8 +93,21 @@ class DecoderConfig:
     path: Path | None = field(default=None, compare=False)
     """The configuration file, for messages."""
 
+    def check_common(self, user: str) -> None:
+        """Refuses feature functions that only the decoders themselves compute.
 
-FEATURE_FUNCTIONS = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
+        Args:
+            user: name of the host or step that needs another configuration.
+
+        Raises:
+            InputError: the configuration has such a function.
+        """
+        if self.functions:
+            raise InputError(f"{user} cannot compute feature_function={self.functions[0]}; remove the line", self.path)
+
+
+BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
+"""Feature functions that are no kinds."""
 
 
 def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
@@ -171,6 +187,7 @@ def format_ini(config: DecoderConfig) -> list[str]:
         lines.append(f"feature_function=KLanguageModel {name}{line_word(config.language_model)}")
     if config.latent is not None:
         lines.append(f"feature_function={config.latent.line}")
+    lines += [f"feature_function={function}" for function in config.functions]
     if config.max_span != DecoderConfig.max_span:
         lines.append(f"scfg_max_span_limit={config.max_span}")
     if config.pop_limit != DecoderConfig.pop_limit:
@@ -274,10 +291,22 @@ class _Reader:
         elif name in ("LSCFG", "External"):
             self.once(self.config.latent is not None, "LSCFG or External")
             self.latent(name, arguments)
+        elif name in FEATURE_FUNCTIONS:
+            self.once(any(line.name == name for line in self.config.functions), name)
+            self.function(FunctionLine(name, tuple(arguments)))
         else:
+            known = (*BUILT_IN, *FEATURE_FUNCTIONS)
             raise self.error(
-                f"feature function {quote(value)} is not supported; supported are {', '.join(FEATURE_FUNCTIONS)}"
+                f"feature function {quote(value)} is not supported; supported are {', '.join(known)}"
+                f"{did_you_mean(name, known)}"
             )
+
+    def function(self, line: FunctionLine) -> None:
+        try:
+            line.names()
+        except InputError as error:
+            raise self.error(f"feature function {error}") from None
+        self.config = replace(self.config, functions=(*self.config.functions, line))
 
     def once(self, there: bool, name: str) -> None:
         if there:

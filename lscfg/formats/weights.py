@@ -47,9 +47,14 @@ LISTED = 12
 """Names of features in one message."""
 
 
-def unknown_weights(weights: Mapping[str, float], known: Collection[str]) -> str:
-    """Lists non-zero weights without a feature, each with the feature that may be meant; empty if there are none."""
-    unknown = sorted(name for name in _rare(weights.keys() - set(known), known) if weights[name])
+def unknown_weights(weights: Mapping[str, float], known: Collection[str], heads: tuple[str, ...] = ()) -> str:
+    """Lists non-zero weights without a feature, each with the feature that may be meant; empty if there are none.
+
+    Args:
+        heads: beginnings of the names of further features.
+    """
+    unknown = _rare(weights.keys() - set(known), known)
+    unknown = sorted(name for name in unknown if weights[name] and not name.startswith(heads))
     return _listed([quote(name) + did_you_mean(name, known) for name in unknown])
 
 
@@ -63,7 +68,12 @@ def missing_weights(weights: Mapping[str, float], known: Collection[str]) -> str
 
 
 def warn_of_weights(
-    weights: Mapping[str, float], known: Collection[str], live: Collection[str], path: object, of: str = "decoder"
+    weights: Mapping[str, float],
+    known: Collection[str],
+    live: Collection[str],
+    path: object,
+    of: str = "decoder",
+    heads: tuple[str, ...] = (),
 ) -> None:
     """Warns of weights without a feature and of features without a weight.
 
@@ -72,8 +82,9 @@ def warn_of_weights(
         live: features that need a weight.
         path: file or name of the weights, for the message.
         of: owner of the features.
+        heads: beginnings of the names of features that only some sentences have.
     """
-    if unknown := unknown_weights(weights, known):
+    if unknown := unknown_weights(weights, known, heads):
         warning(f"{path}: weights that no feature of the {of} has: {unknown}")
     if missing := missing_weights(weights, live):
         warning(f"{path}: features of the {of} without a weight, which count nothing: {missing}")

@@ -9,6 +9,7 @@ import pytest
 
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
+from lscfg.functions.function import FunctionLine
 
 
 @pytest.fixture
@@ -39,6 +40,7 @@ grammar=a.grammar
 grammar=b.grammar  # another one
 feature_function=WordPenalty
 feature_function=KLanguageModel -n LM lm
+feature_function=ArityPenalty 3
 feature_function=External /lib/libcdec_lscfg.so model=m.lscfg features=paper log=false
 
 scfg_max_span_limit=15
@@ -60,6 +62,7 @@ quiet=true
         language_model_name="LM",
         word_penalty=True,
         latent=LatentFeature({"model": "m.lscfg", "features": "paper", "log": "false"}, "/lib/libcdec_lscfg.so"),
+        functions=(FunctionLine("ArityPenalty", ("3",)),),
         max_span=15,
         pop_limit=30,
         pass_through=True,
@@ -105,7 +108,7 @@ def test_paths_fall_back_to_the_folder_of_the_file(
         ("goal=[S]", "without brackets"),
         ("weights=missing", "no file"),
         ("feature_function=", "feature function '' is not supported"),
-        ("feature_function=ArityPenalty", "supported are KLanguageModel, WordPenalty"),
+        ("feature_function=BLEUModel", "supported are KLanguageModel, WordPenalty"),
         ("feature_function=WordPenalty 3", "not supported"),
         ("feature_function=WordPenalty\nfeature_function=WordPenalty", "a second"),
         ("feature_function=KLanguageModel", "KLanguageModel \\[-n NAME\\] FILE"),

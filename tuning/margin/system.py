@@ -61,10 +61,11 @@ def learn_system(
         raise InputError(
             "already has a latent model, and lscfg tune margin adds one; name a system without one", config.path
         )
+    config.check_common("lscfg tune margin")
     if config.language_model is None:
         raise InputError("has no language model, which ranks translations", config.path)
     decoder = SentenceDecoder(config, None, 0)
-    warn_of_weights(weights, decoder.feature_names, decoder.live_features, config.path or "weights")
+    warn_of_weights(weights, decoder.feature_names, decoder.columns.live, config.path or "weights")
     del decoder
     vocab, text = Vocab(), FoldedText.read(inputs, settings)
     pairs, held_out = text.pairs(settings)

@@ -1,0 +1,1 @@
+"""Feature functions of the decoder: values of rule applications that grammar files do not contain."""

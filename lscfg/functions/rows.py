@@ -1,0 +1,90 @@
+"""A sparse matrix by rows, with the operations of the decoder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+_BLOCK = 1 << 16
+"""Rows that are multiplied at a time, which limits memory."""
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Row r has ``values[k]`` in column ``columns[k]``, for each k from ``offsets[r]`` up to ``offsets[r + 1]``.
+
+    Sums are sequential in the order of the entries.
+    """
+
+    offsets: np.ndarray
+    columns: np.ndarray
+    values: np.ndarray
+    width: int
+
+    def products(self, weights: np.ndarray) -> np.ndarray:
+        """The product of each row with the weights [width]."""
+        result = np.zeros(len(self.offsets) - 1)
+        for first in range(0, len(result), _BLOCK):
+            offsets = self.offsets[first : first + _BLOCK + 1]
+            entries = slice(offsets[0], offsets[-1])
+            rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+            terms = self.values[entries] * weights[self.columns[entries]]
+            result[first : first + _BLOCK] = np.bincount(rows, terms, len(offsets) - 1)
+        return result
+
+    def sums(self, rows: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Sums of rows [groups, width]; group g contains the rows from ``groups[g]`` up to ``groups[g + 1]``."""
+        count = len(groups) - 1
+        lengths = self.offsets[rows + 1] - self.offsets[rows]
+        ends = np.cumsum(lengths)
+        entries = np.arange(lengths.sum()) + np.repeat(self.offsets[rows] - (ends - lengths), lengths)
+        group = np.repeat(np.repeat(np.arange(count), np.diff(groups)), lengths)
+        cells = group * self.width + self.columns[entries]
+        sums = np.bincount(cells, self.values[entries], count * self.width)
+        return sums.astype(np.float64, copy=False).reshape(count, self.width)  # an empty sum would be an integer
+
+
+@dataclass(frozen=True)
+class NamedRows:
+    """Features of rule applications by name: application a has row ``row_of[a]`` of ``rows``."""
+
+    names: tuple[str, ...]
+    """Names of the columns, each once."""
+    rows: SparseRows
+    row_of: np.ndarray
+    """int64 [n_apps]."""
+
+    @classmethod
+    def of(cls, features: Sequence[Mapping[str, float]], row_of: np.ndarray) -> NamedRows:
+        """The features of some rows, of which applications share one if they have equal features.
+
+        Args:
+            features: of each row by name.
+            row_of: row of each application, -1 for no features.
+        """
+        columns: dict[str, int] = {}
+        cells = [[(columns.setdefault(name, len(columns)), value) for name, value in row.items()] for row in features]
+        offsets = np.cumsum([0, *map(len, cells), 0])  # the last row, of number -1, is empty
+        flat = [cell for row in cells for cell in row]
+        rows = SparseRows(
+            offsets,
+            np.array([column for column, _ in flat], np.int64),
+            np.array([value for _, value in flat], np.float64),
+            len(columns),
+        )
+        return cls(tuple(columns), rows, np.where(row_of < 0, len(cells), row_of))
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """The product of each application's features with the weights [names], float64 [n_apps]."""
+        found: np.ndarray = self.rows.products(weights).take(self.row_of)
+        return found
+
+    def sums(self, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Sums over groups of applications, float64 [groups, names]; ``groups`` as of ``SparseRows.sums``."""
+        return self.rows.sums(self.row_of[apps], groups)
+
+    def part(self, kept: np.ndarray) -> NamedRows:
+        """The features of a part of the applications."""
+        return replace(self, row_of=self.row_of[kept])
