@@ -75,7 +75,7 @@ class Decoder(Closing):
         self.weights = read_weights(given) if isinstance(given, str) else given
         named = given if isinstance(given, str) else "weights"
         names, live = self._decoder.feature_names, self._decoder.live_features
-        warn_of_weights(self.weights, names, live, named, heads=self._decoder.feature_heads)
+        warn_of_weights(self.weights, names, live, named, heads=self._decoder.config.feature_heads)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same configuration and glossary again, with the same weights and corrections."""

@@ -50,7 +50,7 @@ class TranslationSystem:
         """
         decoder = EmbeddedDecoder.from_config(self.config, cached=0)
         names, live = decoder.feature_names, decoder.live_features
-        warn_of_weights(self.weights, names, live, self.weights_path, heads=decoder.feature_heads)
+        warn_of_weights(self.weights, names, live, self.weights_path, heads=decoder.config.feature_heads)
         return decoder
 
     def check(self) -> None:

@@ -118,7 +118,7 @@ def run(args: argparse.Namespace) -> None:
         k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
-        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=decoder.feature_heads)
+        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=decoder.config.feature_heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:

@@ -115,11 +115,6 @@ class EmbeddedDecoder:
         """The grammar."""
         return read_grammar(self.config) if self._here is None else self._here.grammar
 
-    @property
-    def feature_heads(self) -> tuple[str, ...]:
-        """Beginnings of the names of features that only some sentences have."""
-        return tuple(head for function in self.config.functions for head in function.heads())
-
     @classmethod
     def from_ini(
         cls, path: str | os.PathLike[str], engine: Engine | None = None, cached: int = CACHED

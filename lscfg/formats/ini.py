@@ -93,6 +93,11 @@ class DecoderConfig:
     path: Path | None = field(default=None, compare=False)
     """The configuration file, for messages."""
 
+    @property
+    def feature_heads(self) -> tuple[str, ...]:
+        """Beginnings of the names of features that only some sentences have."""
+        return tuple(head for function in self.functions for head in function.heads())
+
     def check_common(self, user: str) -> None:
         """Refuses feature functions that only the decoders themselves compute.
 
