@@ -6,7 +6,6 @@ do not depend on the weights, so the decoder keeps them for each distinct senten
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
 from collections import deque
@@ -35,7 +34,7 @@ from lscfg.decode.sentence import (
 )
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
-from lscfg.errors import InputError, KernelError, WorkerError, cut, quote
+from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
 from lscfg.kernel import FeatureOptions, Grammar
@@ -184,7 +183,7 @@ class EmbeddedDecoder:
             InputError: a weight or a score is not finite, or k is not positive.
             KernelError: a worker died; the sentence is named.
         """
-        return [found for found, _ in self._decode(sentences, self._request(weights, k, unique))]
+        return [found for found, _ in self._decode(sentences, request_of(self.feature_names, weights, k, unique))]
 
     def translate(
         self,
@@ -213,7 +212,7 @@ class EmbeddedDecoder:
             InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another.
             KernelError: as ``decode_arrays``.
         """
-        request = self._request(weights, k, unique, derivations=derivations, details=details)
+        request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
         soft, correction = (float(weights.get(name, 1.0)) for name in ("Terminology", "Correction"))
         request = request._replace(soft_weight=soft, correction_weight=correction)
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
@@ -243,26 +242,8 @@ class EmbeddedDecoder:
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
-        results = self._decode(sentences, self._request(weights, k, unique, edges_per_word))
+        results = self._decode(sentences, request_of(self.feature_names, weights, k, unique, edges_per_word))
         return [self._hypotheses(found) for found, _ in results], [graph for _, graph in results]
-
-    def _request(
-        self,
-        weights: Mapping[str, float],
-        k: int,
-        unique: bool,
-        edges_per_word: int = 0,
-        derivations: bool = False,
-        details: bool = False,
-    ) -> Request:
-        if not 1 <= k < 2**31:
-            raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
-        for name, weight in weights.items():
-            if not math.isfinite(weight):
-                raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-        return request_of(self.feature_names, weights, k, unique)._replace(
-            edges_per_word=edges_per_word, derivations=derivations, details=details
-        )
 
     def _decode(self, sentences: Sequence[str], request: Request) -> list[tuple[Translations, SentenceGraph | None]]:
         answers = self._checked((text, request) for text in sentences)

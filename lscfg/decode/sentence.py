@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
@@ -30,7 +31,7 @@ from lscfg.decode.terms import (
     replaced_words,
     used_terms,
 )
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
 from lscfg.functions.function import WORD_PENALTY, ParsedInput
@@ -156,16 +157,32 @@ class Request(NamedTuple):
         return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
 
 
-def request_of(names: Sequence[str], weights: Mapping[str, float], k: int, unique: bool) -> Request:
+def request_of(
+    names: Sequence[str],
+    weights: Mapping[str, float],
+    k: int,
+    unique: bool,
+    edges_per_word: int = 0,
+    derivations: bool = False,
+    details: bool = False,
+) -> Request:
     """A request for k translations under weights by name.
 
     Args:
         names: the decoder's features, whose missing weights are 0.
+
+    Raises:
+        InputError: a weight is not finite, or k is out of its range.
     """
+    if not 1 <= k < 2**31:
+        raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
+    for name, weight in weights.items():
+        if not math.isfinite(weight):
+            raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
     vector = np.array([float(weights.get(name, 0.0)) for name in names])
     known = {*names}
     named = {name: float(weight) for name, weight in weights.items() if name not in known and weight}
-    return Request(vector, k, unique, 0, False, False, named=named)
+    return Request(vector, k, unique, edges_per_word, derivations, details, named=named)
 
 
 class Answer(NamedTuple):

@@ -78,7 +78,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
     for name, text in (("sentence", words), ("wanted translation", targets)):
         if not 1 <= len(text) <= MAX_WORDS:
             raise InputError(f"the {name} has {len(text)} words; 1 to {MAX_WORDS} can be compared")
-    request = request_of(decoder.feature_names, weights, 1, True)._replace(derivations=True)
+    request = request_of(decoder.feature_names, weights, 1, True, derivations=True)
     prepared = decoder.prepare(0, " ".join(words))
     ids = decoder.grammar.vocab.add_line(" ".join(targets)).tolist()
     chosen = decode_prepared(decoder, prepared, request)
