@@ -21,6 +21,7 @@ from lscfg.prepare.clean import clean
 from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
+from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
@@ -31,6 +32,7 @@ from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError
 
 DROPPED = "dropped.tsv"
+PROFILES = "profiles.safetensors"
 SIDES = "source", "target"
 HELD_OUT_SETS = "dev", "test"
 BLOCK = 2000
@@ -145,13 +147,23 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     write_lines(folder / DROPPED, ["\t".join(Remark._fields), *("\t".join(map(str, row)) for row in remarks)])
     sizes = {"read": read} | {part.name: len(part.places) for part in [train, *sets]}
     counts = {done: Counter(row.reason for row in remarks if row.done == done) for done in ("dropped", "kept")}
-    record = Record(settings, (made[0], made[1]), sizes, {done: dict(sorted(c.items())) for done, c in counts.items()})
+    sorted_counts = {done: dict(sorted(own.items())) for done, own in counts.items()}
+    record = Record(settings, (made[0], made[1]), sizes, sorted_counts, _profiles(train, folder))
     record.write(folder)
     _finish_health(health, remarks)
     health.write(folder, read)
     for message in health.warnings():
         log.warning(message)
     return record
+
+
+def _profiles(train: TextSet, folder: Path) -> ModelFile | None:
+    """The file of the profiles of both languages, which is written unless the text is too small."""
+    profiles = LanguageProfiles.learn(train.texts[0], train.texts[1])
+    if profiles is None:
+        return None
+    profiles.write(folder / PROFILES)
+    return ModelFile.of(folder / PROFILES)
 
 
 def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, int]:

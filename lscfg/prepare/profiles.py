@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lscfg.errors import InputError
+from lscfg.io.tensors import load, save
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -22,6 +27,21 @@ LEAST_TRIGRAMS = 15
 
 FOREIGN = -0.5
 """Mean log ratio of both profiles below which a sentence is in the language of the other side."""
+
+FREQUENT = 30_000
+"""Trigrams of a side that a profile keeps, the most frequent ones."""
+
+USUAL = 3.5
+"""Standard deviations below the training text's mean from which on a text is in neither language.
+
+With profiles of 5,000 pairs of German and English captions, 12 % of English sentences of another domain are lost, and
+6 % of French captions are taken for German or English."""
+
+LEAST_VARIANCE = 0.05
+"""Variance of the mean log share between long sentences, at least: a narrow training text has almost none."""
+
+INDEPENDENT = 3
+"""Trigrams that count as one observation, since each letter is in three of them."""
 
 _END = 1
 
@@ -52,7 +72,121 @@ def foreign_sentences(sources: Sequence[str], targets: Sequence[str]) -> tuple[N
     return found[0], found[1]
 
 
-def _log_shares(counts: Ints, hashes: Ints, own: int) -> Floats:
+class _Profile(NamedTuple):
+    """Trigrams of a language, and the mean log share of the trigrams of its sentences.
+
+    The mean of a sentence with n trigrams varies by ``between + within / n``.
+    """
+
+    counts: Ints
+    mean: float
+    between: float
+    within: float
+
+    @classmethod
+    def learn(cls, lines: Sequence[str]) -> Self:
+        found = _trigrams(lines)
+        counts = np.bincount(found.hashes, minlength=1 << _BITS)
+        if np.count_nonzero(counts) > FREQUENT:
+            counts[np.argsort(-counts, kind="stable")[FREQUENT:]] = 0
+        shares = _log_shares(counts, found.hashes, np.minimum(counts[found.hashes], 1))
+        mean = float(shares.mean()) if len(shares) else 0.0
+        sizes = np.bincount(found.lines, minlength=len(lines))
+        inverse = 1 / sizes[sizes > 0]
+        squares = (np.bincount(found.lines, shares, minlength=len(lines))[sizes > 0] * inverse - mean) ** 2
+        between, within = _line(inverse, squares)
+        return cls(counts, mean, max(between, LEAST_VARIANCE), max(within, LEAST_VARIANCE))
+
+    def deviations(self, shares: Floats) -> float:
+        """Standard deviations of the mean of log shares from the mean of a sentence of this language."""
+        return float((shares.mean() - self.mean) / math.sqrt(self.between + self.within / len(shares)))
+
+
+def _line(x: Floats, y: Floats) -> tuple[float, float]:
+    """Intercept and slope of the line through points with least squares."""
+    if not len(x) or not (spread := float(((x - x.mean()) ** 2).sum())):
+        return float(y.mean()) if len(y) else 0.0, 0.0
+    slope = float(((x - x.mean()) * (y - y.mean())).sum()) / spread
+    return float(y.mean()) - slope * float(x.mean()), slope
+
+
+class LanguageProfiles(NamedTuple):
+    """Profiles of the languages of a parallel text."""
+
+    source: _Profile
+    target: _Profile
+
+    @classmethod
+    def learn(cls, sources: Sequence[str], targets: Sequence[str]) -> Self | None:
+        """The profiles of a text; None if the text is too small."""
+        if len(sources) < LEAST_PAIRS:
+            return None
+        return cls(_Profile.learn(sources), _Profile.learn(targets))
+
+    def detect(self, text: str) -> tuple[int, float] | None:
+        """The side (0 or 1) in whose language a text is, and the probability of this side against the other side.
+
+        None for a text in neither language or without letters.
+        """
+        hashes = _trigrams([" ".join(text.split())]).hashes
+        if not len(hashes):
+            return None
+        shares = [_log_shares(side.counts, hashes, 0) for side in self]
+        ratio = float((shares[0] - shares[1]).sum()) / INDEPENDENT
+        side = int(ratio < 0)
+        if not self[side].counts[hashes].any() or self[side].deviations(shares[side]) < -USUAL:
+            return None
+        return side, 1 / (1 + math.exp(-min(abs(ratio), 700.0)))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Writes the profiles; equal profiles, equal bytes."""
+        arrays: dict[str, np.ndarray] = {}
+        for name, side in zip(self._fields, self, strict=True):
+            hashes = np.flatnonzero(side.counts)
+            arrays |= {
+                f"{name}.trigrams": hashes.astype(np.int32),
+                f"{name}.counts": side.counts[hashes].astype(np.int32),
+            }
+            # rounded, since the last digits of sums depend on the machine
+            arrays[f"{name}.usual"] = np.round([side.mean, side.between, side.within], 6)
+        save(path, arrays, {"lscfg": _KIND})
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Self:
+        """Reads profiles.
+
+        Raises:
+            InputError: the file cannot be read or is damaged.
+        """
+        arrays, _ = load(path, _KIND)
+        sides = []
+        for name in cls._fields:
+            trigrams, counts, usual = (arrays.get(f"{name}.{key}") for key in ("trigrams", "counts", "usual"))
+            if trigrams is None or counts is None or usual is None or not _sound(trigrams, counts, usual):
+                raise InputError("holds no profiles of languages; prepare the corpus again", path)
+            whole = np.zeros(1 << _BITS, np.int64)
+            whole[trigrams] = counts
+            sides.append(_Profile(whole, *usual.tolist()))
+        return cls(*sides)
+
+
+_KIND = "language profiles"
+
+
+def _sound(trigrams: np.ndarray, counts: np.ndarray, usual: np.ndarray) -> bool:
+    """True if the arrays can be those of a profile."""
+    return (
+        trigrams.shape == counts.shape == (len(trigrams),)
+        and usual.shape == (3,)
+        and bool(np.isfinite(usual).all())
+        and bool((usual[1:] >= LEAST_VARIANCE).all())
+        and trigrams.dtype == counts.dtype == np.int32
+        and bool(((trigrams >= 0) & (trigrams < 1 << _BITS)).all())
+        and bool((counts > 0).all())
+    )
+
+
+def _log_shares(counts: Ints, hashes: Ints, own: int | Ints) -> Floats:
     smoothed: Floats = np.log((counts[hashes] - own + 0.5) / (counts.sum() + 0.5 * len(counts)))
     return smoothed
 

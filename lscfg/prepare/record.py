@@ -60,6 +60,7 @@ class RecordFacts(TypedDict):
     pairs: dict[str, COUNT]
     dropped: dict[str, COUNT]
     kept: dict[str, COUNT]
+    profiles: NotRequired[ModelFacts]
     versions: dict[str, str | None]
 
 
@@ -71,12 +72,14 @@ class Record:
         sides: source and target, with their models.
         sizes: number of pairs read, and written for each set.
         counts: number of remarks by treatment and reason.
+        profiles: file of the ``LanguageProfiles``; None: the text was too small, or an older version prepared it.
     """
 
     settings: PrepareSettings
     sides: tuple[SideRecipe, SideRecipe]
     sizes: Mapping[str, int]
     counts: Mapping[str, Mapping[str, int]]
+    profiles: ModelFile | None = None
 
     def __post_init__(self) -> None:
         source, target = self.sides
@@ -87,7 +90,7 @@ class Record:
         sides = {}
         for name, side in zip(("source", "target"), self.sides, strict=True):
             models = {"case": side.case_model, "words": side.word_model}
-            files = {key: {"file": model.path.name, "sha256": model.sha256} for key, model in models.items() if model}
+            files = {key: _facts(model) for key, model in models.items() if model}
             sides[name] = {"language": side.language, "models": files}
         tokenisation, reading = self.settings.tokenisation, self.settings.reading
         assert tokenisation is not None
@@ -98,6 +101,7 @@ class Record:
             "sides": sides,
             "pairs": dict(self.sizes),
             **self.counts,
+            **({"profiles": _facts(self.profiles)} if self.profiles else {}),
             "versions": {
                 "lscfg": __version__,
                 "unicode": unicodedata.unidata_version,
@@ -108,7 +112,8 @@ class Record:
 
     def models(self) -> list[Path]:
         """The files of the models."""
-        return [model.path for side in self.sides for model in (side.case_model, side.word_model) if model is not None]
+        models = [model for side in self.sides for model in (side.case_model, side.word_model)]
+        return [model.path for model in [*models, self.profiles] if model is not None]
 
     def summary(self) -> list[str]:
         """Lines of log: pairs of each set, then what was dropped or remarked, by reason."""
@@ -132,10 +137,27 @@ class Record:
         try:
             settings = _settings(found["settings"])
             source, target = (_side(path, settings, found["sides"][name]) for name in ("source", "target"))
+            profiles = _model(path, found["profiles"]) if "profiles" in found else None
         except ValueError as error:
             raise InputError(f"damaged, or not written by this version of lscfg ({error}); {CURE}", path) from error
         counts = {done: found[done] for done in ("dropped", "kept")}
-        return cls(settings, (source, target), found["pairs"], counts)
+        return cls(settings, (source, target), found["pairs"], counts, profiles)
+
+
+def _facts(model: ModelFile) -> ModelFacts:
+    return {"file": model.path.name, "sha256": model.sha256}
+
+
+def _model(record: Path, facts: ModelFacts) -> ModelFile:
+    """A model next to the record.
+
+    Raises:
+        ValueError: the name is not the name of a file in the folder.
+    """
+    name = facts["file"]
+    if not name or name in (".", "..") or re.search(r"[/\\\x00-\x1f\x7f]", name):
+        raise ValueError(f"{quote(name)} is not the name of a file in this folder")
+    return ModelFile(record.parent / name, facts["sha256"])
 
 
 def _settings(facts: dict[str, Any]) -> PrepareSettings:
@@ -165,14 +187,10 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
     if not facts["language"]:
         raise ValueError("sides: a language is missing")
     PrepareSettings(source_language=facts["language"])  # refuses what is no language
-    models = {}
-    for key, model in (("case", facts["models"].get("case")), ("words", facts["models"].get("words"))):
-        if model is None:
-            continue
-        name = model["file"]
-        if not name or name in (".", "..") or re.search(r"[/\\\x00-\x1f\x7f]", name):
-            raise ValueError(f"{quote(name)} is not the name of a file in this folder")
-        models[key] = ModelFile(record.parent / name, model["sha256"])
+    found = facts["models"]
+    case, words = (
+        None if model is None else _model(record, model) for model in (found.get("case"), found.get("words"))
+    )
     assert settings.tokenisation is not None
     return SideRecipe(
         facts["language"],
@@ -180,6 +198,6 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
         settings.casing,
         settings.tokeniser,
         settings.tokenisation,
-        models.get("case"),
-        models.get("words"),
+        case,
+        words,
     )

@@ -28,7 +28,7 @@ from lscfg.serve.query import read_query
 from lscfg.serve.refusal import JsonLine, RefusalError, refusal_response
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.text_requests import TextRequests
-from lscfg.serve.texts import NO_LANGUAGES, LanguagePair, language_facts
+from lscfg.serve.texts import NO_LANGUAGES, LanguagePair, pair_facts
 from lscfg.version import __version__
 
 PAGE = dict.fromkeys(FILES, "GET")
@@ -175,7 +175,7 @@ class Application:
         return JsonLine(openapi(self._routes, self.settings))
 
     async def _languages(self, request: Request) -> Response:
-        source, target = map(language_facts, self._pair)
+        source, target = pair_facts(self._pair)
         if source is None or target is None:
             return JsonLine([])
         listed = [(source, [target["code"]]), (target, [])]

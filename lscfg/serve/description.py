@@ -13,7 +13,7 @@ from lscfg.serve import corrections
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, language_facts
+from lscfg.serve.texts import LanguagePair, pair_facts
 from lscfg.version import __version__
 
 COUNTERS = {
@@ -89,13 +89,14 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownSco
 def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, settings: ServeSettings) -> dict[str, Any]:
     """Facts of the system, for people: languages, size, features and limits."""
     config = system.config
+    source, target = pair_facts(pair)
     pieces = bool(system.preparation and system.preparation.sides[1].subwords) and not is_unspaced(pair.target or "en")
     return {
         "system": system.name,
         "sha256": system.sha256,
         "lscfg": __version__,
-        "source": language_facts(pair.source),
-        "target": language_facts(pair.target),
+        "source": source,
+        "target": target,
         "raw": system.preparation is not None,
         "rules": rules,
         "latent": config.latent is not None,

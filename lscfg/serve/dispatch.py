@@ -27,7 +27,7 @@ from lscfg.serve.translator import (
     LongSentenceError,
     SentenceWork,
     TranslationOptions,
-    known_shares,
+    detect_language,
     open_translator,
     translate_sentence,
 )
@@ -106,14 +106,14 @@ class Dispatcher:
         self.counts["unparsed"] += sum(not one.answer["parsed"] for one in found)
         return found
 
-    async def known(self, receive: Receive, text: str, options: TranslationOptions) -> tuple[float, float]:
-        """Shares of the words of a text that the source sides and the target sides of the grammar contain.
+    async def detected(self, receive: Receive, text: str, options: TranslationOptions) -> list[tuple[int, float]]:
+        """The sides in whose languages a text can be, see ``Translator.detected``.
 
         Raises:
             ClientDisconnect: the client has left.
             RefusalError: the text has no words of the system's form, or the queue is full.
         """
-        return await self.compute(receive, "q", known_shares, SentenceWork(*self.described, text, options))
+        return await self.compute(receive, "q", detect_language, SentenceWork(*self.described, text, options))
 
     async def compute(self, receive: Receive, name: str, function: Callable[[Block], Result], block: Block) -> Result:
         """Returns ``function(block)`` of a worker; the function is one of a module.

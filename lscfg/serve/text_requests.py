@@ -31,11 +31,8 @@ from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, r
 from lscfg.serve.query import refuse_long_sentence, refuse_no_text
 from lscfg.serve.refusal import JsonLine, RefusalError, json_line
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, SplitText, by_text
+from lscfg.serve.texts import LanguagePair, SplitText, by_text, is_private
 from lscfg.serve.translator import Answered, TranslationOptions
-
-CERTAIN = 0.5
-"""Least share of known words of a text in a language of the system."""
 
 LISTED = 5
 """Maximum number of warnings that the answer to a file contains."""
@@ -145,24 +142,21 @@ class TextRequests:
 
     async def detect(self, request: Request) -> Response:
         """The language of a text, as LibreTranslate gives it: one of the system's, or none."""
-        found = await read_content(request)
-        check_key(found, request.headers, self._keys)
-        text = found.get("q")
+        sent = await read_content(request)
+        check_key(sent, request.headers, self._keys)
+        text = sent.get("q")
         refuse_no_text("q", text)
         assert isinstance(text, str)
         if not (self._pair.source and self._pair.target):
             raise RefusalError(400, "the system names no languages; start lscfg serve with --languages")
         whole = " ".join(text.split())[: self._settings.max_characters]
-        words = " ".join(whole.split()[: self._settings.max_words])
-        if not words:
+        if not whole:
             return JsonLine([])
-        shares = await self._dispatcher.known(request.receive, words, self._options())
-        ranked = sorted(zip(shares, self._pair, strict=True), key=lambda one: -one[0])
+        found = await self._dispatcher.detected(request.receive, whole, self._options())
         return JsonLine(
             [
-                {"language": base_language(code), "confidence": round(100 * share, 1)}
-                for share, code in ranked[: 1 + (ranked[0][0] == ranked[1][0])]
-                if share >= CERTAIN
+                {"language": base_language(self._pair[side]), "confidence": round(100 * share, 1)}
+                for side, share in found
             ]
         )
 
@@ -212,7 +206,8 @@ class TextRequests:
         best = [_aligned(one) for one in answers]
         data = await self._dispatcher.compute(request.receive, name, fill_document, (read, best))
         stem, dot, ending = name.replace("\\", "/").rpartition("/")[2].rpartition(".")
-        code = base_language(self._pair.target) if self._pair.target else "translated"
+        named = self._pair.target and not is_private(self._pair.target)
+        code = base_language(self._pair.target) if named else "translated"
         return StoredFile(f"{stem}.{code}{dot}{ending}", form.media_type, data, _warnings(sentences, translated))
 
     async def _progress(

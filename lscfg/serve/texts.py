@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from lscfg.prepare.languages import code_fault, is_unspaced, language_of
+from lscfg.prepare.languages import base_language, code_fault, is_unspaced, language_of
 from lscfg.prepare.sentences import Stretch, cut_long, split_sentences
 
 Found = TypeVar("Found")
@@ -58,17 +59,31 @@ NO_LANGUAGES = LanguagePair()
 """Of a system that does not name its languages."""
 
 
-def language_facts(code: str) -> dict[str, str] | None:
-    """Code, English name and direction of writing of a language; None for an empty code."""
+def is_private(code: str) -> bool:
+    """True for a code of private use, qaa to qtz, which names a language whose code is unknown."""
+    return re.fullmatch("q[a-t][a-z]", base_language(code)) is not None
+
+
+def language_facts(code: str, private: str = "unknown language") -> dict[str, str] | None:
+    """Code, English name and direction of writing of a language; None for an empty code.
+
+    Args:
+        private: name of a language with a code of private use.
+    """
     if not code:
         return None
     language = language_of(code)
     rtl = language.script in RIGHT_TO_LEFT_SCRIPTS or (not language.script and language.base in RIGHT_TO_LEFT)
     return {
         "code": language.base,
-        "name": NAMES.get(language.base, language.base),
+        "name": private if is_private(code) else NAMES.get(language.base, language.base),
         "direction": "rtl" if rtl else "ltr",
     }
+
+
+def pair_facts(pair: LanguagePair) -> tuple[dict[str, str] | None, dict[str, str] | None]:
+    """The facts of both languages; see ``language_facts``."""
+    return language_facts(pair.source, "source language"), language_facts(pair.target, "target language")
 
 
 class TextPiece(NamedTuple):

@@ -20,11 +20,16 @@ from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
+from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sentences import split_sentences
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 
 SPARE = 2
 """Translations that are searched per distinct text of a list, since restoring makes some texts equal."""
+
+
+CERTAIN = 0.5
+"""Least share of known words of a text in a language of the system."""
 
 
 class BadSentenceError(LscfgError, ValueError):
@@ -81,6 +86,7 @@ class Translator:
         self._weights, self._unique = system.weights, system.config.unique_k_best
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
+        self._profiles_file = system.preparation.profiles if system.preparation else None
         self._known = self._decoder.grammar.source_words()
         self._glossary = system.glossary
         self._memory = None
@@ -207,12 +213,27 @@ class Translator:
         self._memory.undo(number)
         return True
 
-    def known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
-        """Shares of the words of a text with letters that source sides and target sides of the grammar contain.
+    def detected(self, text: str, options: TranslationOptions) -> list[tuple[int, float]]:
+        """The sides (0 or 1) in whose languages a text can be, the best first, with probabilities; empty for neither.
+
+        Profiles of the training text decide; a system without profiles gives shares of known words instead.
 
         Raises:
             BadSentenceError: see ``__call__``.
         """
+        if options.raw and self._profiles is not None:
+            found = self._profiles.detect(text)
+            return [] if found is None else [found]
+        shares = self._known_shares(" ".join(text.split()[: options.max_words]), options)
+        most = max(shares)
+        return [(side, share) for side, share in enumerate(shares) if share == most >= CERTAIN]
+
+    @cached_property
+    def _profiles(self) -> LanguageProfiles | None:
+        return None if self._profiles_file is None else LanguageProfiles.read(self._profiles_file.checked())
+
+    def _known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
+        """Shares of the words of a text with letters that source sides and target sides of the grammar contain."""
         sides = self._sides if options.raw and self._sides is not None else None
         found = []
         for number, known in enumerate((self._known, self._known_target)):
@@ -301,6 +322,6 @@ def translate_sentence(work: SentenceWork) -> Answered:
     return open_translator(work.key, work.system)(work.text, work.options)
 
 
-def known_shares(work: SentenceWork) -> tuple[float, float]:
-    """Shares of the words of the text that both sides of the grammar contain, see ``Translator.known_shares``."""
-    return open_translator(work.key, work.system).known_shares(work.text, work.options)
+def detect_language(work: SentenceWork) -> list[tuple[int, float]]:
+    """The sides in whose languages the text can be, see ``Translator.detected``."""
+    return open_translator(work.key, work.system).detected(work.text, work.options)

@@ -3,6 +3,7 @@
 import json
 import re
 import urllib.parse
+from dataclasses import replace
 
 import pytest
 from little_experiment import run_lscfg
@@ -20,7 +21,7 @@ from lscfg.serve.libre import KEYS
 from lscfg.serve.page import FILES
 from lscfg.serve.query import KEYS as OWN_KEYS
 from lscfg.serve.settings import ServeSettings
-from lscfg.serve.texts import LanguagePair, SplitText, language_facts
+from lscfg.serve.texts import LanguagePair, SplitText, is_private, language_facts
 
 JSON = {"content-type": "application/json"}
 FORM = {"content-type": "application/x-www-form-urlencoded"}
@@ -188,6 +189,53 @@ def test_the_language_of_a_text_is_one_of_the_two_or_none(client):
     assert detected("la casa roja")[0] == "es" and detected("the red house") == ["en"]
     assert detected("xx yy zz") == detected("") == detected("1 2 3") == []
     assert client.post("/detect", {}).json() == {"error": "q must be a text"}
+
+
+def test_profiles_of_the_training_text_show_the_language(system, tmp_path):
+    """Words that the grammar lacks are no hindrance; a third language is neither of the two."""
+    spanish, english = ("la casa {} tiene un jardín pequeño", "el perro {} corre por la calle"), (
+        "the house {} has a small garden", "the dog {} runs along the street",
+    )  # fmt: skip
+    for ending, lines in (("es", spanish), ("en", english)):
+        text = "".join(lines[k % 2].format(f"{k}") + "\n" for k in range(240))
+        (tmp_path / f"raw.{ending}").write_text(text, encoding="utf-8")
+    words = "prepare corpus raw.es raw.en --tokeniser none -o prepare --jobs 1"
+    assert run_lscfg(*words.split(), cwd=tmp_path).returncode == 0
+    run = run_lscfg("pack", system, "--prepare", tmp_path / "prepare", "-o", tmp_path / "bundle")
+    assert run.returncode == 0, run.stderr
+    client = Client(tmp_path / "bundle")
+
+    def detected(text):
+        return [one["language"] for one in client.post("/detect", {"q": text}).json()]
+
+    assert detected("el perro tiene la casa") == ["es"]
+    assert detected("The dog runs along\nthe street. The house has a garden. " * 200) == ["en"]
+    assert detected("kaupungissa on yksi suuri linna, jossa") == detected("дом") == detected("7") == []
+
+
+def test_private_codes_have_names(raw_bundle):
+    """A language without a known code has a code of private use, which people do not see."""
+    client = Client(raw_bundle)
+    side = client.application.system.preparation.sides
+    for number, name in enumerate(("source language", "target language")):
+        sides = [*side]
+        sides[number] = replace(side[number], language=("qaa", "qab")[number])
+        named = replace(client.application.system.preparation, sides=tuple(sides))
+        system = replace(client.application.system, preparation=named)
+        one = Client(raw_bundle, system=system)
+        facts = one.get("/system").json()
+        assert facts[("source", "target")[number]]["name"] == name
+        assert one.get("/languages").json()[number]["name"] == name
+        made = one("POST", "/translate_file", files={"file": ("a.txt", b"la casa")}).json()
+        assert made["name"] == ("a.en.txt", "a.translated.txt")[number]
+    assert [is_private(code) for code in ("qaa", "qtz", "qua", "que", "QAB-x", "es")] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_a_system_of_words_takes_lines_and_languages(bundle):

@@ -24,10 +24,10 @@ class InProcess:
 class Client:
     """Sends requests to an application."""
 
-    def __init__(self, bundle, pool=None, settings=None, memory=None, glossary=(), **offer):
+    def __init__(self, bundle, pool=None, settings=None, memory=None, glossary=(), system=None, **offer):
         self.folder = bundle
         hosts = Hosts("127.0.0.1", origins=offer.get("origins", ()))
-        system = replace(open_system(bundle), memory=memory, glossary=glossary)
+        system = replace(system or open_system(bundle), memory=memory, glossary=glossary)
         self.application = Application(system, pool or InProcess(), settings or ServeSettings(), hosts, Offer(**offer))
 
     def __call__(self, method, path, **arguments):
