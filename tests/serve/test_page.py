@@ -359,6 +359,68 @@ def test_the_service_learns_from_corrections_if_it_keeps_them(window, address, t
         window["localStorage.clear()"]
 
 
+def test_recalled_corrections_are_shown_used_and_removed(window, address, tmp_path):
+    """Those of similar sentences with score and difference, those of the same text by number."""
+    with Service(address.bundle, "-j", 1, "--corrections", tmp_path / "kept") as service:
+        here = Address(service.port)
+        window.complaints.clear()
+        window.open(here)
+        window.wait("document.title.startsWith('Translate Spanish')")
+        enter(window, "la casa roja roja", "The red red house")
+        window.click("#correct")
+        window["document.querySelector('#edit').value = 'The crimson HUT'"]
+        window.click("#keep")
+        window.wait("document.querySelector('#target').textContent === 'The crimson HUT'")
+        window.wait("!document.querySelector('#unkeep').hidden")
+        assert window["document.querySelector('#recalled li').firstChild.data"] == "Correction 1 answers “"
+        window.click("#unkeep")
+        window.wait("document.querySelector('#target').textContent === 'The red red house'")
+        assert window["document.querySelector('#unkeep').hidden && document.querySelector('#recalled-part').hidden"]
+        assert (
+            service.request("POST", "/corrections", b'{"source": "la casa roja roja", "target": "The HUT"}')[0] == 200
+        )
+        window["document.querySelector('#source').value = ''"]
+        window.click("#source")
+        window.type("la casa roja\nla flor")
+        window.wait("!document.querySelector('#recalled-part').hidden")
+        assert window["document.querySelector('#recalled li').textContent"].startswith(
+            "75 % similar: la casa roja roja"
+        )
+        assert window["[...document.querySelectorAll('#recalled del')].map((one) => one.textContent)"] == ["roja"]
+        if AXE.is_file():
+            window[AXE.read_text(encoding="utf-8") + "; 0"]
+            assert window["axe.run().then((found) => found.violations.map((one) => one.id))"] == []
+        window.click("#recalled button")
+        window.wait("document.querySelector('#target').textContent === 'The HUT\\nThe flower'")
+        enter(window, "la casa roja roja", "The HUT")
+        assert status_of(window) == "Translated. 1 sentence is translated by a correction."
+        window["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+        add_term(window, "casa", "cottage")
+        window.wait("document.querySelector('#target').textContent.includes('cottage')")
+        assert "The term for 'casa' excluded the correction 2." in status_of(window)
+        window.click("#terms .row button:last-child")
+        window.wait("document.querySelector('#target').textContent === 'The HUT'")
+        window.click("#recalled button")
+        window.wait("document.querySelector('#target').textContent !== 'The HUT'")
+        assert service.request("DELETE", "/corrections/2")[0] == 404
+        assert window.complaints == []
+        window["localStorage.clear()"]
+
+
+def test_a_correction_of_the_browser_names_the_terms_that_it_excludes(tab):
+    enter(tab, "la flor", "The flower")
+    tab.click("#correct")
+    tab["document.querySelector('#edit').value = 'The bloom'"]
+    tab.click("#keep")
+    tab.wait("document.querySelector('#target').textContent === 'The bloom'")
+    tab["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
+    add_term(tab, "flor", "blossom")
+    wanted = "Your correction, kept in this browser. It excluded 1 entry of the glossary: “flor”."
+    tab.wait(f"document.querySelector('#status').textContent === {json.dumps(wanted)}")
+    tab.click("#corrections button")
+    tab.wait("document.querySelector('#target').textContent === 'The blossom'")
+
+
 def give(tab, selector, *paths):
     root = tab("DOM.getDocument")["root"]["nodeId"]
     node = tab("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
@@ -391,7 +453,9 @@ def test_a_file_is_translated_with_progress(tab, tmp_path):
 
 
 def test_the_system_is_described(tab):
-    assert "Rules" in tab["document.querySelector('#facts').textContent"]
+    facts = tab["document.querySelector('#facts').textContent"]
+    for fact in ("LanguagesSpanish (es) to English (en)", "Rules8", "Longest text100 sentences", "Largest file1 MiB"):
+        assert fact in facts
     assert tab["document.querySelector('#report').hidden"] is False
     assert tab["fetch('/report').then((answer) => answer.text())"].endswith("<title>Report</title>")
 

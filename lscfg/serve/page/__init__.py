@@ -11,6 +11,7 @@ FILES = {
     "/style.css": ("style.css", "text/css"),
     "/page.js": ("page.js", "text/javascript"),
     "/base.js": ("base.js", "text/javascript"),
+    "/corrections.js": ("corrections.js", "text/javascript"),
     "/glossary.js": ("glossary.js", "text/javascript"),
     "/words.js": ("words.js", "text/javascript"),
 }

@@ -6,6 +6,22 @@ export const fault = (text) => { get("fault").textContent = text; };
 export const status = (text) => { if (get("status").textContent !== text) get("status").textContent = text; };
 export const state = { system: null };
 
+export const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
+
+// ---- requests ----
+
+export function keyed(content) {
+  const key = get("key").value.trim();
+  return key ? { ...content, api_key: key } : content;
+}
+
+export async function failure(response) {
+  if (response.status === 403) get("key-part").hidden = false;
+  try { return (await response.json()).error; } catch { return `${response.status} ${response.statusText}`; }
+}
+
+// ---- elements ----
+
 export function element(name, properties = {}, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(properties)) {

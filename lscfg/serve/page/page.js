@@ -1,6 +1,7 @@
 // The page of lscfg serve: typing, translations, corrections, files and facts of the system.
 
-import { button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+import { button, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
+import { keepCorrection, kept, keptMessage, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
 import { startGlossary, termsFor } from "./glossary.js";
 import { anchored, chosen, edit, forget, paint, showWords, startWords } from "./words.js";
 
@@ -11,24 +12,7 @@ let running = null; // the request under way
 let timer = 0;
 let shown = { source: "", text: "" };
 
-const memory = () => new Map(stored(storeName("corrections"), []));
-
-function remember(map) {
-  keep(storeName("corrections"), [...map]);
-  listCorrections();
-}
-
 // ---- requests ----
-
-function keyed(content) {
-  const key = get("key").value.trim();
-  return key ? { ...content, api_key: key } : content;
-}
-
-async function failure(response) {
-  if (response.status === 403) get("key-part").hidden = false;
-  try { return (await response.json()).error; } catch { return `${response.status} ${response.statusText}`; }
-}
 
 async function ask(source, signal, choices) {
   const terms = termsFor(source);
@@ -50,11 +34,11 @@ async function translate() {
   running = new AbortController();
   const own = running;
   fault("");
-  const kept = memory().get(source.trim());
-  if (!source.trim() || kept !== undefined) {
+  const correction = kept(source);
+  if (!source.trim() || correction !== undefined) {
     forget();
-    show(source, { translatedText: kept ?? "", sentences: [] });
-    status(kept === undefined ? "" : "Your correction, kept in this browser.");
+    show(source, { translatedText: correction ?? "", sentences: [] });
+    status(correction === undefined ? "" : keptMessage(source, correction));
     get("target").removeAttribute("aria-busy");
     return;
   }
@@ -75,8 +59,6 @@ async function translate() {
   }
 }
 
-const counted = (count, one, many) => `${count} ${count === 1 ? one : many}`;
-
 function summary(found, choices) {
   const unknown = found.unknown.filter((word) => /[\p{L}\p{N}]/u.test(word)), count = unknown.length;
   const unparsed = found.sentences.filter((one) => one.parsed === false).length;
@@ -85,6 +67,10 @@ function summary(found, choices) {
   if (count) parts.push(`${counted(count, "word is", "words are")} unknown to the system: ${unknown.slice(0, 8).join(", ")}${count > 8 ? " …" : ""}.`);
   if (choices) parts.push(`${counted(choices, "choice of yours is", "choices of yours are")} used.`);
   if (terms > 0) parts.push(`${counted(terms, "entry of the glossary is", "entries of the glossary are")} used.`);
+  const answered = found.sentences.filter((one) => (one.memory?.id ?? null) !== null).length;
+  const warnings = [...new Set(found.sentences.flatMap((one) => (one.parsed === false ? [] : one.warnings ?? [])))];
+  if (answered) parts.push(`${counted(answered, "sentence is", "sentences are")} translated by a correction.`);
+  parts.push(...warnings.slice(0, 3).map((one) => `${one[0].toUpperCase()}${one.slice(1)}.`));
   if (unparsed) parts.push(`${counted(unparsed, "sentence", "sentences")} could not be translated.`);
   return parts.join(" ");
 }
@@ -96,6 +82,9 @@ function show(source, found) {
   showWords(source, found.sentences, get("target"));
   if (!found.sentences.length) get("target").replaceChildren(found.translatedText);
   for (const id of ["copy", "correct"]) get(id).disabled = !found.translatedText;
+  get("unkeep").hidden = true;
+  showRecalled(found.sentences, (number, target) => take(
+    found.sentences.map((row, k) => (k === number ? target : row.translation ?? "") + (row.after ?? "")).join("")));
   get("others-part").hidden = !found.alternatives?.length;
   get("others").replaceChildren(...(found.alternatives ?? []).map((text) => element("li", {}, button(text, () => take(text)))));
 }
@@ -115,86 +104,16 @@ function editing(on) {
   if (on) { get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
 }
 
-async function keepCorrection() {
-  const source = get("source").value.trim();
-  const text = get("edit").value.trim();
+async function store() {
+  const source = get("source").value.trim(), text = get("edit").value.trim();
   if (!source || !text) { fault("A correction needs a text and a translation."); return; }
-  await unlearn(source);
-  remember(memory().set(source, text));
+  const { message, wrong } = await keepCorrection(source, text);
   editing(false);
   await translate();
-  await learn(source, text);
-}
-
-// ---- corrections that the service keeps; their numbers stay here ----
-
-const numbers = () => new Map(stored(storeName("numbers"), []));
-
-async function learn(source, target) {
-  if (!state.system?.corrections) return;
-  try {
-    const response = await fetch("/corrections", {
-      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, target })),
-    });
-    if (!response.ok) { fault(`The service did not store the correction: ${await failure(response)}`); return; }
-    const { id, rules } = await response.json();
-    keep(storeName("numbers"), [...numbers().set(source, id)]);
-    status(`Kept. The system has learnt ${counted(rules, "rule", "rules")} from it.`);
-  } catch (error) {
-    fault(`The service does not answer: ${error.message}`);
-  }
-}
-
-async function unlearn(source) {
-  const known = numbers(), id = known.get(source);
-  if (id === undefined) return;
-  known.delete(source);
-  keep(storeName("numbers"), [...known]);
-  const key = get("key").value.trim();
-  try {
-    const response = await fetch(`/corrections/${id}`, { method: "DELETE", headers: key ? { authorization: `Bearer ${key}` } : {} });
-    if (!response.ok && response.status !== 404) fault(`The service did not remove the correction: ${await failure(response)}`);
-  } catch (error) {
-    fault(`The service does not answer: ${error.message}`);
-  }
-}
-
-function listCorrections() {
-  const map = memory();
-  get("count").textContent = map.size;
-  get("corrections-part").hidden = !map.size;
-  get("corrections").replaceChildren(...[...map].map(([source, target]) => {
-    const remove = async () => {
-      const now = memory();
-      now.delete(source);
-      remember(now);
-      get("corrections-summary").focus();
-      await unlearn(source);
-      translate();
-    };
-    return element("tr", {}, cell(source, state.system?.source), cell(target, state.system?.target),
-      element("td", { className: "row" }, button("Remove", remove, { "aria-label": `Remove ${source.slice(0, 60)}` })));
-  }));
-}
-
-function cell(text, language) {
-  const made = element("td", { textContent: text });
-  speak(made, language);
-  return made;
-}
-
-async function importCorrections(file) {
-  const map = memory();
-  const rows = await readTable(file, ["source", "target"]);
-  for (const { line, cells } of rows ?? []) {
-    if (!cells[0] || !cells[1]) { fault(`${file.name}:${line}: source or target is empty`); return; }
-    map.set(cells[0], cells[1]);
-  }
-  if (!rows) return;
-  fault("");
-  remember(map);
-  status(`${map.size} corrections are kept.`);
-  translate();
+  if (wrong) fault(wrong);
+  if (message) status(message);
+  get("unkeep").hidden = get("source").value.trim() !== source;
+  get("unkeep").onclick = () => { removeCorrection(source); get("correct").focus(); };
 }
 
 // ---- files ----
@@ -257,16 +176,21 @@ function describe() {
   get("key-part").hidden = !system.api_key;
   get("report").hidden = !system.report;
   const facts = [
-    ["System", system.system], ["Rules", system.rules.toLocaleString("en")],
+    ["System", system.system], ["Languages", source && target ? `${source.name} (${source.code}) to ${target.name} (${target.code})` : undefined], ["Rules", system.rules.toLocaleString("en")],
     ["Entries of the service's glossary", system.terms || undefined], ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
     ["Sentence pairs for training", system.pairs.train?.toLocaleString("en")],
     ...system.scores.map((one) => [`${one.name} on ${one.sentences} test sentences`,
       `${one.value.toFixed(1)}${one.interval ? ` ± ${one.interval.toFixed(1)}` : ""}`]),
-    ["Longest sentence", `${system.limits.max_words} words`], ["lscfg", system.lscfg],
+    ["Corrections", system.corrections ? "kept by the service" : "kept by your browser"],
+    ["Longest sentence", `${system.limits.max_words} words, ${system.limits.max_characters.toLocaleString("en")} characters`],
+    ["Longest text", `${system.limits.max_sentences} sentences`], ["Largest file", size(system.limits.max_request)],
+    ["Longest wait", `${system.limits.timeout} seconds`], ["lscfg", system.lscfg],
   ];
   get("facts").replaceChildren(...facts.filter(([, value]) => value !== undefined).map(([name, value]) =>
     element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: value }))));
 }
+
+const size = (bytes) => (bytes < 1 << 20 ? `${Math.floor(bytes / 1024)} KiB` : `${Math.floor(10 * bytes / (1 << 20)) / 10} MiB`);
 
 function colour() {
   const scheme = stored("lscfg.scheme", "");
@@ -299,10 +223,8 @@ function connect() {
   });
   get("correct").addEventListener("click", () => editing(true));
   get("cancel").addEventListener("click", () => editing(false));
-  get("keep").addEventListener("click", keepCorrection);
+  get("keep").addEventListener("click", store);
   get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
-  get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv"));
-  get("import").addEventListener("change", (event) => { if (event.target.files[0]) importCorrections(event.target.files[0]); event.target.value = ""; });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
   get("file").addEventListener("change", (event) => { if (event.target.files[0]) translateFile(event.target.files[0]); event.target.value = ""; });
   const drop = get("drop");
@@ -324,7 +246,7 @@ async function start() {
     if (!response.ok) throw new Error(await failure(response));
     state.system = await response.json();
     describe();
-    listCorrections();
+    startCorrections(translate);
     startGlossary(translate);
     grow();
     if (get("source").value) translate();

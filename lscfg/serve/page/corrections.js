@@ -1,0 +1,165 @@
+// Corrections: those that this browser keeps, those that the service keeps, and similar ones that an answer contains.
+
+import { button, counted, element, failure, fault, get, keep, keyed, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+import { termsFor } from "./glossary.js";
+
+let renew = async () => {};
+
+const memory = () => new Map(stored(storeName("corrections"), []));
+const numbers = () => new Map(stored(storeName("numbers"), [])); // of the corrections that the service keeps
+
+function remember(map) {
+  keep(storeName("corrections"), [...map]);
+  list();
+}
+
+// The translation that the browser alone keeps for a text; the service answers by its own corrections.
+export function kept(source) {
+  const key = source.trim();
+  return state.system?.corrections && numbers().has(key) ? undefined : memory().get(key);
+}
+
+// The message about a kept translation, and about entries of the glossary that it excludes.
+export function keptMessage(source, text) {
+  const here = text.toLowerCase(), excluded = termsFor(source).filter(({ mode, source: own, target }) =>
+    mode !== "soft" && !(mode === "keep" ? [own] : target).some((form) => here.includes(form.toLowerCase())));
+  const names = excluded.slice(0, 3).map((one) => `“${one.source}”`).join(", ");
+  return `Your correction, kept in this browser.${excluded.length ? ` It excluded ${counted(excluded.length, "entry", "entries")} of the glossary: ${names}.` : ""}`;
+}
+
+// Keeps a correction, and returns what became of it in the service.
+export async function keepCorrection(source, target) {
+  await unlearn(source);
+  remember(memory().set(source, target));
+  return state.system?.corrections ? learn(source, target) : { message: "" };
+}
+
+export async function removeCorrection(source) {
+  const now = memory();
+  now.delete(source);
+  remember(now);
+  await unlearn(source);
+  await renew();
+}
+
+async function learn(source, target) {
+  try {
+    const response = await fetch("/corrections", {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, target })),
+    });
+    if (!response.ok) return { wrong: `The service did not store the correction: ${await failure(response)}` };
+    const { id, rules } = await response.json();
+    keep(storeName("numbers"), [...numbers().set(source, id)]);
+    return { message: `Kept. The system has learnt ${counted(rules, "rule", "rules")} from it and uses them from now on.` };
+  } catch (error) {
+    return { wrong: `The service does not answer: ${error.message}` };
+  }
+}
+
+async function unlearn(source) {
+  const known = numbers(), id = known.get(source);
+  if (id === undefined) return;
+  known.delete(source);
+  keep(storeName("numbers"), [...known]);
+  await removeNumber(id);
+}
+
+async function removeNumber(id) {
+  const key = get("key").value.trim();
+  try {
+    const response = await fetch(`/corrections/${id}`, { method: "DELETE", headers: key ? { authorization: `Bearer ${key}` } : {} });
+    if (!response.ok && response.status !== 404) fault(`The service did not remove the correction: ${await failure(response)}`);
+  } catch (error) {
+    fault(`The service does not answer: ${error.message}`);
+  }
+}
+
+// ---- corrections in an answer ----
+
+// Lists the corrections that answer a sentence, and those of similar sentences; `use` takes the number of the sentence
+// and a translation.
+export function showRecalled(sentences, use) {
+  const items = [], seen = new Set();
+  sentences.forEach(({ memory: recalled, source, source_words: words }, number) => {
+    if (recalled && recalled.id !== null) items.push(answering(recalled.id, source));
+    for (const one of recalled?.similar ?? []) {
+      if (seen.has(`${number} ${one.id}`)) continue;
+      seen.add(`${number} ${one.id}`);
+      const target = element("span", { className: "option" }, one.target);
+      speak(target, state.system?.target);
+      items.push(element("li", {}, `${Math.round(100 * one.similarity)} % similar: `, difference(one.source, words ?? source), " ",
+        button("", () => use(number, one.target), { "aria-label": `Use ${one.target}` })));
+      items.at(-1).lastChild.append(target);
+    }
+  });
+  get("recalled-part").hidden = !items.length;
+  get("recalled").replaceChildren(...items);
+}
+
+function answering(id, source) {
+  const remove = async () => {
+    const own = [...numbers()].find(([, number]) => number === id);
+    if (own) await removeCorrection(own[0]);
+    else { await removeNumber(id); await renew(); }
+  };
+  return element("li", {}, `Correction ${id} answers “`, element("bdi", {}, source.slice(0, 60)), "”. ",
+    button("Remove correction", remove, { "aria-label": `Remove correction ${id}` }));
+}
+
+// The words of a stored text, those that the text lacks struck out, those that the text has instead underlined.
+function difference(before, after) {
+  const one = before.split(" "), other = after.split(" ");
+  const common = Array.from({ length: one.length + 1 }, () => new Array(other.length + 1).fill(0));
+  for (let i = one.length - 1; i >= 0; i -= 1) {
+    for (let j = other.length - 1; j >= 0; j -= 1) common[i][j] = one[i] === other[j] ? common[i + 1][j + 1] + 1 : Math.max(common[i + 1][j], common[i][j + 1]);
+  }
+  const made = element("bdi", {});
+  speak(made, state.system?.source);
+  let i = 0, j = 0;
+  while (i < one.length || j < other.length) {
+    if (i < one.length && j < other.length && one[i] === other[j]) { made.append(one[i], " "); i += 1; j += 1; }
+    else if (i < one.length && (j === other.length || common[i + 1][j] >= common[i][j + 1])) { made.append(element("del", {}, one[i]), " "); i += 1; }
+    else { made.append(element("ins", {}, other[j]), " "); j += 1; }
+  }
+  return made;
+}
+
+// ---- the list ----
+
+function list() {
+  const map = memory();
+  get("count").textContent = map.size;
+  get("corrections-part").hidden = !map.size;
+  get("corrections").replaceChildren(...[...map].map(([source, target]) => {
+    const remove = () => { get("corrections-summary").focus(); removeCorrection(source); };
+    return element("tr", {}, cell(source, state.system?.source), cell(target, state.system?.target),
+      element("td", { className: "row" }, button("Remove", remove, { "aria-label": `Remove ${source.slice(0, 60)}` })));
+  }));
+}
+
+function cell(text, language) {
+  const made = element("td", { textContent: text });
+  speak(made, language);
+  return made;
+}
+
+async function load(file) {
+  const map = memory();
+  const rows = await readTable(file, ["source", "target"]);
+  for (const { line, cells } of rows ?? []) {
+    if (!cells[0] || !cells[1]) { fault(`${file.name}:${line}: source or target is empty`); return; }
+    map.set(cells[0], cells[1]);
+  }
+  if (!rows) return;
+  fault("");
+  remember(map);
+  status(`${map.size} corrections are kept.`);
+  renew();
+}
+
+export function startCorrections(action) {
+  renew = action;
+  get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv"));
+  get("import").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); event.target.value = ""; });
+  list();
+}
