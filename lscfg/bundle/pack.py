@@ -114,9 +114,8 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
     model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
         latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
-    language_model = None if config.language_model is None else _copied("lm", config.language_model, folder)
     grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
-    return replace(config, grammars=grammars, language_model=language_model, latent=latent)
+    return replace(config.with_models(lambda path: _copied("lm", path, folder)), grammars=grammars, latent=latent)
 
 
 def _explicit(latent: LatentFeature) -> LatentFeature:

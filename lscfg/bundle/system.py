@@ -143,13 +143,12 @@ def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> Deco
     def own(path: str | Path) -> Path:
         return _own(path, folder, files, folder / INI)
 
-    model, latent = config.language_model, config.latent
+    latent = config.latent
     if latent is not None:
         latent = with_model(latent, own(latent.options["model"]))
     return replace(
-        config,
+        config.with_models(own),
         grammars=tuple(map(own, config.grammars)),
-        language_model=None if model is None else own(model),
         latent=latent,
         weights=None if config.weights is None else own(config.weights),
     )

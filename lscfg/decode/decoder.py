@@ -242,6 +242,8 @@ class EmbeddedDecoder:
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
+        if self.config.further_models:
+            raise InputError("a hypergraph has the features of one language model; tune with another optimiser")
         results = self._decode(sentences, request_of(self.feature_names, weights, k, unique, edges_per_word))
         return [self._hypotheses(found) for found, _ in results], [graph for _, graph in results]
 

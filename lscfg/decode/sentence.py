@@ -37,7 +37,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.functions.function import WORD_PENALTY, ParsedInput
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
-from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.lm import JoinedModels, LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
@@ -223,13 +223,10 @@ class SentenceDecoder:
         self._room = cached  # bytes
         self._keeps = cached > 0
         self.ways = parse_options(config, self.grammar)
-        self._model = None
-        if config.language_model is not None:
-            self._model = LanguageModel(config.language_model, self.grammar.vocab)
-        names = [] if self._model is None else [config.language_model_name]
-        self.columns = FeatureColumns(
-            config, self.grammar, names, () if self._provider is None else self._provider.names
-        )
+        self._models = [LanguageModel(model.path, self.grammar.vocab) for model in config.models]
+        self._joined: JoinedModels | None = None  # of several models, with the latest weights
+        provided = () if self._provider is None else self._provider.names
+        self.columns = FeatureColumns(config, self.grammar, [model.name for model in config.models], provided)
         self.links = RuleLinks(self.grammar, self.columns.cost)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
@@ -326,7 +323,18 @@ class SentenceDecoder:
     def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
         """The search options of weights by column."""
         lm_weight, oov_weight = weights[self.columns.lm[0]] if len(self.columns.lm) else (0.0, 0.0)
+        if len(self.columns.lm) > 1:  # the joined models have weights
+            lm_weight, oov_weight = 1.0, 0.0
         return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
+
+    def _model(self, weights: np.ndarray) -> LanguageModel | JoinedModels | None:
+        """The language model of the search under weights by column."""
+        if len(self._models) < 2:
+            return self._models[0] if self._models else None
+        wanted = weights[self.columns.lm]
+        if self._joined is None or not np.array_equal(self._joined.weights, wanted):
+            self._joined = JoinedModels(self._models, wanted)
+        return self._joined
 
     def _decode_one(
         self, sentence: Sentence, rule_scores: np.ndarray, request: Request
@@ -352,13 +360,13 @@ class SentenceDecoder:
         shown = ()
         if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * request.details):
             most = edges_per_word * len(sentence.text.split())
-            found, graph = search_hypergraph(forest, sentence.grammar, self._model, scores, options, most)
+            found, graph = search_hypergraph(forest, sentence.grammar, self._model(weights), scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if request.details:
                 shown = _details(self, sentence, forest, found, graph, scores, options, weights)
         else:
-            found = search(forest, sentence.grammar, self._model, scores, options)
+            found = search(forest, sentence.grammar, self._model(weights), scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
@@ -429,9 +437,12 @@ class SentenceDecoder:
             features[:, columns.penalty] += np.add.reduceat(sentence.penalties[found.apps], starts)
         if sentence.extra is not None:
             features[:, columns.extra] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
-        for lm, oov in columns.lm.tolist():
-            features[:, lm] += found.lm
-            features[:, oov] += found.oov
+        sums = np.stack([found.lm, found.oov], axis=1)[:, np.newaxis]
+        if self._joined is not None:
+            sums = self._joined.sums(found.words, found.word_offsets)
+        for k, (lm, oov) in enumerate(columns.lm.tolist()):
+            features[:, lm] += sums[:, k, 0]
+            features[:, oov] += sums[:, k, 1]
         return features if sentence.own is None else sentence.own.add(features, found.apps, found.app_offsets)
 
     def _text(self, ids: np.ndarray) -> str:

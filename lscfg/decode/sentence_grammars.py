@@ -78,7 +78,7 @@ class SentenceGrammars:
         self._labels = Strings.of([*map(str.encode, labels), b"\n"])
         self._terms, self._decoder = terms, None
         if terms is not None:
-            config = replace(self._config, language_model=None)
+            config = self._config.with_models(lambda path: None)
             self._decoder = SentenceDecoder(config, partial(_latent_features, self._config), 0)
 
     def write(self, number: int, analysis: Analysis) -> None:
@@ -110,11 +110,9 @@ class SentenceGrammars:
     def finish(self) -> None:
         """Writes the input and the configuration of cdec."""
         write_segments(self._folder, self._sentences)
-        model = self._config.language_model
         config = replace(
-            self._config,
+            self._config.with_models(Path.resolve),
             grammars=(),
-            language_model=None if model is None else model.resolve(),
             latent=None,
             max_span=MAX_SPAN,
             pass_through=False,

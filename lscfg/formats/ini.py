@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import NamedTuple
 
 from lscfg.errors import InputError, cut, did_you_mean, quote
 from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
@@ -58,6 +59,17 @@ def line_word(path: str | os.PathLike[str]) -> str:
     return text
 
 
+class NamedModel(NamedTuple):
+    """A language model by the name of its feature."""
+
+    name: str
+    path: Path
+
+
+MOST_MODELS = 4
+"""Maximum number of language models."""
+
+
 @dataclass(frozen=True)
 class DecoderConfig:
     """Configuration of a decoder; the defaults are cdec's."""
@@ -68,6 +80,8 @@ class DecoderConfig:
     """A model that KenLM reads (feature_function=KLanguageModel)."""
     language_model_name: str = "LanguageModel"
     """Name of its feature (-n of KLanguageModel); ``_OOV`` is appended for the feature of unknown words."""
+    further_models: tuple[NamedModel, ...] = ()
+    """Language models after the first."""
     word_penalty: bool = False
     """Counts target words (feature_function=WordPenalty)."""
     latent: LatentFeature | None = None
@@ -98,6 +112,22 @@ class DecoderConfig:
         """Beginnings of the names of features that only some sentences have."""
         return tuple(head for function in self.functions for head in function.heads())
 
+    @property
+    def models(self) -> tuple[NamedModel, ...]:
+        """All language models."""
+        if self.language_model is None:
+            return ()
+        return NamedModel(self.language_model_name, self.language_model), *self.further_models
+
+    def with_models(self, path: Callable[[Path], Path | None]) -> DecoderConfig:
+        """The configuration with other files of the language models; None: without the model."""
+        named = ((one.name, path(one.path)) for one in self.models)
+        found = [NamedModel(name, there) for name, there in named if there is not None]
+        if not found:
+            return replace(self, language_model=None, further_models=())
+        name, first = found[0]
+        return replace(self, language_model=first, language_model_name=name, further_models=tuple(found[1:]))
+
     def check_common(self, user: str) -> None:
         """Refuses feature functions that only the decoders themselves compute.
 
@@ -109,6 +139,8 @@ class DecoderConfig:
         """
         if self.functions:
             raise InputError(f"{user} cannot compute feature_function={self.functions[0]}; remove the line", self.path)
+        if self.further_models:
+            raise InputError(f"{user} takes one language model; keep one of {len(self.models)} lines", self.path)
 
 
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
@@ -186,10 +218,9 @@ def format_ini(config: DecoderConfig) -> list[str]:
     lines = ["formalism=scfg", *(f"grammar={grammar}" for grammar in config.grammars)]
     if config.word_penalty:
         lines.append("feature_function=WordPenalty")
-    if config.language_model is not None:
-        default = config.language_model_name == DecoderConfig.language_model_name
-        name = "" if default else f"-n {config.language_model_name} "
-        lines.append(f"feature_function=KLanguageModel {name}{line_word(config.language_model)}")
+    for model in config.models:
+        name = "" if model.name == DecoderConfig.language_model_name else f"-n {model.name} "
+        lines.append(f"feature_function=KLanguageModel {name}{line_word(model.path)}")
     if config.latent is not None:
         lines.append(f"feature_function={config.latent.line}")
     lines += [f"feature_function={function}" for function in config.functions]
@@ -291,7 +322,6 @@ class _Reader:
             self.once(self.config.word_penalty, name)
             self.config = replace(self.config, word_penalty=True)
         elif name == "KLanguageModel":
-            self.once(self.config.language_model is not None, name)
             self.language_model(arguments)
         elif name in ("LSCFG", "External"):
             self.once(self.config.latent is not None, "LSCFG or External")
@@ -318,12 +348,24 @@ class _Reader:
             raise self.error(f"a second feature_function={name}; keep one of the two")
 
     def language_model(self, arguments: list[str]) -> None:
+        name = DecoderConfig.language_model_name
         if len(arguments) == 3 and arguments[0] == "-n":
-            self.config = replace(self.config, language_model_name=arguments[1])
-            arguments = arguments[2:]
+            name, arguments = arguments[1], arguments[2:]
         if len(arguments) != 1 or arguments[0].startswith("-"):
             raise self.error("expected feature_function=KLanguageModel [-n NAME] FILE")
-        self.config = replace(self.config, language_model=self.file("KLanguageModel", arguments[0]))
+        others = self.config.models
+        if taken := {name, f"{name}_OOV"} & {one.name + end for one in others for end in ("", "_OOV")}:
+            raise self.error(
+                f"a second feature_function=KLanguageModel with the feature {cut(min(taken))}; "
+                "give the model another name with -n NAME"
+            )
+        if len(others) == MOST_MODELS:
+            raise self.error(f"more than {MOST_MODELS} language models")
+        model = NamedModel(name, self.file("KLanguageModel", arguments[0]))
+        if others:
+            self.config = replace(self.config, further_models=(*others[1:], model))
+        else:
+            self.config = replace(self.config, language_model=model.path, language_model_name=name)
 
     def latent(self, name: str, arguments: list[str]) -> None:
         library = None

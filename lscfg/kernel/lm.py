@@ -66,6 +66,65 @@ class LanguageModel:
         self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
 
 
+class JoinedModels:
+    """Several language models as one for the search: their weighted sum, so that its own weight is 1.
+
+    Only one search at a time may use it or its models (``lock``). ``failure`` is the exception of the latest search.
+
+    Args:
+        models: one or more of one vocabulary.
+        weights: float64 [models, 2], weights of the sum of log10 p and of the number of unknown words.
+    """
+
+    def __init__(self, models: Sequence[LanguageModel], weights: np.ndarray):
+        self.lock = threading.Lock()
+        self.models, self.weights = tuple(models), np.array(weights, np.float64)
+        if self.weights.shape != (len(self.models), 2):
+            raise ValueError(f"{len(self.models)} models, weights {self.weights.shape}")
+        pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self.models])
+        columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in self.weights.T]
+        joined = lib.lscfg_joined_new(len(self.models), pointers, *columns)
+        if joined == ffi.NULL:
+            raise KernelError("out of memory")
+        self._context = ffi.gc(joined, lib.lscfg_joined_free)
+        self.order = max(model.order for model in self.models)
+        end = self.models[0]._vocab.add(END)
+        pointer = lib.lscfg_lm_new(self.order, end, ffi.addressof(lib, "lscfg_joined_step"), self._context)
+        if pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+    @property
+    def failure(self) -> BaseException | None:
+        """The exception of a model in the latest search, if any."""
+        return next((model.failure for model in self.models if model.failure is not None), None)
+
+    @failure.setter
+    def failure(self, failure: BaseException | None) -> None:
+        for model in self.models:
+            model.failure = failure
+
+    def sums(self, words: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+        """The sum of log10 p and the number of unknown words of each sentence by each model.
+
+        float64 [sentences, models, 2].
+
+        Args:
+            words: int32, vocabulary ids; sentence s has ``words[offsets[s] : offsets[s + 1]]``.
+        """
+        found = np.empty((len(offsets) - 1, len(self.models), 2))
+        error, log10p, unknown = ffi.new("lscfg_error *"), ffi.new("double *"), ffi.new("int32_t *")
+        starts = offsets.tolist()
+        with self.lock:
+            for s, row in enumerate(found):
+                part = np.ascontiguousarray(words[starts[s] : starts[s + 1]], np.int32)
+                for model, cell in zip(self.models, row, strict=True):
+                    buffer = ffi.from_buffer("int32_t[]", part)
+                    check(lib.lscfg_lm_score(model._pointer, buffer, len(part), log10p, unknown, error), error)
+                    cell[:] = log10p[0], unknown[0]
+        return found
+
+
 def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
     """Returns the kernel's own model; None if KenLM must read the file and report its errors."""
     error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")

@@ -12,7 +12,7 @@ import numpy as np
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check, view
 from lscfg.kernel.forest import Forest, Grammar
-from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.lm import JoinedModels, LanguageModel
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,11 @@ class Envelope:
 
 
 def search(
-    forest: Forest, grammar: Grammar, model: LanguageModel | None, app_scores: np.ndarray, options: SearchOptions
+    forest: Forest,
+    grammar: Grammar,
+    model: LanguageModel | JoinedModels | None,
+    app_scores: np.ndarray,
+    options: SearchOptions,
 ) -> KBest:
     """Finds the k best derivations by cube pruning.
 
@@ -158,7 +162,7 @@ def search(
 def search_hypergraph(
     forest: Forest,
     grammar: Grammar,
-    model: LanguageModel | None,
+    model: LanguageModel | JoinedModels | None,
     app_scores: np.ndarray,
     options: SearchOptions,
     max_edges: int,
@@ -222,7 +226,7 @@ def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], o
 def _search(
     forest: Forest,
     grammar: Grammar,
-    model: LanguageModel | None,
+    model: LanguageModel | JoinedModels | None,
     app_scores: np.ndarray,
     options: SearchOptions,
     max_edges: int | None,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini, write_ini
+from lscfg.formats.ini import DecoderConfig, LatentFeature, NamedModel, read_ini, write_ini
 from lscfg.functions.function import FunctionLine
 
 
@@ -41,6 +41,7 @@ grammar=b.grammar  # another one
 feature_function=WordPenalty
 feature_function=KLanguageModel -n LM lm
 feature_function=ArityPenalty 3
+feature_function=KLanguageModel w
 feature_function=External /lib/libcdec_lscfg.so model=m.lscfg features=paper log=false
 
 scfg_max_span_limit=15
@@ -62,6 +63,7 @@ quiet=true
         language_model_name="LM",
         word_penalty=True,
         latent=LatentFeature({"model": "m.lscfg", "features": "paper", "log": "false"}, "/lib/libcdec_lscfg.so"),
+        further_models=(NamedModel("LanguageModel", Path("w")),),
         functions=(FunctionLine("ArityPenalty", ("3",)),),
         max_span=15,
         pop_limit=30,
@@ -74,7 +76,7 @@ quiet=true
     )
     write_ini(folder / "again.ini", config)
     assert read_ini(folder / "again.ini") == config
-    other = replace(config, latent=LatentFeature({"model": "x"}), language_model_name="LanguageModel")
+    other = replace(config, latent=LatentFeature({"model": "x"}), language_model_name="Other")
     write_ini(folder / "again.ini", other)
     assert read_ini(folder / "again.ini") == other
 
@@ -113,6 +115,18 @@ def test_paths_fall_back_to_the_folder_of_the_file(
         ("feature_function=WordPenalty\nfeature_function=WordPenalty", "a second"),
         ("feature_function=KLanguageModel", "KLanguageModel \\[-n NAME\\] FILE"),
         ("feature_function=KLanguageModel -x lm", "FILE"),
+        (
+            "feature_function=KLanguageModel lm\nfeature_function=KLanguageModel w",
+            "the feature LanguageModel; give the",
+        ),
+        (
+            "feature_function=KLanguageModel lm\nfeature_function=KLanguageModel -n LanguageModel_OOV w",
+            "_OOV; give the",
+        ),
+        (
+            "\n".join(f"feature_function=KLanguageModel -n L{number} lm" for number in range(5)),
+            "more than 4 language models",
+        ),
         ("feature_function=KLanguageModel missing", "no file"),
         ("feature_function=External other.so model=m", "lscfg's own"),
         ("feature_function=LSCFG", "model=FILE"),

@@ -42,6 +42,19 @@ int32_t lscfg_ngrams_order(const lscfg_ngrams *);
 /* An lscfg_lm_step whose context is the model. Only one thread may use it at a time. */
 int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
 
+/* Several models as one whose log10 p is the sum over the models of weight * log10 p, and of oov_weight for a word
+ * outside the model. Its order is the largest of theirs. The models, which must outlive it, fill in their tables. */
+typedef struct lscfg_joined lscfg_joined;
+
+/* weights, oov_weights [n], finite. NULL: memory is out, or n is below 1. */
+lscfg_joined *lscfg_joined_new(int32_t n, lscfg_lm *const *models, const double *weights, const double *oov_weights);
+void lscfg_joined_free(lscfg_joined *);
+/* An lscfg_lm_step whose context is the joined models. */
+int lscfg_joined_step(void *joined, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);
+
+/* The sum of log10 p of a sentence, <s> and </s> included, and the number of its words outside the model. */
+int lscfg_lm_score(lscfg_lm *, const int32_t *words, int32_t n, double *log10p, int32_t *unknown, lscfg_error *);
+
 /* ---- search: cube pruning with the language model, then lazy k-best extraction ---- */
 
 typedef struct {
