@@ -9,8 +9,9 @@ come malformed requests: mutations of a good one, equal in every run. Each must 
 JSON with a status of 400 to 499 (a connection that ends before a request does may get none), and the server must be
 well afterwards and end with status 0.
 
-Latencies are also measured with one client and with two, in turns: plain requests, requests with details of words, and
-with details and a glossary of hard terms, each of which keeps a word of the text.
+Latencies of sentences with ``--words`` words are also measured with one client and with two, in turns: plain requests,
+requests with details of words, and with details and a glossary of hard terms, each of which keeps a word of the text.
+``GET /health`` is timed while all clients ask, and while the workers are stopped and requests wait for them.
 
 The reference is ``lscfg decode`` of the same sentences with as many jobs in the same run, its time to load included;
 the time of decoding alone is its time less that of one empty line.
@@ -25,12 +26,14 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -98,6 +101,47 @@ def kinds(sentences: list[str]) -> dict[str, dict[str, Any]]:
     return {"plain": {}, "details": {"details": True}, "details and glossary": {"details": True, "glossary": terms}}
 
 
+def p50_p95(every: list[float]) -> tuple[float, float]:
+    """Median and 95th percentile of seconds, in milliseconds."""
+    ranked = sorted(every)
+    return 1000 * ranked[int(0.5 * (len(ranked) - 1))], 1000 * ranked[int(0.95 * (len(ranked) - 1))]
+
+
+def health_latencies(run: runs.Run, service: Service, sentences: list[str], clients: int, seconds: float) -> None:
+    """Adds the latencies of ``GET /health`` under load, and with stopped workers."""
+    run.table("latency of GET /health", ["state", "requests", "p50 ms", "p95 ms"])
+
+    def timed(busy: Callable[[], bool]) -> list[float]:
+        taken = []
+        while busy():
+            began = time.perf_counter()
+            assert service.request("GET", "/health")[0] == 200
+            taken.append(time.perf_counter() - began)
+            time.sleep(0.01)
+        return taken
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(load, service, sentences, clients, 10**9, seconds)
+        taken = timed(lambda: not asking.done())
+        asking.result()
+    run.row(f"{clients} clients ask", len(taken), *p50_p95(taken))
+    workers, end = service.workers, time.monotonic() + seconds
+    for worker in workers:
+        os.kill(worker, signal.SIGSTOP)
+    try:
+        with ThreadPoolExecutor(clients) as pool:
+            asked = [pool.submit(service.translate, source=sentence) for sentence in sentences[:clients]]
+            taken = timed(lambda: time.monotonic() < end)
+            for worker in workers:
+                os.kill(worker, signal.SIGCONT)
+            assert {one.result()[0] for one in asked} <= {200, 503}
+    finally:
+        for worker in workers:
+            with suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGCONT)
+    run.row("workers are stopped", len(taken), *p50_p95(taken))
+
+
 def latencies(run: runs.Run, service: Service, sentences: list[str], requests: int, seconds: float) -> None:
     """Adds the latencies of each kind of requests, with one client and with two; kinds take turns."""
     run.table("latency of requests of one sentence", ["request", "clients", "requests", "p50 ms", "p95 ms"])
@@ -109,9 +153,7 @@ def latencies(run: runs.Run, service: Service, sentences: list[str], requests: i
                 found, _ = load(service, part, clients, requests // TURNS, seconds / TURNS / 6, more)
                 taken.setdefault((name, clients), []).extend(itertools.chain.from_iterable(found.values()))
     for (name, clients), every in taken.items():
-        every.sort()
-        p50, p95 = (1000 * every[int(share * (len(every) - 1))] for share in (0.5, 0.95))
-        run.row(name, clients, len(every), p50, p95)
+        run.row(name, clients, len(every), *p50_p95(every))
 
 
 def malformed(sentence: str, count: int) -> Iterator[bytes]:
@@ -152,6 +194,7 @@ def main() -> None:
     parser.add_argument("text", help="tokenized sentences")
     parser.add_argument("--clients", type=int, default=8)
     parser.add_argument("--requests", type=int, default=1200)
+    parser.add_argument("--words", type=int, default=12, help="words of the timed sentences (default: %(default)s)")
     parser.add_argument("--seconds", type=float, default=60, help="most time of the load (default: %(default)s)")
     parser.add_argument("--malformed", type=int, default=1000, help="number of requests (default: %(default)s)")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -195,7 +238,10 @@ def measure(args: argparse.Namespace, bundle: Path, text: Path, sentences: list[
         run.table("requests of one sentence", columns)
         latency = [1000 * every[int(share * (len(every) - 1))] for share in (0.5, 0.99)]
         run.row(len(every), args.clients, args.jobs, seconds, len(every) / seconds, *latency)
-        latencies(run, service, sentences, args.requests, args.seconds)
+        own = [sentence for sentence in sentences if len(sentence.split()) == args.words]
+        assert len(own) >= TURNS, f"{len(own)} sentences of {args.words} words are too few; give other --words"
+        latencies(run, service, own, args.requests, args.seconds)
+        health_latencies(run, service, sentences, args.clients, args.seconds / 12)
         run.table(
             "lscfg decode", ["all s", "without loading s", "ratio of lscfg serve to lscfg decode without loading"]
         )

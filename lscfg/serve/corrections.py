@@ -73,6 +73,7 @@ class Corrections:
         begin = time.monotonic()
         work = CorrectionWork(*self._dispatcher.described, found["source"], found["target"], self._options)
         done = await self._dispatcher.compute(request.receive, "correction", store_correction, work)
+        self._dispatcher.counts["corrections_stored"] += 1
         request.scope["lscfg.notes"]["done"] = f"correction {done['id']}"
         return JsonLine({**done, "seconds": round(time.monotonic() - begin, 6)})
 
@@ -84,6 +85,7 @@ class Corrections:
         undoing = UndoWork(*self._dispatcher.described, number)
         if not await self._dispatcher.compute(request.receive, "correction", undo_correction, undoing):
             raise RefusalError(404, f"no correction {quote(text)}; an earlier request may have removed it")
+        self._dispatcher.counts["corrections_removed"] += 1
         return JsonLine({"undone": number})
 
 

@@ -21,6 +21,8 @@ COUNTERS = {
     "words": "words of these sentences",
     "unknown": "words that no rule of the grammar contains",
     "unparsed": "sentences without a parse",
+    "corrections_stored": "corrections that requests stored",
+    "corrections_removed": "corrections that requests removed",
     "worker_deaths": "worker processes that died or were stopped",
     "clients_left": "clients that left before their answers",
 }
@@ -40,6 +42,8 @@ def metrics(state: Mapping[str, Any], answers: Mapping[tuple[str, int], tuple[in
         f'lscfg_info{{system="{name}",sha256="{digest}",version="{__version__}"}} 1',
         "# TYPE lscfg_requests_at_work gauge",
         f"lscfg_requests_at_work {state['at_work']}",
+        "# TYPE lscfg_requests_queued gauge",
+        f"lscfg_requests_queued {state['queued']}",
         "# TYPE lscfg_responses_total counter",
         *(f"lscfg_responses_total{_labels(*key)} {count}" for key, (count, _) in sorted(answers.items())),
         "# TYPE lscfg_response_seconds_total counter",

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
 
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -25,7 +26,9 @@ KEYS = ("q", "source", "target", "format", "alternatives", "details", *INSTRUCTI
 
 FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
-MOST_ALTERNATIVES = 10
+MOST_ALTERNATIVES, MOST_FIELDS = 10, 100
+
+NOT_UTF_8 = "the form is not UTF-8; send its text in UTF-8"
 
 
 class SentFile(NamedTuple):
@@ -57,27 +60,60 @@ async def read_content(request: Request) -> dict[str, Any]:
     Raises:
         RefusalError: the content has another type, or is malformed.
     """
-    if content_type(request.headers) not in FORMS:
-        return json_object(await request.body())
-    try:
-        form = await request.form(max_files=1, max_fields=100)
-    except HTTPException as error:
-        raise RefusalError(400, f"the form is malformed: {cut(error.detail)}") from None
+    kind = content_type(request.headers)
+    body = await request.body()
+    if kind not in FORMS:
+        return json_object(body)
+    pairs = _encoded_pairs(body) if kind == FORMS[0] else await _parts(request, body)
     found: dict[str, Any] = {}
-    for key, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            found[key] = SentFile(value.filename or "", await value.read())
-        elif key not in found:
+    for key, value in pairs:
+        if key not in found or isinstance(value, SentFile):
             found[key] = value
         else:
             before = found[key]
             found[key] = [*before, value] if isinstance(before, list) else [before, value]
-    await form.close()
     number, flag = found.get("alternatives"), found.get("details")
     if isinstance(number, str) and re.fullmatch(r"\d{1,9}", number.strip(), re.ASCII):
         found["alternatives"] = int(number)
     if isinstance(flag, str) and flag.lower() in ("true", "false"):
         found["details"] = flag.lower() == "true"
+    return found
+
+
+def _encoded_pairs(body: bytes) -> list[tuple[str, Any]]:
+    """The keys and values of a form without files, in UTF-8, with or without percent-encoding.
+
+    Raises:
+        RefusalError: the form is not UTF-8, or has too many fields.
+    """
+    try:
+        text = body.decode()
+        return [*parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MOST_FIELDS)]
+    except UnicodeDecodeError:
+        raise RefusalError(400, NOT_UTF_8) from None
+    except ValueError:
+        raise RefusalError(400, f"the form is malformed: more than {MOST_FIELDS} fields") from None
+
+
+async def _parts(request: Request, body: bytes) -> list[tuple[str, Any]]:
+    """The keys, values and files of a form in parts.
+
+    Raises:
+        RefusalError: the form is malformed, or a value is not UTF-8.
+    """
+    try:
+        form = await request.form(max_files=1, max_fields=MOST_FIELDS)
+    except HTTPException as error:
+        raise RefusalError(400, f"the form is malformed: {cut(error.detail)}") from None
+    found: list[tuple[str, Any]] = []
+    for key, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            found.append((key, SentFile(value.filename or "", await value.read())))
+            continue
+        if value.encode() not in body:  # the library reads as Latin-1 what is not UTF-8
+            raise RefusalError(400, NOT_UTF_8)
+        found.append((key, value))
+    await form.close()
     return found
 
 

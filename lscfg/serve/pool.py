@@ -23,7 +23,12 @@ is done costs nothing, while a killed worker costs a fork."""
 
 
 class WorkerPool(Closing):
-    """A fixed number of workers, which end when the pool is closed."""
+    """A fixed number of workers, which end when the pool is closed.
+
+    Attributes:
+        deaths: workers that died or were stopped.
+        queued: calls that wait for a worker.
+    """
 
     def __init__(self, workers: int):
         self._workers = [Worker() for _ in range(workers)]
@@ -31,7 +36,7 @@ class WorkerPool(Closing):
         self._free: asyncio.Queue[Worker] = asyncio.Queue()
         for worker in self._workers:
             self._free.put_nowait(worker)
-        self.deaths = 0
+        self.deaths = self.queued = 0
 
     @property
     def workers(self) -> int:
@@ -56,7 +61,11 @@ class WorkerPool(Closing):
             WorkerError: the worker died.
             OSError: no process can be started.
         """
-        worker = await self._free.get()
+        self.queued += 1
+        try:
+            worker = await self._free.get()
+        finally:
+            self.queued -= 1
         work = asyncio.ensure_future(worker.call(function, block))
         work.add_done_callback(partial(self._release, worker, size))
         try:

@@ -21,4 +21,4 @@ class ServeSettings(Declared):
     max_words: int = setting(150, "maximum words of a sentence", least=1)
     max_translations: int = setting(200, "maximum translations of a request, over all lists", least=1)
     queue: int = setting(32, "maximum requests running or queued", least=1)
-    timeout: float = setting(30.0, "seconds to receive a request, and again to answer it", above=0, most=86400)
+    timeout: float = setting(15.0, "seconds to receive a request, and again to answer it", above=0, most=86400)

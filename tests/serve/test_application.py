@@ -26,7 +26,7 @@ from lscfg.serve.settings import ServeSettings
 class Failing:
     """A pool whose calls fail."""
 
-    workers, deaths = 2, 0
+    workers, deaths, queued = 2, 0, 0
 
     def __init__(self, error):
         self._error = error

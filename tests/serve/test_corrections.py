@@ -53,6 +53,8 @@ def test_the_next_request_obeys_and_undo_gives_the_old_answer(raw: Path, tmp_pat
     ((similar),) = near["memory"]["similar"]
     assert similar == {"id": 1, "source": similar["source"], "target": "The crimson HUT", "similarity": 0.75}
     assert other("DELETE", "/corrections/1").json() == {"undone": 1}
+    assert "\nlscfg_corrections_stored_total 1\n" in client.get("/metrics").text
+    assert "\nlscfg_corrections_removed_total 1\n" in other.get("/metrics").text
     assert answer(client, "La casa roja") == before
     assert other("DELETE", "/corrections/1").status_code == 404
 
@@ -197,7 +199,7 @@ def test_no_error_of_a_worker_tells_a_path(raw: Path, caplog: pytest.LogCaptureF
     """Whatever file fails, and whatever the request."""
 
     class Failing:
-        workers, deaths = 1, 0
+        workers, deaths, queued = 1, 0, 0
 
         async def call(self, function: Any, block: Any, size: int) -> Any:
             raise InputError("damaged", "/secret/place", 3)

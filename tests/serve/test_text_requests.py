@@ -161,6 +161,36 @@ def test_refusals_name_the_fault(client, sent, status, message):
     assert re.match(message, answer.json().get("error", "")), answer.json()
 
 
+FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json")
+
+
+@pytest.mark.parametrize("path", ["/translate", "/detect"])
+@pytest.mark.parametrize("kind", FORM_TYPES)
+@pytest.mark.parametrize("text", ["una habitación é", "\u65e5\u672c & + 100 % \u00e9\u00ff", "\U0001f600 la casa"])
+def test_text_of_every_kind_of_content_is_utf_8_or_refused(client, path, kind, text):
+    """Raw bytes, as curl -d sends them, and percent-encoded ones mean the same; other encodings are never guessed."""
+
+    def sent(encode):
+        if kind == FORM_TYPES[0]:
+            return b"q=" + encode(text.replace("%", "%25").replace("&", "%26").replace("+", "%2B"))
+        if kind == FORM_TYPES[1]:
+            return b'--b\r\nContent-Disposition: form-data; name="q"\r\n\r\n' + encode(text) + b"\r\n--b--\r\n"
+        return b'{"q": "' + encode(text) + b'"}'
+
+    answer = client("POST", path, content=sent(str.encode), headers={"content-type": kind})
+    assert answer.json() == client.post(path, {"q": text}).json() and answer.status_code == 200
+    if kind == FORM_TYPES[0]:
+        quoted = urllib.parse.urlencode({"q": text})
+        assert client("POST", path, content=quoted, headers={"content-type": kind}).json() == answer.json()
+    for other in ("latin-1", "utf-16-le"):
+        data = sent(lambda string, other=other: string.encode(other, "replace") + b"\xe9")
+        refused = client("POST", path, content=data, headers={"content-type": kind})
+        assert refused.status_code == 400 and "not UTF-8" in refused.json()["error"], other
+    if kind == FORM_TYPES[0]:
+        refused = client("POST", path, content=b"q=%e9", headers={"content-type": kind})
+        assert refused.status_code == 400 and "not UTF-8" in refused.json()["error"]
+
+
 def test_malformed_forms_are_refused(client):
     head = {"content-type": "multipart/form-data; boundary=x"}
     assert client("POST", "/translate", content=b"nonsense", headers=head).status_code == 400
@@ -289,7 +319,7 @@ def Client_with_failures(client):  # noqa: N802
     """A client whose workers fail once the document is read."""
 
     class Failing:
-        workers, deaths, calls = 2, 0, 0
+        workers, deaths, queued, calls = 2, 0, 0, 0
 
         async def call(self, function, block, size):
             self.calls += 1

@@ -14,7 +14,7 @@ from lscfg.serve.settings import ServeSettings
 class InProcess:
     """A pool that works in this process."""
 
-    workers, deaths = 2, 0
+    workers, deaths, queued = 2, 0, 0
 
     async def call(self, function, block, size):
         await asyncio.sleep(0)
