@@ -22,6 +22,7 @@ from lscfg.api.records import Records
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.bundle.pack import check_replaced_bundle, pack
 from lscfg.bundle.system import INI, WEIGHTS, TranslationSystem, open_bundle
+from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS, extractor_names
@@ -196,7 +197,8 @@ class Pipeline:
         """Translates lines of text, or of words with the tokeniser ``"none"``.
 
         Args:
-            details: return records as the HTTP service does, with ``translation``, ``score`` and ``unknown`` words.
+            details: return records as the HTTP service does, with ``translation``, ``score``, ``unknown`` words, and
+                ``confidence``: the probability that at most 30 % of the words must change, None if it is not known.
 
         Raises:
             InputError: ``fit`` was not called, or a line cannot be translated.
@@ -206,10 +208,12 @@ class Pipeline:
         found = []
         for number, line in enumerate(_check_text(lines, "lines")):
             try:
-                answer = translator(line, TranslationOptions(raw=True, max_words=LARGEST)).answer
+                answer = translator(line, TranslationOptions(raw=True, max_words=LARGEST, details=details)).answer
             except BadSentenceError as error:
                 raise InputError(f"lines[{number}] {error}") from error
-            if not details:
+            if details:
+                answer["confidence"] = answer.pop("details").get("confidence")
+            else:
                 for warning in answer["warnings"]:
                     log.warning(f"lines[{number}]: {warning}")
             found.append(answer)
@@ -366,13 +370,17 @@ def _make(experiment: Experiment, cache_folder: Path, jobs: int) -> _Made:
     system, prepared = plan.systems[SYSTEM], plan.texts.prepared
     assert system.decoder and system.files and prepared
     cache = StageCache(cache_folder, apart=False)
-    for stage in _needed(system.tuned[0]):
+    sure = plan.confidence.get(SYSTEM)
+    for stage in _needed(sure or system.tuned[0]):
         log.info(f"stage {stage.name}")
         cache.make(stage, jobs)
     folder = make_folder(cache_folder.parent / "system")
     files = with_files(system.files, cache.resolved)
     write_ini(folder / INI, decoder_config(system.decoder, folder, files))
     shutil.copyfile(cache.path(system.tuned[0] / WEIGHTS), folder / WEIGHTS)
+    (folder / CONFIDENCE).unlink(missing_ok=True)
+    if sure and cache.path(sure / CONFIDENCE).is_file():
+        shutil.copyfile(cache.path(sure / CONFIDENCE), folder / CONFIDENCE)
     summary = read_json(cache.path(system.tuned[0] / DEV))
     return _Made(folder, cache.path(prepared), float(summary["bleu"]))
 

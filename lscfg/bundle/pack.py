@@ -22,6 +22,7 @@ from lscfg.bundle.system import (
     preparation_of,
     with_model,
 )
+from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
@@ -68,6 +69,8 @@ def pack(
         write_weights(folder / WEIGHTS, found.weights)
         config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
         write_ini(folder / INI, config)
+        if found.confidence is not None:
+            found.confidence.write(folder / CONFIDENCE)
         if preparation is not None:
             _copy_preparation(preparation, folder / PREPARE)
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
@@ -86,6 +89,7 @@ def _role(name: str) -> str:
         "lm": "language model",
         "model": "latent model",
         "weights": "feature weights",
+        CONFIDENCE: "confidence",
         f"{PREPARE}/{RECORD}": "preparation of raw text",
     }.get(name.partition("-")[0], "model of the preparation")
 

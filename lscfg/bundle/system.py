@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest
+from lscfg.decode.confidence import CONFIDENCE, Confidence, weights_hash
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary
 from lscfg.decode.terms import Term
@@ -41,6 +42,8 @@ class TranslationSystem:
     """Terms for every sentence; raw text if the system prepares text, otherwise words."""
     memory: Path | None = None
     """Folder of a memory of corrections."""
+    confidence: Confidence | None = None
+    """Calibrations for these weights."""
 
     def decoder(self) -> EmbeddedDecoder:
         """Opens the decoder in this process, without a cache of sentences; see ``warn_of_weights``.
@@ -97,7 +100,8 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
     if found is None:
         raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
     name = place.resolve().name if place.is_dir() else place.name
-    return TranslationSystem(name, config, read_weights(found), Path(found))
+    tuned = read_weights(found)
+    return TranslationSystem(name, config, tuned, Path(found), confidence=_confidence(ini.with_name(CONFIDENCE), tuned))
 
 
 def ini_file(path: Path) -> Path:
@@ -133,8 +137,20 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     found = weights or config.weights
     if found is None:
         raise InputError("no weights; name them with -w", ini)
-    sha256 = file_hash(folder / MANIFEST)
-    return TranslationSystem(manifest.name, config, read_weights(found), Path(found), preparation, sha256)
+    sha256, tuned = file_hash(folder / MANIFEST), read_weights(found)
+    confidence = _confidence(folder / CONFIDENCE, tuned) if CONFIDENCE in manifest.files else None
+    return TranslationSystem(manifest.name, config, tuned, Path(found), preparation, sha256, confidence=confidence)
+
+
+def _confidence(path: Path, weights: Mapping[str, float]) -> Confidence | None:
+    """The calibrations of a system's folder; None without the file, or with a warning if other weights were used."""
+    if not os.path.lexists(path):
+        return None
+    found = Confidence.read(path)
+    if found.weights_sha256 == weights_hash(weights):
+        return found
+    log.warning(f"{path}: belongs to other weights, so translations have no confidence; make the file again")
+    return None
 
 
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:

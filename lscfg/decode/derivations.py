@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair
@@ -70,6 +70,8 @@ class WordDetails:
     """Share of the derivations that translate these source words by this word, by the model's scores, from 0 to 1."""
     alternatives: tuple[Alternative, ...]
     """Other translations, the most probable first."""
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    """Figures for the word's confidence; empty for words that the search did not choose from rules of the grammar."""
 
 
 @dataclass(frozen=True)

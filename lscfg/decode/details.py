@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lscfg.decode.derivations import Alternative, Derivation, WordDetails
+from lscfg.decode.evidence import word_evidence
 from lscfg.decode.links import RuleLinks, joined_links
 from lscfg.kernel import EXTRA_RULES, REST, Forest, Grammar
+from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import Hypergraph
 
 EDGES_PER_WORD = 100
@@ -41,6 +43,9 @@ class Searched:
     """float64 [edges of the graph], scores with the language model."""
     contributions: Contributions
     """Weighted features of applications, without those that are 0."""
+    values: Sequence[Mapping[str, float] | None] = ()
+    """Features of the rules of the best derivation; None for a rule outside the grammar."""
+    model: LanguageModel | None = None
 
 
 def details(searched: Searched, derivation: Derivation, words: Sequence[int]) -> tuple[WordDetails, ...]:
@@ -59,7 +64,7 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
     for app, probability in zip(graph.app.tolist(), probabilities.tolist(), strict=True):
         if app >= 0:
             apps[app] += probability
-    posteriors = _word_posteriors(searched, apps)
+    posteriors, counts = _word_posteriors(searched, apps)
     text = [searched.grammar.vocab.word(word) for word in words]
     links = joined_links(derivation, len(words))
     found: list[WordDetails] = []
@@ -83,7 +88,9 @@ def details(searched: Searched, derivation: Derivation, words: Sequence[int]) ->
         )
         posterior = min(1.0, posteriors.get((word, links[position]), 0.0))
         found.append(WordDetails(text[position], links[position], posterior, alternatives))
-    return tuple(found)
+    shares = [(found[position].posterior, counts.get(word, 0.0)) for position, word in enumerate(words)]
+    evidence = word_evidence(derivation, searched.values, words, shares, searched.model)
+    return tuple(replace(word, evidence=own) for word, own in zip(found, evidence, strict=True))
 
 
 def _reasons(
@@ -145,10 +152,13 @@ def log_sum(values: Sequence[float]) -> float:
     return most if math.isinf(most) else most + math.log(math.fsum(math.exp(value - most) for value in values))
 
 
-def _word_posteriors(searched: Searched, apps: Mapping[int, float]) -> dict[tuple[int, tuple[int, ...]], float]:
-    """The posteriors of words and the positions of their source words."""
+def _word_posteriors(
+    searched: Searched, apps: Mapping[int, float]
+) -> tuple[dict[tuple[int, tuple[int, ...]], float], dict[int, float]]:
+    """The posteriors of words and the positions of their source words, and the expected number of each word."""
     forest, grammar = searched.forest, searched.grammar
     found: dict[tuple[int, tuple[int, ...]], float] = defaultdict(float)
+    counts: dict[int, float] = defaultdict(float)
     for app, probability in apps.items():
         rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
         head = int(forest.edge_head[edge])
@@ -158,6 +168,7 @@ def _word_posteriors(searched: Searched, apps: Mapping[int, float]) -> dict[tupl
         ):  # of the extra rules only those that pass a word through have words
             if int(forest.node_cat[head]) != REST and not forest.tails(edge):
                 found[int(forest.words[begin]), (begin,)] += probability
+                counts[int(forest.words[begin])] += probability
             continue
         pairs = searched.links(rule) if rule < len(grammar) else None  # None: of a layer, all words of a rule
         own, ends, at = [], iter(forest.node_span[forest.tails(edge), 1].tolist()), begin
@@ -166,12 +177,14 @@ def _word_posteriors(searched: Searched, apps: Mapping[int, float]) -> dict[tupl
                 own.append(at)
             at = at + 1 if symbol >= 0 else next(ends)
         target = [symbol for symbol in grammar.tgt(rule) if symbol >= 0]
+        for word in target:
+            counts[word] += probability
         for key in {
             (word, tuple(own if pairs is None else sorted(own[i] for i, k in pairs if k == j)))
             for j, word in enumerate(target)
         }:
             found[key] += probability
-    return found
+    return found, counts
 
 
 def _choices(

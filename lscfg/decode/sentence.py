@@ -569,12 +569,18 @@ def _details(
     edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
     edge_scores[inner] += scores[graph.app[inner]]
 
+
     def contributions(apps: Sequence[int]) -> list[dict[str, float]]:
         return decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights)
 
     apps = found.apps[: found.app_offsets[1]].tolist()
     derivation = decoder._describe(sentence, apps, contributions(apps))
-    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions)
+    own = [int(forest.app_rule[app]) < len(decoder.grammar) + EXTRA_RULES for app in apps]  # no rules of a layer
+    values = decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)))
+    kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
+    searched = Searched(
+        forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, decoder._model
+    )
     return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
 

@@ -54,16 +54,37 @@ class LanguageModel:
         self._context = None if is_binary(path) else _ngrams(path, vocab)
         if self._context is not None:
             self.order = int(lib.lscfg_ngrams_order(self._context))
-            step = ffi.addressof(lib, "lscfg_ngrams_step")
+            self._step = ffi.addressof(lib, "lscfg_ngrams_step")
         else:
             model = _load(path)
             self.order = int(model.order)
-            step = lib.lscfg_python_lm_step
+            self._step = lib.lscfg_python_lm_step
             self._context = ffi.new_handle(_stepper(self, model, path, vocab))
-        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), step, self._context)
+        pointer = lib.lscfg_lm_new(self.order, vocab.add(END), self._step, self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")
         self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+    def word_scores(self, words: Sequence[int], in_context: bool = True) -> np.ndarray:
+        """Scores of the words of a sentence, in order.
+
+        Args:
+            words: numbers of the words in the vocabulary, without sentence boundaries.
+            in_context: False: each word alone; True: after the words before, from the beginning of the sentence.
+
+        Returns:
+            float64 [len(words), 2]: log10 p, and the reach of each word as in ``lscfg/search.h``, 0 for unknown words.
+        """
+        found = np.zeros((len(words), 2))
+        log10p, successor, reach = ffi.new("float *"), ffi.new("int32_t *"), ffi.new("int32_t *")
+        state = lib.LSCFG_LM_BEGIN if in_context else lib.LSCFG_LM_NULL
+        with self.lock:
+            for row, word in zip(found, words, strict=True):
+                if self._step(self._context, state, word, log10p, successor, reach):
+                    raise self.failure or KernelError("out of memory")
+                row[:] = log10p[0], max(reach[0], 0)
+                state = successor[0] if in_context else state
+        return found
 
 
 class JoinedModels:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
+from lscfg.decode.confidence import Confidence
 from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
 from lscfg.markup.formats import FORMATS
 from lscfg.prepare.languages import is_unspaced
@@ -90,6 +91,13 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownSco
     )
 
 
+def confidence_facts(confidence: Confidence) -> dict[str, Any]:
+    """The text that confidence was learned from, and how often words and translations of each band were right."""
+    kinds = {"words": confidence.words, "translations": confidence.translations}
+    bands = {name: [band._asdict() for band in kind.bands] for name, kind in kinds.items()}
+    return {"sentences": confidence.sentences, **bands}
+
+
 def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, settings: ServeSettings) -> dict[str, Any]:
     """Facts of the system, for people: languages, size, features and limits."""
     config = system.config
@@ -109,6 +117,7 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
         "pieces": pieces,
         "language_model": config.language_model is not None,
         "features": len(system.weights),
+        "confidence": None if system.confidence is None else confidence_facts(system.confidence),
         "pairs": dict(system.preparation.sizes) if system.preparation else {},
         "limits": settings.facts(),
         "files": [*FORMATS],
@@ -183,6 +192,7 @@ _DETAILS = {
                     "links": {"type": "array", "items": {"type": "integer", "minimum": 0}},
                     "unknown": {"type": "boolean"},
                     "posterior": _SHARE,
+                    "confidence": _SHARE,
                     "alternatives": {
                         "type": "array",
                         "items": {
@@ -200,6 +210,7 @@ _DETAILS = {
             },
         },
         "posterior": _SHARE,
+        "confidence": _SHARE,
     },
 }
 _USED_TERM = {"type": "object", "properties": {"source": _SPAN, "target": _SPAN, "form": _TEXT}}

@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lscfg.decode.confidence import Confidence
 from lscfg.decode.derivations import Alternative, Translated
 from lscfg.decode.details import sentence_posterior
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
@@ -119,13 +120,21 @@ class ShownTranslation:
 
 
 def detail_objects(
-    found: Translated, shown: ShownTranslation, unknown: Container[int], sides: Sides | None
+    found: Translated,
+    shown: ShownTranslation,
+    unknown: Container[int],
+    sides: Sides | None,
+    confidence: Confidence | None,
 ) -> dict[str, Any]:
     """The details of a translation as JSON; posteriors are those of the search, not calibrated.
 
     Args:
         unknown: positions of the unknown words of the sentence.
     """
+    shares: list[float | None] = [None] * len(found.details)
+    whole = None
+    if confidence is not None:
+        shares, whole = confidence.of_words(found.details), confidence.of_translation(found.details)
 
     def alternative(one: Alternative) -> dict[str, Any]:
         text = sides[1].join(one.text) if sides else one.text
@@ -142,16 +151,22 @@ def detail_objects(
             "links": [*word.links],
             "unknown": any(position in unknown for position in word.links),
             "posterior": _rounded(word.posterior),
+            **_confident(share),
             "alternatives": [alternative(one) for one in word.alternatives],
         }
-        for word, place in zip(found.details, shown.ranges, strict=True)
+        for word, place, share in zip(found.details, shown.ranges, shares, strict=True)
     ]
     return {
         "source_words": shown.source_words,
         "source_ranges": [[*place] for place in shown.source_ranges],
         "words": words,
         "posterior": _rounded(sentence_posterior(found.details)),
+        **_confident(whole),
     }
+
+
+def _confident(share: float | None) -> dict[str, float]:
+    return {} if share is None else {"confidence": _rounded(share)}
 
 
 def _rounded(value: float) -> float:

@@ -88,7 +88,7 @@ class Translator:
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._profiles_file = system.preparation.profiles if system.preparation else None
         self._known = self._decoder.grammar.source_words()
-        self._glossary = system.glossary
+        self._glossary, self._confidence = system.glossary, system.confidence
         self._memory = None
         if system.memory is not None:
             self._memory = open_lasting_memory(system.memory, self._decoder.rule_links.of_words)
@@ -143,7 +143,7 @@ class Translator:
         if options.derivations:
             answer["derivations"] = derivation_objects(found)
         if options.details:
-            answer["details"] = detail_objects(found, shown, unknown, sides)
+            answer["details"] = detail_objects(found, shown, unknown, sides, self._confidence)
         return Answered(answer, len(tokens), len(unknown), self._memory.fault if self._memory is not None else "")
 
     def _unknown(self, tokens: list[str], taught: Iterable[int]) -> set[int]:

@@ -11,7 +11,11 @@ from services import little_preparation
 from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.bundle.pack import pack
 from lscfg.bundle.system import open_system
+from lscfg.decode.confidence import Band, Calibration, Confidence, weights_hash
 from lscfg.errors import InputError
+from lscfg.formats.weights import read_weights
+
+BANDS = Band(0.9, 0, 0), Band(0.7, 4, 3), Band(0.5, 0, 0), Band(0.0, 2, 1)
 
 
 def translated(text, ini, *options, cwd=None):
@@ -204,3 +208,16 @@ def test_a_manifest_that_is_no_json_is_one_line(bundle, data):
     with pytest.raises(InputError, match=r"bundle\.json") as caught:
         open_system(bundle)
     assert "\n" not in str(caught.value)
+
+
+def test_confidence_is_packed_and_belongs_to_its_weights(system, tmp_path, caplog):
+    weights = read_weights(system / "weights")
+    found = Confidence(weights_hash(weights), 20, *[Calibration(0.0, {}, (), BANDS)] * 2)
+    found.write(system / "confidence.json")
+    pack(system, tmp_path / "bundle")
+    assert open_system(tmp_path / "bundle").confidence == found == open_system(system).confidence
+    assert Manifest.read(tmp_path / "bundle").files["confidence.json"].role == "confidence"
+    (tmp_path / "weights").write_text("EgivenF 1\n")
+    pack(system, tmp_path / "others", tmp_path / "weights")
+    assert "confidence.json: belongs to other weights" in caplog.text
+    assert not (tmp_path / "others" / "confidence.json").exists()

@@ -152,15 +152,19 @@ SYSTEM = {
     "target": {"code": "ar", "name": "Arabic", "direction": "rtl"},
     "scores": [], "limits": {"max_words": 9}, "files": [".txt"], "api_key": False, "report": None, "lscfg": "0",
 }  # fmt: skip
+BANDS = [{"least": least, "count": 100, "right": right} for least, right in ((0.9, 95), (0.7, 83), (0.5, 60), (0, 31))]
 PIECES = [("\u0628\u064a", 0, 2, [1], 0.9), ("\u062a", 2, 3, [1], 0.4), ("\u0627\u0644", 4, 6, [0], 0.8)]
 
 
-def test_pieces_are_shown_as_words_from_right_to_left(tab, address):
+@pytest.mark.parametrize("calibrated", [True, False])
+def test_pieces_are_shown_as_words_from_right_to_left(tab, address, calibrated):
     """The answers of a system with pieces of words whose target is written from right to left."""
     words = [
         {"text": text, "range": [i, j], "links": links, "unknown": False, "posterior": share, "alternatives": []}
+        | ({"confidence": share, "posterior": 1} if calibrated else {})
         for text, i, j, links, share in PIECES
     ]
+    confidence = {"confidence": {"sentences": 9, "words": BANDS, "translations": BANDS} if calibrated else None}
     translation = "\u0628\u064a\u062a \u0627\u0644"
     details = {"source_words": ["the", "house"], "source_ranges": [[0, 3], [4, 9]], "words": words, "posterior": 0.5}
     row = {
@@ -173,7 +177,7 @@ def test_pieces_are_shown_as_words_from_right_to_left(tab, address):
     }
     answer = {"translatedText": translation, "alternatives": [], "unknown": [], "sentences": [row]}
     script = (
-        f"const system = {json.dumps(SYSTEM)}, answer = {json.dumps(answer)};"
+        f"const system = {json.dumps(SYSTEM | confidence)}, answer = {json.dumps(answer)};"
         "window.fetch = async (path) => new Response(JSON.stringify(path === '/system' ? system : answer));"
     )
     made = tab("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
@@ -188,8 +192,15 @@ def test_pieces_are_shown_as_words_from_right_to_left(tab, address):
     assert tab["getComputedStyle(document.querySelector('#target')).direction"] == "rtl"
     assert tab["document.querySelector('#target').textContent"] == translation
     assert to_words(tab) == translation[:3] and marked(tab) == ["house"]
-    assert "40 %: the system is guessing" in tab["document.querySelector('#word-facts').textContent"]
+    facts = tab["document.querySelector('#word-facts').textContent"]
+    if calibrated:
+        assert "; 40 %: the system is guessing; of words marked so, 31 of 100 stood in the reference." in facts
+    else:
+        assert "; 40 % in the system’s search, not a measured confidence." in facts
     assert to_words(tab, 1, "ArrowLeft") == translation[4:] and marked(tab) == ["the"]
+    if calibrated:
+        facts = tab["document.querySelector('#word-facts').textContent"]
+        assert "; 80 %: the system is fairly sure; of words marked so, 83 of 100 stood in the reference." in facts
     left, right = tab["[...document.querySelectorAll('#target .word')].map((one) => one.getBoundingClientRect().x)"]
     assert left > right  # the first word stands on the right
 

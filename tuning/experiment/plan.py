@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lscfg.io.columns import align_columns
 from lscfg.tuning.experiment.stage import KEY, Output, Stage
 from lscfg.tuning.experiment.stages.charts import chart_stage, sentences_stage, tree_stages
+from lscfg.tuning.experiment.stages.confidence import confidence_stage
 from lscfg.tuning.experiment.stages.curve import LearningCurve, plan_curve, rule_files
 from lscfg.tuning.experiment.stages.decoding import tuned_plan
 from lscfg.tuning.experiment.stages.rules import given_stage, language_model_stage, plan_rules
@@ -31,6 +32,7 @@ class Plan:
     charts: dict[str, Stage]
     trees: dict[str, Stage]
     curve: LearningCurve | None = None
+    confidence: dict[str, Stage] = field(default_factory=dict)
 
     def stages(self) -> list[Stage]:
         """Every stage once, after those whose files it reads.
@@ -40,6 +42,7 @@ class Plan:
         every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
         if self.charts or self.trees:
             every += [self.sentences, *self.charts.values(), *self.trees.values()]
+        every += self.confidence.values()
         every += self.curve.stages if self.curve else ()
         every = [part for stage in every for part in (*stage.side_sources, stage)]
         return list({stage.key: stage for stage in every}.values())
@@ -52,7 +55,9 @@ class Plan:
     def _users(self) -> dict[str, list[str]]:
         users: dict[str, dict[str, None]] = {}
         for name, system in self.systems.items():
-            own = [stage for stage in (system.model, self.trees.get(name), *system.own) if stage]
+            own = [
+                stage for stage in (system.model, self.trees.get(name), self.confidence.get(name), *system.own) if stage
+            ]
             for stage in own:
                 users.setdefault(stage.key, {})[name] = None
             for run, (tried, made) in enumerate(zip(system.tried, system.runs(), strict=True), 1):
@@ -97,7 +102,9 @@ def make_plan(experiment: Experiment, learning_curve: bool = False) -> Plan:
     charts = {name: chart_stage(systems[name], texts, sentences) for name in charted_systems(experiment)}
     trees = tree_stages(experiment, texts, systems, sentences)
     curve = plan_curve(experiment, texts, systems) if learning_curve else None
-    return Plan(texts, derivations, shared, systems, sentences, charts, trees, curve)
+    sure = {name: confidence_stage(experiment, name, system, texts) for name, system in systems.items()}
+    confidence = {name: stage for name, stage in sure.items() if stage}
+    return Plan(texts, derivations, shared, systems, sentences, charts, trees, curve, confidence)
 
 
 def _system(draft: Draft) -> SystemPlan:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from lscfg import log
+from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.io.folders import replaced_folder
@@ -136,6 +137,10 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     if system.decoder:
         files = with_files(system.files, run.cache.resolved)
         write_ini(folder / "cdec.ini", decoder_config(system.decoder, folder, files))
+    (folder / CONFIDENCE).unlink(missing_ok=True)
+    made = run.plan.confidence.get(name)
+    if made and path(made / CONFIDENCE).is_file():
+        shutil.copyfile(path(made / CONFIDENCE), folder / CONFIDENCE)
     for number, (tuned, decoded) in enumerate(zip(system.tuned, system.decoded, strict=True), 1):
         place = folder if number == 1 else folder / f"run{number}"
         place.mkdir(exist_ok=True)

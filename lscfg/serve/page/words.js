@@ -20,7 +20,16 @@ let renew = () => {};
 
 export const chosen = () => choices.length;
 const percent = (share) => (share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(100 * share)} %`);
-const sure = (share) => (share >= 0.9 ? "very sure" : share >= 0.7 ? "fairly sure" : share >= UNSURE ? "not sure" : "guessing");
+
+// The confidence in a word, with the share of right words in its band; without a calibration, the posterior of the search.
+function certainty(word) {
+  const bands = state.system?.confidence?.words ?? [], band = bands.find(({ least }) => word.confidence >= least);
+  if (!band) return `${percent(word.posterior)} in the system’s search, not a measured confidence`;
+  const name = ["very sure", "fairly sure", "not sure", "guessing"][bands.indexOf(band)], share = percent(word.confidence);
+  return `${share}: the system is ${name}` + (band.count ? `; of words marked so, ${band.right} of ${band.count} stood in the reference` : "");
+}
+
+const least = (words, key) => words.reduce((one, other) => (other[key] < one[key] ? other : one));
 
 // ---- choices in a text that changes ----
 
@@ -141,29 +150,29 @@ export function showWords(source, sentences, target) {
 
 function wordButton(row, group, shown) {
   const links = [...new Set(group.words.flatMap((word) => word.links))].sort((a, b) => a - b);
-  const share = Math.min(...group.words.map((word) => word.posterior));
+  const key = group.words.every((word) => "confidence" in word) ? "confidence" : "posterior", word = least(group.words, key);
   const own = choices.some((one) => links.some((k) => one.begin <= row.ranges[k][0] && row.ranges[k][1] <= one.end));
   const unknown = group.words.some((word) => word.unknown) && !own;
   const made = element("button", { type: "button", className: "word", tabIndex: -1, "aria-describedby": "word-facts" }, shown);
   if (unknown) { made.classList.add("unknown"); made.append(element("span", { className: "sr" }, " (unknown word)")); }
   else if (own) { made.classList.add("chosen"); made.append(element("span", { className: "sr" }, " (your choice)")); }
-  else if (share < UNSURE) made.classList.add("unsure");
+  else if (word[key] < UNSURE) made.classList.add("unsure");
   shownWords.push({ made, ranges: links.map((k) => row.ranges[k]) });
-  const facts = { row, group, shown, links, share, unknown, own };
+  const facts = { row, group, shown, links, word, unknown, own };
   made.addEventListener("mouseenter", () => { if (!pinned) look(made, facts); });
   made.addEventListener("focus", () => { roam(made); look(made, facts); });
   made.addEventListener("click", () => { look(made, facts); pinned = made; get("word").querySelector("button")?.focus(); });
   return made;
 }
 
-function look(made, { row, group, shown, links, share, unknown, own }) {
+function look(made, { row, group, shown, links, word, unknown, own }) {
   if (pinned && pinned !== made) unpin();
   for (const one of document.querySelectorAll(".word.looked")) one.classList.remove("looked");
   made.classList.add("looked");
   paint(links.map((k) => row.ranges[k]));
   const words = links.map((k) => text.slice(...row.ranges[k])).join(" … ").replaceAll(" … ", adjacent(links) ? " " : " … ");
   const from = words ? `from “${words}”` : "linked to no source word";
-  const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : `${percent(share)}: the system is ${sure(share)}`;
+  const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : certainty(word);
   get("word-facts").replaceChildren(element("bdi", { className: "term" }, shown), `, ${from}; ${how}.`);
   const seen = new Set(), listed = [];
   for (const one of group.words.flatMap((word) => word.alternatives)) {

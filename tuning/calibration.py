@@ -1,0 +1,229 @@
+"""Calibrations of confidence: logistic and isotonic regression, and measures of their quality.
+
+Words are labelled by the alignment that underlies the translation edit rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lscfg.decode.confidence import BANDS, Band, Calibration
+
+Floats = NDArray[np.float64]
+
+PENALTY = 1.0
+"""Weight of the squared length of the standardised weights."""
+
+RARE = 20
+"""Evidence that is not 0 for fewer outputs is left out."""
+
+ISOTONIC = 20_000
+"""Minimum number of outputs for isotonic regression."""
+
+FOLDS = 5
+"""Parts of the text; outputs of each receive their confidence from a calibration of the others."""
+
+BINS = 15
+
+
+def logistic_regression(values: Floats, labels: Floats, penalty: float = PENALTY, iterations: int = 100) -> Floats:
+    """The weights with the smallest logistic loss, summed, plus penalty / 2 times the squared length.
+
+    Newton's method; a step that does not lower the loss is halved. The last column is not penalised.
+
+    Args:
+        values: [n, d]; labels: [n], 0 to 1, not all 0 or all 1.
+
+    Returns:
+        [d]
+    """
+    penalties = np.full(values.shape[1], penalty)
+    penalties[-1:] = 0
+
+    def loss(weights: Floats) -> float:
+        scores = values @ weights
+        return float((np.logaddexp(0, scores) - labels * scores).sum() + (penalties * weights**2).sum() / 2)
+
+    weights = np.zeros(values.shape[1])
+    best = loss(weights)
+    for _ in range(iterations):
+        shares = np.exp(-np.logaddexp(0, -(values @ weights)))
+        gradient = values.T @ (shares - labels) + penalties * weights
+        curvature = (values.T * (shares * (1 - shares))) @ values + np.diag(penalties)
+        step = np.linalg.lstsq(curvature, gradient, rcond=None)[0]
+        now = loss(weights - step)
+        while now > best and np.abs(step).max() > 1e-12:
+            step /= 2
+            now = loss(weights - step)
+        if now >= best - 1e-12 * abs(best):
+            break
+        weights, best = weights - step, now
+    return weights
+
+
+def isotonic_regression(values: Floats, labels: Floats) -> list[tuple[float, float]]:
+    """The non-decreasing function of the values with the least squared error, by pooling adjacent violators.
+
+    Equal values are pooled first.
+
+    Returns:
+        the mean value and the mean label of each pool, both ascending.
+    """
+    distinct, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    sums = np.bincount(inverse, labels, len(distinct))
+    pools: list[tuple[float, float, float]] = []  # number, sum of values, sum of labels
+    for value, count, total in zip(distinct.tolist(), counts.tolist(), sums.tolist(), strict=True):
+        pool = (count, count * value, total)
+        while pools and pools[-1][2] * pool[0] >= pool[2] * pools[-1][0]:
+            before = pools.pop()
+            pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
+        pools.append(pool)
+    return [(value / count, total / count) for count, value, total in pools]
+
+
+def fit(evidence: Sequence[Mapping[str, float]], labels: Floats) -> Calibration:
+    """The calibration of some outputs.
+
+    Args:
+        evidence: of each output, one or more.
+        labels: [n], 1 for right outputs, otherwise 0.
+    """
+    names = sorted({name for one in evidence for name in one})
+    values = np.array([[one.get(name, 0.0) for name in names] for one in evidence]).reshape(len(evidence), len(names))
+    spread = values.std(axis=0)
+    keep = (np.count_nonzero(values, axis=0) >= min(RARE, len(evidence))) & (spread > 1e-9)
+    names, values, spread = (
+        [name for name, kept in zip(names, keep, strict=True) if kept],
+        values[:, keep],
+        spread[keep],
+    )
+    mean = values.mean(axis=0)
+    columns = np.column_stack([(values - mean) / spread, np.ones(len(values))])
+    found = logistic_regression(columns, _cautious(labels))
+    weights = found[:-1] / spread
+    made = Calibration(float(found[-1] - weights @ mean), dict(zip(names, map(float, weights), strict=True)))
+    if len(evidence) < ISOTONIC:
+        return made
+    linear = np.array([made.linear(one) for one in evidence])
+    return Calibration(made.bias, made.weights, tuple(isotonic_regression(linear, labels)))
+
+
+def _cautious(labels: Floats) -> Floats:
+    """Labels between 0 and 1, so that few outputs, or equal labels, give no certainty (Platt 1999, section 2.2)."""
+    right = labels.sum()
+    return np.where(labels > 0, (right + 1) / (right + 2), 1 / (len(labels) - right + 2))
+
+
+def folds_of(sentences: Sequence[int], folds: int = FOLDS) -> NDArray[np.int64]:
+    """The fold of each output, by the number of its sentence."""
+    return np.asarray(sentences, np.int64) % folds
+
+
+def held_out(evidence: Sequence[Mapping[str, float]], labels: Floats, folds: NDArray[np.int64]) -> Floats:
+    """The confidence in each output by a calibration of the outputs in other folds, [n]."""
+    found = np.full(len(labels), labels.mean() if len(labels) else 0.0)
+    for fold in np.unique(folds).tolist():
+        others = np.flatnonzero(folds != fold)
+        if len(others):
+            made = fit([evidence[k] for k in others.tolist()], labels[others])
+            for k in np.flatnonzero(folds == fold).tolist():
+                found[k] = made(evidence[k])
+    return found
+
+
+def bands_of(shares: Floats, labels: Floats) -> tuple[Band, ...]:
+    """Number of outputs and of right outputs in each band."""
+    found, above = [], np.inf
+    for least in BANDS:
+        inside = (shares >= least) & (shares < above)
+        found.append(Band(least, int(inside.sum()), int(labels[inside].sum())))
+        above = least
+    return tuple(found)
+
+
+# ---- quality ----
+
+
+def calibration_error(shares: Floats, labels: Floats, bins: int = BINS) -> float:
+    """Expected calibration error, from 0 to 1: the mean difference of confidence and share of right outputs.
+
+    Bins contain equal numbers of outputs in the order of their confidence, up to one.
+    """
+    order = np.argsort(shares, kind="stable")
+    parts = np.array_split(order, min(bins, len(order)))
+    return float(sum(abs((shares[part] - labels[part]).sum()) for part in parts) / max(len(order), 1))
+
+
+def area_under_curve(shares: Floats, labels: Floats) -> float:
+    """Probability that a right output has a higher confidence than a wrong one; ties count half; NaN without either."""
+    _, inverse, counts = np.unique(shares, return_inverse=True, return_counts=True)
+    ranks = np.cumsum(counts) - (counts - 1) / 2  # mean ranks from 1
+    right = int(labels.sum())
+    wrong = len(labels) - right
+    if not right or not wrong:
+        return float("nan")
+    return float((ranks[inverse][labels > 0].sum() - right * (right + 1) / 2) / (right * wrong))
+
+
+def brier_score(shares: Floats, labels: Floats) -> float:
+    """Mean squared difference of confidence and label, from 0 to 1."""
+    return float(((shares - labels) ** 2).mean())
+
+
+class Quality(NamedTuple):
+    """Quality of the confidence in words or sentences.
+
+    Attributes:
+        count: number of outputs.
+        rate: share of right outputs, the base rate.
+        ece, auc, brier: as of the functions above, each with its 95 % bootstrap interval over sentences.
+        chance_ece: mean ECE of labels drawn with the confidence as their probability, which has no calibration error.
+        rate_brier: Brier score of the base rate.
+        length_auc: AUC of the length of the sentence alone, in the better direction.
+    """
+
+    count: int
+    rate: float
+    ece: tuple[float, float, float]
+    auc: tuple[float, float, float]
+    brier: tuple[float, float, float]
+    chance_ece: float
+    rate_brier: float
+    length_auc: float
+
+
+MEASURES: dict[str, Any] = {"ece": calibration_error, "auc": area_under_curve, "brier": brier_score}
+
+
+def quality(
+    shares: Floats, labels: Floats, lengths: Floats, sentences: NDArray[np.int64], samples: int = 1000, seed: int = 1
+) -> Quality:
+    """The quality of the confidence in some outputs.
+
+    Args:
+        shares, labels, lengths: [n], confidence, 1 or 0, and length of the sentence.
+        sentences: [n], number of each output's sentence, for the bootstrap.
+    """
+    rate = float(labels.mean())
+    groups = [np.flatnonzero(sentences == number) for number in np.unique(sentences).tolist()]
+    random = np.random.default_rng(seed)
+    drawn = [np.concatenate([groups[k] for k in random.integers(0, len(groups), len(groups))]) for _ in range(samples)]
+    found = {}
+    for name, measure in MEASURES.items():
+        values = np.array([measure(shares[part], labels[part]) for part in drawn])
+        low, high = np.nanpercentile(values, [2.5, 97.5]) if np.isfinite(values).any() else (np.nan, np.nan)
+        found[name] = (measure(shares, labels), float(low), float(high))
+    alone = area_under_curve(lengths, labels)
+    ideal = (random.random((samples, len(shares))) < shares).astype(np.float64)
+    return Quality(
+        len(labels),
+        rate,
+        **found,
+        chance_ece=float(np.mean([calibration_error(shares, drawn_labels) for drawn_labels in ideal])),
+        rate_brier=rate * (1 - rate),
+        length_auc=max(alone, 1 - alone),
+    )

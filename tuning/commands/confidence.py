@@ -1,0 +1,102 @@
+"""``lscfg evaluate confidence``: learns and measures the confidence in the translations of a system."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lscfg import log
+from lscfg.bundle.system import TranslationSystem, open_system
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.decode.confidence import CONFIDENCE
+from lscfg.errors import InputError
+from lscfg.io.arguments import InputFile
+from lscfg.io.columns import align_columns
+from lscfg.io.read import read_lines
+from lscfg.options import add_output, add_weights
+from lscfg.parser import CommandParser
+from lscfg.tuning.confidence import Confidence, JudgedText, Measured, judge, learn, measure
+
+WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
+
+HELP = "measure, or learn, confidence in the words and sentences of a system"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declares the options."""
+    parser.add_argument("system", type=Path, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
+    parser.add_argument(
+        "reference", type=InputFile, metavar="REFERENCE", nargs="+", help="tokenised references, line by line"
+    )
+    add_weights(parser, WEIGHTS_OF_SYSTEM)
+    add_output(
+        parser,
+        f"learn the confidence from this text and write it, as {CONFIDENCE} next to cdec.ini (default: measure)",
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints the measures of words and sentences, and the bands of confidence.
+
+    Raises:
+        InputError: a file cannot be read or is malformed, or the system has no confidence to measure.
+    """
+    system = open_system(args.system, args.weights)
+    if system.confidence is None and not args.output:
+        raise InputError(f"has no {CONFIDENCE}; learn one from another text, with -o", args.system)
+    text = _judged(system, args.source, args.reference)
+    if text.left_out:
+        every = text.left_out + len(text.details)
+        log.info(f"{text.left_out} of {every} sentences are left out: no words, or no parse")
+    if args.output:
+        found = learn(text, system.weights)
+        found.write(Path(args.output))
+        print(format_bands(found))
+    else:
+        assert system.confidence is not None
+        print(format_measures(measure(system.confidence, text)))
+
+
+def _judged(system: TranslationSystem, source: str, references: list[str]) -> JudgedText:
+    sentences = read_lines(source)
+    check_plain(sentences, source)
+    check_sentences(sentences, source, allow_empty=True)
+    texts = [read_lines(path) for path in references]
+    for lines, path in zip(texts, references, strict=True):
+        check_length(len(lines), path, len(sentences), source)
+    with system.decoder() as decoder:
+        found = decoder.translate(sentences, system.weights, details=True)
+        return judge(log.progress(found, "decoding", len(sentences)), texts)
+
+
+def format_measures(measured: Measured) -> str:
+    """The measures as a table, with 95 % intervals over sentences."""
+    rows = [["", *Measured._fields]]
+    for name in ("ece", "auc", "brier"):
+        parts = [getattr(one, name) for one in measured]
+        rows.append(
+            [name.upper() if name != "brier" else "Brier", *(f"{x:.3f} ({y:.3f} to {z:.3f})" for x, y, z in parts)]
+        )
+    for title, name in (
+        ("ECE by chance", "chance_ece"),
+        ("AUC of the length", "length_auc"),
+        ("Brier of the base rate", "rate_brier"),
+        ("base rate", "rate"),
+    ):
+        rows.append([title, *(f"{getattr(one, name):.3f}" for one in measured)])
+    rows.append(["outputs", *(str(one.count) for one in measured)])
+    return "\n".join(align_columns(rows))
+
+
+def format_bands(confidence: Confidence) -> str:
+    """The share of right words and translations in each band of confidence, in sentences not learned from."""
+    rows = [["confidence", "words", "right", "translations", "right"]]
+    for words, translations in zip(confidence.words.bands, confidence.translations.bands, strict=True):
+        cells = [cell for band in (words, translations) for cell in (str(band.count), _share(band.right, band.count))]
+        rows.append([f"{words.least:.1f} or more", *cells])
+    return "\n".join(align_columns(rows))
+
+
+def _share(right: int, count: int) -> str:
+    return f"{100 * right / count:.1f} %" if count else "-"

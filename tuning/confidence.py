@@ -1,0 +1,125 @@
+"""Learning and measuring the confidence in translations of a text with references."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lscfg.decode.confidence import Confidence, translation_evidence, weights_hash
+from lscfg.decode.derivations import Translated, WordDetails
+from lscfg.errors import InputError
+from lscfg.tuning.calibration import Floats, Quality, bands_of, fit, folds_of, held_out, quality
+from lscfg.tuning.edits import edited
+
+FEWEST = 20
+"""Minimum number of sentences that a calibration is learned from."""
+
+LIGHT = 0.3
+"""Maximum share of edits, for each word of a translation, in a translation that counts as right."""
+
+
+@dataclass(frozen=True)
+class JudgedText:
+    """Translations whose words all have evidence, and their comparison with references.
+
+    Attributes:
+        details: details of the words of each translation.
+        matched: [words], 1 for words that a reference contains at their place.
+        light: [translations], 1 where at most ``LIGHT`` of the words change.
+        lengths: [translations], number of source words.
+        owner: [words], number of each word's translation.
+        left_out: number of sentences without words or evidence, such as those without a parse.
+    """
+
+    details: Sequence[Sequence[WordDetails]]
+    matched: Floats
+    light: Floats
+    lengths: Floats
+    owner: np.ndarray
+    left_out: int
+
+    @property
+    def words(self) -> list[Mapping[str, float]]:
+        """The evidence for each word."""
+        return [word.evidence for words in self.details for word in words]
+
+    def translations(self, shares: Floats) -> list[Mapping[str, float]]:
+        """The evidence for each translation, from the confidence in each word."""
+        ends = np.cumsum([len(words) for words in self.details])[:-1]
+        parts = np.split(shares, ends) if len(self.details) else []
+        return [translation_evidence(*pair) for pair in zip(self.details, parts, strict=True)]
+
+
+def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]]) -> JudgedText:
+    """Compares translations with references.
+
+    Args:
+        translated: each sentence with its details.
+        references: lines of each reference, one reference or more.
+    """
+    details, matched, light, lengths, left_out = [], [], [], [], 0
+    for number, found in enumerate(translated):
+        if not found.details or not all(word.evidence for word in found.details):
+            left_out += 1
+            continue
+        made = edited([word.text for word in found.details], [lines[number].split() for lines in references])
+        details.append(found.details)
+        matched += made.matched
+        light.append(made.edits <= LIGHT * len(found.details))
+        lengths.append(len(found.sentence.split()))
+    owner = np.repeat(np.arange(len(details)), [len(words) for words in details])
+    return JudgedText(
+        details, np.array(matched, float), np.array(light, float), np.array(lengths, float), owner, left_out
+    )
+
+
+def learn(text: JudgedText, weights: Mapping[str, float]) -> Confidence:
+    """The calibrations of a text.
+
+    Bands, and the evidence for translations, come from calibrations of other sentences.
+
+    Args:
+        weights: feature weights of the system.
+
+    Raises:
+        InputError: the text has too few sentences.
+    """
+    if len(text.details) < FEWEST:
+        raise InputError(
+            f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
+        )
+    shares = held_out(text.words, text.matched, folds_of(text.owner))
+    words = replace(fit(text.words, text.matched), bands=bands_of(shares, text.matched))
+    evidence = text.translations(shares)
+    light = held_out(evidence, text.light, folds_of(np.arange(len(evidence))))
+    translations = replace(fit(evidence, text.light), bands=bands_of(light, text.light))
+    return Confidence(weights_hash(weights), len(text.details), words, translations)
+
+
+class Measured(NamedTuple):
+    """Quality of the confidence in the words and in the translations of a text."""
+
+    words: Quality
+    translations: Quality
+
+
+def measure(confidence: Confidence, text: JudgedText, samples: int = 1000, seed: int = 1) -> Measured:
+    """The quality of a confidence on a text, from which it should not have been learned.
+
+    Args:
+        samples, seed: of the bootstrap.
+
+    Raises:
+        InputError: the text has no sentence with evidence.
+    """
+    if not text.details:
+        raise InputError("no sentence with a parse and words; nothing can be measured")
+    shares = np.array([confidence.words(one) for one in text.words])
+    light = np.array([confidence.translations(one) for one in text.translations(shares)])
+    return Measured(
+        quality(shares, text.matched, text.lengths[text.owner], text.owner, samples, seed),
+        quality(light, text.light, text.lengths, np.arange(len(light)), samples, seed),
+    )
