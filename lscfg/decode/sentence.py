@@ -569,7 +569,6 @@ def _details(
     edge_scores = options.lm_weight * graph.lm + options.oov_weight * graph.oov
     edge_scores[inner] += scores[graph.app[inner]]
 
-
     def contributions(apps: Sequence[int]) -> list[dict[str, float]]:
         return decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)) * weights)
 

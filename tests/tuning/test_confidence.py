@@ -62,7 +62,9 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     assert run.returncode == 1 and f"{copy}: has no confidence.json; learn one from another text, with -o" in run.stderr
     run = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert run.returncode == 0, run.stderr
-    assert "1 of 42 sentences are left out: no words, or no parse" in run.stderr and run.stdout.startswith("confidence ")
+    assert "1 of 42 sentences are left out: no words, or no parse" in run.stderr and run.stdout.startswith(
+        "confidence "
+    )
     learned = open_system(copy).confidence
     assert (
         learned is not None

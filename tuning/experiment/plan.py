@@ -39,10 +39,11 @@ class Plan:
 
         Faults of the text, or of given files, show in the first minutes; tuning comes late.
         """
-        every = [*self.shared, *(stage for system in self.systems.values() for stage in system.stages())]
+        every = [*self.shared]
+        for name, system in self.systems.items():
+            every += [*system.stages(), *([self.confidence[name]] if name in self.confidence else [])]
         if self.charts or self.trees:
             every += [self.sentences, *self.charts.values(), *self.trees.values()]
-        every += self.confidence.values()
         every += self.curve.stages if self.curve else ()
         every = [part for stage in every for part in (*stage.side_sources, stage)]
         return list({stage.key: stage for stage in every}.values())

@@ -16,6 +16,7 @@ import pytest
 from little_experiment import TOML, run_lscfg, stages_begun
 from sacrebleu.metrics import BLEU, CHRF, TER
 
+from lscfg.bundle.system import open_system
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -75,6 +76,7 @@ def test_table_and_results(whole):
     assert results["systems"][1]["states"] == 3 and results["systems"][1]["p_value"] is not None
     for name in ("MIN", "SPECTRAL"):
         assert len((folder / "systems" / name / "test.output").read_text().splitlines()) == 40
+        assert open_system(folder / "systems" / name).confidence is not None
 
 
 def test_the_log_tells_the_stage_of_how_many_and_what_it_took(whole):
@@ -91,7 +93,7 @@ def test_the_log_tells_the_stage_of_how_many_and_what_it_took(whole):
 def test_manifest(whole):
     manifest = json.loads((whole[0] / "manifest.json").read_text())
     stages = [stage["stage"] for stage in manifest["stages"]]
-    made = ["tune", "decode", "score"]
+    made = ["tune", "decode", "score", "confidence"]
     # what can fail because of the input comes before what takes long
     shared = ["align", "derive", "grammar", "estimate"]
     assert stages == ["language_model", *shared, *made, *made, "sentences", "charts", "trees", "trees"]
@@ -155,7 +157,7 @@ sys.exit(main())
     run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
     made = stages_begun(run.stderr)
-    assert made == ["tune", "decode", "score", "sentences", "charts", "trees", "trees"]
+    assert made == ["tune", "decode", "score", "confidence", "sentences", "charts", "trees", "trees"]
     pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
     one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
     assert one == other and len(one) > 10000
@@ -192,7 +194,7 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = run_lscfg("run", changed, "-o", whole[0])
     made = stages_begun(run.stderr)
-    assert made == ["estimate", "tune", "decode", "score", "sentences", "charts", "trees", "trees"]
+    assert made == ["estimate", "tune", "decode", "score", "confidence", "sentences", "charts", "trees", "trees"]
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
 

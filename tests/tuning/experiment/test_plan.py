@@ -364,7 +364,7 @@ def test_weights_are_learned_once_for_all_that_begin_with_them(planned, corpus):
 def test_the_plan_says_what_is_made(corpus, tmp_path):
     """Nothing at first, all after a run, all but what depends on a changed setting after the change."""
     rows, missing = states(corpus / "e.toml", tmp_path / "out")
-    own = ["tune", "decode", "score"]
+    own = ["tune", "decode", "score", "confidence"]
     shared = [(name, "all") for name in ("lm", "align", "derive", "grammar-minimal")]
     model = ("estimate", "SPECTRAL")
     charts = [("sentences", "all"), ("charts", "all"), ("trees", "MIN"), ("trees", "SPECTRAL")]
