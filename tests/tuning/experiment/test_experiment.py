@@ -157,7 +157,8 @@ sys.exit(main())
     run = run_lscfg("run", corpus / "e.toml", "-o", tmp_path)
     assert run.returncode == 0 and "resumed after iteration 1" in run.stderr
     made = stages_begun(run.stderr)
-    assert made == ["tune", "decode", "score", "confidence", "sentences", "charts", "trees", "trees"]
+    made.remove("confidence")  # made before, next to or after the translation
+    assert made == ["tune", "decode", "score", "sentences", "charts", "trees", "trees"]
     pages = [(place / "report.html").read_text() for place in (tmp_path, whole[0])]
     one, other = (re.sub(r'<section id="(cost|manifest)".*?</section>', "", page, flags=re.S) for page in pages)
     assert one == other and len(one) > 10000
@@ -194,7 +195,8 @@ def test_changed_setting_redoes_what_depends_on_it(whole, corpus):
     changed.write_text(TOML.replace("m = 3", "m = 2"))
     run = run_lscfg("run", changed, "-o", whole[0])
     made = stages_begun(run.stderr)
-    assert made == ["estimate", "tune", "decode", "score", "confidence", "sentences", "charts", "trees", "trees"]
+    made.remove("confidence")  # made before, next to or after the translation
+    assert made == ["estimate", "tune", "decode", "score", "sentences", "charts", "trees", "trees"]
     again = run_lscfg("run", corpus / "e.toml", "-o", whole[0])
     assert "] stage " not in again.stderr and (whole[0] / "results.json").read_bytes() == before
 
