@@ -85,7 +85,7 @@ def isotonic_regression(values: Floats, labels: Floats) -> list[tuple[float, flo
     return [(value / count, total / count) for count, value, total in pools]
 
 
-def fit(evidence: Sequence[Mapping[str, float]], labels: Floats) -> Calibration:
+def calibrate(evidence: Sequence[Mapping[str, float]], labels: Floats) -> Calibration:
     """The calibration of some outputs.
 
     Args:
@@ -129,7 +129,7 @@ def held_out(evidence: Sequence[Mapping[str, float]], labels: Floats, folds: NDA
     for fold in np.unique(folds).tolist():
         others = np.flatnonzero(folds != fold)
         if len(others):
-            made = fit([evidence[k] for k in others.tolist()], labels[others])
+            made = calibrate([evidence[k] for k in others.tolist()], labels[others])
             for k in np.flatnonzero(folds == fold).tolist():
                 found[k] = made(evidence[k])
     return found

@@ -11,7 +11,7 @@ import numpy as np
 from lscfg.decode.confidence import Confidence, translation_evidence, weights_hash
 from lscfg.decode.derivations import Translated, WordDetails
 from lscfg.errors import InputError
-from lscfg.tuning.calibration import Floats, Quality, bands_of, fit, folds_of, held_out, quality
+from lscfg.tuning.calibration import Floats, Quality, bands_of, calibrate, folds_of, held_out, quality
 from lscfg.tuning.edits import edited
 
 FEWEST = 20
@@ -76,7 +76,7 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
     )
 
 
-def learn(text: JudgedText, weights: Mapping[str, float]) -> Confidence:
+def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confidence:
     """The calibrations of a text.
 
     Bands, and the evidence for translations, come from calibrations of other sentences.
@@ -92,10 +92,10 @@ def learn(text: JudgedText, weights: Mapping[str, float]) -> Confidence:
             f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
         )
     shares = held_out(text.words, text.matched, folds_of(text.owner))
-    words = replace(fit(text.words, text.matched), bands=bands_of(shares, text.matched))
+    words = replace(calibrate(text.words, text.matched), bands=bands_of(shares, text.matched))
     evidence = text.translations(shares)
     light = held_out(evidence, text.light, folds_of(np.arange(len(evidence))))
-    translations = replace(fit(evidence, text.light), bands=bands_of(light, text.light))
+    translations = replace(calibrate(evidence, text.light), bands=bands_of(light, text.light))
     return Confidence(weights_hash(weights), len(text.details), words, translations)
 
 

@@ -14,8 +14,8 @@ from lscfg.tuning.calibration import (
     area_under_curve,
     bands_of,
     brier_score,
+    calibrate,
     calibration_error,
-    fit,
     folds_of,
     held_out,
     isotonic_regression,
@@ -112,7 +112,7 @@ def test_measures_of_few_outputs() -> None:
 
 def test_a_calibration_finds_the_probabilities_of_the_labels() -> None:
     evidence, labels, shares = sample(4000, 1)
-    made = fit(evidence, labels)
+    made = calibrate(evidence, labels)
     assert {*made.weights} == {"x", "y"}  # a constant says nothing
     assert made.weights["x"] == pytest.approx(2, abs=0.2) and made.weights["y"] == pytest.approx(-0.1, abs=0.02)
     assert np.mean([abs(made(one) - share) for one, share in zip(evidence, shares, strict=True)]) < 0.02
@@ -126,17 +126,17 @@ def test_a_calibration_finds_the_probabilities_of_the_labels() -> None:
 def test_much_text_gets_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "ISOTONIC", 300)
     evidence, labels, _ = sample(300, 4)
-    made = fit(evidence, labels)
+    made = calibrate(evidence, labels)
     assert made.steps == tuple(isotonic_regression(np.array([made.linear(one) for one in evidence]), labels))
-    assert fit(evidence[:299], labels[:299]).steps == ()
+    assert calibrate(evidence[:299], labels[:299]).steps == ()
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])
 def test_equal_labels_give_no_certainty(label: float) -> None:
     evidence, labels, _ = sample(30, 5)
-    made = fit(evidence, np.full(30, label))
+    made = calibrate(evidence, np.full(30, label))
     assert all(abs(made(one) - label) == pytest.approx(1 / 32, abs=0.02) for one in evidence)
-    assert isinstance(fit([{"x": 1.0}], labels[:1]), Calibration)
+    assert isinstance(calibrate([{"x": 1.0}], labels[:1]), Calibration)
 
 
 def test_no_output_is_judged_by_a_calibration_of_its_own_sentence() -> None:
@@ -147,7 +147,7 @@ def test_no_output_is_judged_by_a_calibration_of_its_own_sentence() -> None:
     evidence = [{f"sentence {number}": 1.0} for number in owner.tolist()]
     shares = held_out(evidence, labels, folds_of(owner.tolist()))
     assert area_under_curve(shares, labels) < 0.65
-    assert area_under_curve(np.array([fit(evidence, labels)(one) for one in evidence]), labels) > 0.3
+    assert area_under_curve(np.array([calibrate(evidence, labels)(one) for one in evidence]), labels) > 0.3
 
 
 def test_bands_count_every_output_once() -> None:

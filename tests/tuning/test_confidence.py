@@ -14,7 +14,7 @@ from lscfg.bundle.system import open_system
 from lscfg.decode.confidence import Confidence, weights_hash
 from lscfg.decode.derivations import Translated, WordDetails
 from lscfg.errors import InputError
-from lscfg.tuning.confidence import judge, learn, measure
+from lscfg.tuning.confidence import judge, learn_confidence, measure
 
 
 @pytest.fixture(scope="module")
@@ -51,9 +51,11 @@ def test_sentences_are_judged_by_their_edits() -> None:
 def test_too_few_sentences_are_refused() -> None:
     text = judge([Translated("f", [], details=words("a"))] * 19, [["a"] * 19])
     with pytest.raises(InputError, match="19 sentences with a parse and words; confidence needs 20 or more"):
-        learn(text, {})
+        learn_confidence(text, {})
     with pytest.raises(InputError, match="nothing can be measured"):
-        measure(learn(judge([Translated("f", [], details=words("a"))] * 20, [["a"] * 20]), {}), judge([], [[]]))
+        measure(
+            learn_confidence(judge([Translated("f", [], details=words("a"))] * 20, [["a"] * 20]), {}), judge([], [[]])
+        )
 
 
 def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
-from lscfg.tuning.confidence import Confidence, JudgedText, Measured, judge, learn, measure
+from lscfg.tuning.confidence import Confidence, JudgedText, Measured, judge, learn_confidence, measure
 
 WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> None:
         every = text.left_out + len(text.details)
         log.info(f"{text.left_out} of {every} sentences are left out: no words, or no parse")
     if args.output:
-        found = learn(text, system.weights)
+        found = learn_confidence(text, system.weights)
         found.write(Path(args.output))
         print(format_bands(found))
     else:

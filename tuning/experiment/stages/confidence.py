@@ -13,7 +13,7 @@ from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights
 from lscfg.io.read import read_lines
 from lscfg.parallel.choose import in_processes
-from lscfg.tuning.confidence import FEWEST, judge, learn
+from lscfg.tuning.confidence import FEWEST, judge, learn_confidence
 from lscfg.tuning.experiment.stage import File, Input, Stage, version
 from lscfg.tuning.experiment.stages.decoding import INI, WEIGHTS, decoder_config
 from lscfg.tuning.experiment.system import DecoderFiles, Experiment, SystemDecoder, SystemPlan, Texts
@@ -43,7 +43,7 @@ def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Pa
     if len(text.details) < FEWEST:
         log.info(f"no confidence: the development set has fewer than {FEWEST} sentences with a parse")
         return
-    learn(text, weights).write(folder / CONFIDENCE)
+    learn_confidence(text, weights).write(folder / CONFIDENCE)
 
 
 def confidence_stage(experiment: Experiment, system: str, plan: SystemPlan, texts: Texts) -> Stage | None:
