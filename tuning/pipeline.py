@@ -197,8 +197,8 @@ class Pipeline:
         """Translates lines of text, or of words with the tokeniser ``"none"``.
 
         Args:
-            details: return records as the HTTP service does, with ``translation``, ``score``, ``unknown`` words, and
-                ``confidence``: the probability that at most 30 % of the words must change, None if it is not known.
+            details: return records as the HTTP service does, with ``translation``, ``score``, ``unknown`` words and the
+                ``confidence`` that at most 30 % of the words must change.
 
         Raises:
             InputError: ``fit`` was not called, or a line cannot be translated.
@@ -211,12 +211,9 @@ class Pipeline:
                 answer = translator(line, TranslationOptions(raw=True, max_words=LARGEST, details=details)).answer
             except BadSentenceError as error:
                 raise InputError(f"lines[{number}] {error}") from error
-            if details:
-                answer["confidence"] = answer.pop("details").get("confidence")
-            else:
-                for warning in answer["warnings"]:
-                    log.warning(f"lines[{number}]: {warning}")
-            found.append(answer)
+            for warning in () if details else answer["warnings"]:
+                log.warning(f"lines[{number}]: {warning}")
+            found.append(_with_confidence(answer) if details else answer)
         return Records(found) if details else [answer["translation"] for answer in found]
 
     def score(self, source: Iterable[str], target: Iterable[str]) -> float:
@@ -323,6 +320,12 @@ def _sizes(given: dict[str, Any]) -> dict[str, str]:
         name: f"<{len(value):,} lines>" if hasattr(value, "__len__") else f"<{type(value).__name__}>"
         for name, value in texts.items()
     }
+
+
+def _with_confidence(answer: dict[str, Any]) -> dict[str, Any]:
+    """An answer with the confidence in the translation, None if it is not known, instead of all details."""
+    confidence = answer["details"].get("confidence")
+    return {name: value for name, value in answer.items() if name != "details"} | {"confidence": confidence}
 
 
 class _Settings(NamedTuple):
