@@ -577,9 +577,8 @@ def _details(
     own = [int(forest.app_rule[app]) < len(decoder.grammar) + EXTRA_RULES for app in apps]  # no rules of a layer
     values = decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)))
     kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
-    searched = Searched(
-        forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, decoder._model
-    )
+    model = decoder._models[0] if decoder._models else None
+    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, model)
     return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
 
