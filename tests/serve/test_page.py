@@ -371,7 +371,7 @@ def test_the_service_learns_from_corrections_if_it_keeps_them(window, address, t
 
 
 def test_recalled_corrections_are_shown_used_and_removed(window, address, tmp_path):
-    """Those of similar sentences with score and difference, those of the same text by number."""
+    """Similar sentences have a score and a difference, and those of the same text a number."""
     with Service(address.bundle, "-j", 1, "--corrections", tmp_path / "kept") as service:
         here = Address(service.port)
         window.complaints.clear()
