@@ -29,7 +29,9 @@ from lscfg.formats.weights import write_weights
 from lscfg.io.folders import replaced_folder
 from lscfg.io.read import file_hash
 from lscfg.io.write import FULL
-from lscfg.kernel import LatentOptions
+from lscfg.kernel import Grammar, LatentOptions
+from lscfg.kernel.compiled import ENDING, save_compiled
+from lscfg.kernel.lm import ngram_arrays
 from lscfg.prepare.record import RECORD, Record
 
 # Files of a bundle are named by their hashes, because decoders look into the working directory first: a file found
@@ -69,6 +71,7 @@ def pack(
         write_weights(folder / WEIGHTS, found.weights)
         config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
         write_ini(folder / INI, config)
+        _compile(config, folder)
         if found.confidence is not None:
             found.confidence.write(folder / CONFIDENCE)
         if preparation is not None:
@@ -83,6 +86,8 @@ def pack(
 
 def _role(name: str) -> str:
     """The role of a file of a bundle, by its name."""
+    if name.endswith(ENDING):
+        return f"compiled {_role(name.removesuffix(ENDING))}"
     return {
         INI: "configuration",
         "grammar": "grammar",
@@ -120,6 +125,18 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
         latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
     grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
     return replace(config.with_models(lambda path: _copied("lm", path, folder)), grammars=grammars, latent=latent)
+
+
+def _compile(config: DecoderConfig, folder: Path) -> None:
+    """Writes the compiled forms of grammars and language models, which decoders open in a fraction of the time."""
+    for grammar in config.grammars:
+        read = Grammar()
+        read.read(folder / grammar)
+        save_compiled(folder / grammar, "grammar", read.arrays())
+    for model in config.models:
+        arrays = ngram_arrays(folder / model.path)
+        if arrays is not None:
+            save_compiled(folder / model.path, "ngrams", arrays)
 
 
 def _explicit(latent: LatentFeature) -> LatentFeature:

@@ -13,6 +13,7 @@ from lscfg._kernel import ffi, lib
 from lscfg.errors import KernelError, TooLargeError
 from lscfg.io.read import read_utf8
 from lscfg.kernel.base import Vocab, check, utf8, view
+from lscfg.kernel.compiled import open_compiled, word_arrays
 
 X, S = 0, 1
 """Categories of every grammar, [X] and [S]."""
@@ -83,9 +84,33 @@ class Grammar:
             InputError: a malformed rule, a rule that is not UTF-8, or a last line without its newline, by file and
                 line.
         """
+        if open_compiled(path, lambda *given: lib.lscfg_grammar_open(self._pointer, *given)):
+            return
         data = read_utf8(path, closed=True)
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error, path)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Returns the arrays of a compiled grammar, which ``read`` reads; all words of the vocabulary are included."""
+        size = len(self)
+        rules, found = np.empty((size, 5), np.int32), ffi.new("lscfg_grammar_view *")
+        lib.lscfg_grammar_get(self._pointer, found, ffi.from_buffer("int32_t[]", rules))
+        _, ids, values = self.features()
+        different, which = np.unique(values.view(np.int64), return_inverse=True)  # every bit counts
+        arrays = {
+            "rules": rules,
+            "symbols": view(found.symbols, found.n_symbols, np.int32, self),
+            "links": view(found.links, (found.n_links, 2), np.int32, self),
+            "ids": ids,
+            "values": different.view(np.float64),
+            "which": which.astype(np.int32),
+        }
+        categories = [self.category_name(k) for k in range(lib.lscfg_grammar_n_categories(self._pointer))]
+        words = [self.vocab.word(k) for k in range(len(self.vocab))]
+        for name, strings in (("word", words), ("category", categories), ("feature", self.feature_names)):
+            plural = name.removesuffix("y") + "ies" if name.endswith("y") else f"{name}s"
+            arrays[plural], arrays[f"{name}_offsets"] = word_arrays(strings)
+        return arrays
 
     def read_text(self, text: str) -> None:
         """Adds the rules of a text in cdec's format."""

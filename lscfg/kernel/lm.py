@@ -26,7 +26,8 @@ from lscfg.io.arpa import CURE, arpa_lines, check_arpa, is_binary
 from lscfg.io.compression import is_compressed
 from lscfg.io.encoding import MARK
 from lscfg.io.read import open_bytes, read_bytes
-from lscfg.kernel.base import Vocab, check
+from lscfg.kernel.base import Vocab, check, view
+from lscfg.kernel.compiled import open_compiled
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 _REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*?)\)?$")
@@ -149,12 +150,44 @@ class JoinedModels:
 def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
     """Returns the kernel's own model; None if KenLM must read the file and report its errors."""
     error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")
+
+    def opened(compiled: bytes, sha256: bytes, fault: Any) -> int:
+        return int(lib.lscfg_ngrams_open(vocab._pointer, compiled, sha256, result, fault))
+
+    if open_compiled(path, opened):
+        return ffi.gc(result[0], lib.lscfg_ngrams_free)
     with _content(path) as text:
         code = lib.lscfg_ngrams_read(vocab._pointer, ffi.from_buffer(text), len(text), result, error)
     if code == lib.LSCFG_EINPUT:
         return None
     check(code, error)
     return ffi.gc(result[0], lib.lscfg_ngrams_free)
+
+
+def ngram_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray] | None:
+    """Returns the arrays of a compiled language model; None if only KenLM reads the file.
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    if is_binary(path):
+        return None
+    vocab = Vocab()
+    model = _ngrams(path, vocab)
+    if model is None:
+        return None
+    found = ffi.new("lscfg_ngrams_view *")
+    lib.lscfg_ngrams_get(model, found)
+    owner = (model, vocab)
+    offsets = view(found.word_offsets, found.n_words + 1, np.int64, owner)
+    return {
+        "facts": np.array([found.order, found.unknown], np.int32),
+        "nodes": view(found.nodes, (found.n_nodes, 5), np.int32, owner),
+        "slots": view(found.slots, (found.n_slots, 3), np.int32, owner),
+        "unigrams": view(found.unigrams, found.n_words, np.int32, owner),
+        "words": view(found.words, int(offsets[-1]), np.uint8, owner),
+        "word_offsets": offsets,
+    }
 
 
 @contextmanager

@@ -209,6 +209,28 @@ const char *tensor_file_metadata(const tensor_file *file, const char *key, size_
   return read_string(entry, end, &text, length) ? text : NULL;
 }
 
+int tensor_file_compiled(tensor_file *file, const char *path, const char *kind, const char *sha256,
+                         lscfg_error *error) {
+  size_t length, wanted = strlen(sha256);
+  int code = tensor_file_open(file, path, error);
+  if (code) return code;
+  const char *found = tensor_file_metadata(file, "lscfg", &length);
+  if (!found || !same(found, length, kind)) {
+    code = lscfg_fail(error, LSCFG_EINPUT, 0, "not a compiled %s", kind);
+  } else if (!(found = tensor_file_metadata(file, "format", &length)) || !same(found, length, "1")) {
+    code = LSCFG_OTHER_SOURCE; /* of another version */
+  } else if (!(found = tensor_file_metadata(file, "source", &length)) || length != wanted ||
+             memcmp(found, sha256, wanted)) {
+    code = LSCFG_OTHER_SOURCE;
+  } else if (!tensor_file_has(file, "checksum", "U8")) {
+    code = lscfg_fail(error, LSCFG_EINPUT, 0, "damaged: the checksum is missing; pack the system again");
+  } else {
+    code = tensor_file_check(file, error);
+  }
+  if (code) tensor_file_close(file);
+  return code;
+}
+
 int tensor_file_check(const tensor_file *file, lscfg_error *error) {
   enum { BYTES = 4 };
   tensor_view view;

@@ -28,6 +28,9 @@ int tensor_file_get(const tensor_file *, const char *name, const char *dtype, in
                     lscfg_error *);
 /* True if a tensor of that name and type exists. */
 int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
+/* Opens and checks the compiled file of a kind ("lscfg" in its metadata). LSCFG_OTHER_SOURCE, and the file stays
+ * closed: it was not made from the file of this SHA-256, in hexadecimal digits. */
+int tensor_file_compiled(tensor_file *, const char *path, const char *kind, const char *sha256, lscfg_error *);
 /* The string of a key of the metadata, not NUL-terminated and with its escapes; NULL if the key is absent. */
 const char *tensor_file_metadata(const tensor_file *, const char *key, size_t *length);
 

@@ -141,8 +141,8 @@ void lscfg_grammar_features(const lscfg_grammar *g, const int64_t **indptr, cons
 
 /* ---- adding rules ---- */
 
-static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
-                        int64_t n_tgt, int64_t line, lscfg_error *error) {
+int32_t grammar_add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
+                         int64_t n_tgt, int64_t line, lscfg_error *error) {
   int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab),
           categories = lscfg_vocab_size(&g->categories);
   if (g->finished) return lscfg_fail(error, LSCFG_EINPUT, line, "the grammar is finished, no rule can be added");
@@ -189,7 +189,7 @@ static int32_t add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64
 
 int32_t lscfg_grammar_add(lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *error) {
-  int32_t rule = add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
+  int32_t rule = grammar_add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
   return rule < 0 || !g->base ? rule : layer_begin(g->base) + rule;
 }
 
@@ -363,29 +363,35 @@ static int read_pair(slice token, int32_t pair[2]) {
   return 1;
 }
 
+int grammar_add_link(lscfg_grammar *g, const int32_t pair[2], lscfg_error *error) {
+  int64_t rules = g->rules.size;
+  if (ARRAY_RESERVE(g->links, 2) || ARRAY_RESERVE(g->link_rows, rules - g->link_rows.size)) return out_of_memory(error);
+  while (g->link_rows.size < rules) g->link_rows.data[g->link_rows.size++] = g->links.size;
+  memcpy(g->links.data + g->links.size, pair, 2 * sizeof *pair);
+  g->links.size += 2;
+  return LSCFG_OK;
+}
+
 /* Word links of the last rule. Links of nonterminals, as in Moses' tables, follow from their numbers. */
 static int read_links(lscfg_grammar *g, slice field, int64_t line, lscfg_error *error) {
   slice token;
   const grammar_rule *rule = &g->rules.data[g->rules.size - 1];
   const int32_t *src = g->symbols.data + rule->src, *tgt = g->symbols.data + rule->tgt;
-  int64_t begin = g->links.size;
+  int64_t begin = g->links.size, rows = g->link_rows.size;
   int32_t pair[2];
   while (next_token(&field, &token)) {
     if (!read_pair(token, pair)) { /* another program's field */
       g->links.size = begin;
+      g->link_rows.size = rows;
       return LSCFG_OK;
     }
     if (pair[0] >= rule->n_src || pair[1] >= rule->n_tgt)
       return lscfg_fail(error, LSCFG_EINPUT, line, "'%.*s' links a word outside the rule of %d and %d symbols",
                         TOKEN(token), rule->n_src, rule->n_tgt);
     if (src[pair[0]] < 0 || tgt[pair[1]] < 0) continue;
-    if (ARRAY_RESERVE(g->links, 2)) return out_of_memory(error);
-    memcpy(g->links.data + g->links.size, pair, sizeof pair);
-    g->links.size += 2;
+    int code = grammar_add_link(g, pair, error);
+    if (code) return code;
   }
-  if (g->links.size == begin) return LSCFG_OK;
-  if (ARRAY_RESERVE(g->link_rows, g->rules.size - g->link_rows.size)) return out_of_memory(error);
-  while (g->link_rows.size < g->rules.size) g->link_rows.data[g->link_rows.size++] = begin;
   return LSCFG_OK;
 }
 
@@ -402,7 +408,7 @@ static int read_line(lscfg_grammar *g, slice text, int_array *src, int_array *tg
   int code = read_source(g, source, src, line, error);
   if (!code) code = read_target(g, target, tgt, error);
   if (code) return code;
-  int32_t rule = add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
+  int32_t rule = grammar_add_rule(g, category, src->data, src->size, tgt->data, tgt->size, line, error);
   if (rule < 0) return rule;
   if (!next_field(&rest, &features)) return LSCFG_OK;
   code = read_features(g, features, line, error);

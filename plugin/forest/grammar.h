@@ -72,4 +72,10 @@ static inline int grammar_is_bare(const lscfg_grammar *g, int32_t rule) {
 
 static inline int32_t category_symbol(int32_t category) { return -1 - category; }
 
+/* Adds a rule of `line` in its file: its number among the grammar's own rules, or a negative code. */
+int32_t grammar_add_rule(lscfg_grammar *, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
+                         int64_t n_tgt, int64_t line, lscfg_error *);
+/* Adds a link of words of the last rule. */
+int grammar_add_link(lscfg_grammar *, const int32_t pair[2], lscfg_error *);
+
 #endif

@@ -7,24 +7,26 @@
 
 enum { ROOT = LSCFG_LM_NULL, BEGIN = LSCFG_LM_BEGIN, FIRST_NODE = 2, UNKNOWN = -1 };
 
+enum { NODE_INTS = sizeof(ngram_node) / sizeof(int32_t), SLOT_INTS = sizeof(ngram_slot) / sizeof(int32_t) };
+
 static const double LARGEST = 1e30; /* sums of so few numbers stay in single precision */
 
-static uint64_t child_key(int32_t node, int32_t unigram) {
-  return (uint64_t)(uint32_t)node << 32 | (uint32_t)unigram;
+/* The slot of the n-gram of a longer context and a unigram, or the empty slot for it. */
+static ngram_slot *child_slot(const lscfg_ngrams *m, int32_t context, int32_t unigram) {
+  uint64_t hash = hash_mix((uint64_t)(uint32_t)context << 32 | (uint32_t)unigram);
+  int64_t i = (int64_t)((hash >> 32) * (uint64_t)m->n_slots >> 32);
+  while (m->slots[i].node >= 0 && (m->slots[i].context != context || m->slots[i].unigram != unigram))
+    if (++i == m->n_slots) i = 0;
+  return m->slots + i;
 }
 
 /* The n-gram of a longer context and a unigram, -1 if the model has none. */
-static int32_t find_child(const lscfg_ngrams *m, int32_t node, int32_t unigram) {
-  uint64_t key = child_key(node, unigram), mask = (uint64_t)m->n_slots - 1;
-  for (uint64_t i = hash_mix(key) & mask; m->slots[i].node >= 0; i = (i + 1) & mask)
-    if (m->slots[i].key == key) return m->slots[i].node;
-  return -1;
+static int32_t find_child(const lscfg_ngrams *m, int32_t context, int32_t unigram) {
+  return child_slot(m, context, unigram)->node;
 }
 
-static void put_child(lscfg_ngrams *m, int32_t node, int32_t unigram, int32_t child) {
-  uint64_t key = child_key(node, unigram), mask = (uint64_t)m->n_slots - 1, i = hash_mix(key) & mask;
-  while (m->slots[i].node >= 0) i = (i + 1) & mask;
-  m->slots[i] = (ngram_slot){key, child};
+static void put_child(lscfg_ngrams *m, int32_t context, int32_t unigram, int32_t child) {
+  *child_slot(m, context, unigram) = (ngram_slot){context, unigram, child};
 }
 
 /* ---- reading ---- */
@@ -95,12 +97,12 @@ static int make_room(lscfg_ngrams *m) {
   int64_t n = FIRST_NODE;
   for (int32_t k = 0; k < m->order; k++) n += m->counts[k];
   if (n >= 1 << 28) return LSCFG_EINPUT; /* states are numbers below that */
-  for (m->n_slots = 16; 2 * m->n_slots < 3 * n;) m->n_slots *= 2;
+  m->n_slots = n + n / 2 + 1;
   m->nodes = malloc((size_t)n * sizeof *m->nodes);
   m->slots = malloc((size_t)m->n_slots * sizeof *m->slots);
   m->unigrams = malloc((size_t)n * sizeof *m->unigrams);
   if (!m->nodes || !m->slots || !m->unigrams) return LSCFG_ENOMEM;
-  for (int64_t i = 0; i < m->n_slots; i++) m->slots[i] = (ngram_slot){0, -1};
+  for (int64_t i = 0; i < m->n_slots; i++) m->slots[i] = (ngram_slot){0, 0, -1};
   m->nodes[ROOT] = m->nodes[BEGIN] = (ngram_node){0};
   m->n_nodes = FIRST_NODE;
   return LSCFG_OK;
@@ -233,14 +235,121 @@ int lscfg_ngrams_read(const lscfg_vocab *vocab, const char *text, size_t length,
 void lscfg_ngrams_free(lscfg_ngrams *m) {
   if (!m) return;
   vocab_release(&m->words);
-  free(m->nodes);
-  free(m->slots);
-  free(m->unigrams);
   free(m->known.data);
+  if (!m->file.bytes) {
+    free(m->nodes);
+    free(m->slots);
+    free(m->unigrams);
+  }
+  tensor_file_close(&m->file);
   free(m);
 }
 
 int32_t lscfg_ngrams_order(const lscfg_ngrams *m) { return m->order; }
+
+/* ---- compiled models ---- */
+
+void lscfg_ngrams_get(const lscfg_ngrams *m, lscfg_ngrams_view *view) {
+  *view = (lscfg_ngrams_view){.order = m->order,
+                              .unknown = m->unknown,
+                              .n_nodes = m->n_nodes,
+                              .n_slots = m->n_slots,
+                              .n_words = lscfg_vocab_size(&m->words),
+                              .nodes = (const int32_t *)m->nodes,
+                              .slots = (const int32_t *)m->slots,
+                              .unigrams = m->unigrams,
+                              .words = m->words.bytes.data,
+                              .word_offsets = m->words.offsets.data};
+}
+
+static int damaged(const char *name, lscfg_error *error) {
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "damaged: '%s' does not fit; pack the system again", name);
+}
+
+/* The suffixes of an n-gram are shorter, so that walks along them end. */
+static int check_nodes(const lscfg_ngrams *m, lscfg_error *error) {
+  for (int32_t k = 0; k < m->n_nodes; k++) {
+    const ngram_node *node = m->nodes + k;
+    int in_range = node->suffix >= 0 && node->suffix < m->n_nodes && node->state >= 0 && node->state < m->n_nodes &&
+                   node->length <= m->order && node->goes_on <= 1 && node->extended <= 1;
+    if (!in_range || !isfinite(node->log10p) || !isfinite(node->backoff) ||
+        (k == ROOT ? node->length : !node->length || m->nodes[node->suffix].length >= node->length))
+      return damaged("nodes", error);
+  }
+  return LSCFG_OK;
+}
+
+static int check_slots(const lscfg_ngrams *m, lscfg_error *error) {
+  int64_t empty = 0;
+  for (int64_t k = 0; k < m->n_slots; k++) {
+    if (m->slots[k].node < -1 || m->slots[k].node >= m->n_nodes) return damaged("slots", error);
+    empty += m->slots[k].node < 0;
+  }
+  return empty ? LSCFG_OK : damaged("slots", error);
+}
+
+/* Adds the words of the file to the model's vocabulary. */
+static int read_words(lscfg_ngrams *m, lscfg_error *error) {
+  tensor_view bytes, offsets, unigrams;
+  int code = tensor_file_get(&m->file, "words", "U8", 1, &bytes, error);
+  if (!code) code = tensor_file_get(&m->file, "word_offsets", "I64", 1, &offsets, error);
+  if (!code) code = tensor_file_get(&m->file, "unigrams", "I32", 1, &unigrams, error);
+  if (code) return code;
+  const int64_t *begin = offsets.data;
+  if (offsets.shape[0] != unigrams.shape[0] + 1 || begin[0] || begin[unigrams.shape[0]] != bytes.shape[0])
+    return damaged("word_offsets", error);
+  m->unigrams = (int32_t *)unigrams.data;
+  if (index_reserve_all(&m->words.index, unigrams.shape[0])) return out_of_memory(error);
+  for (int64_t w = 0; w < unigrams.shape[0]; w++) {
+    if (begin[w] > begin[w + 1] || begin[w + 1] > bytes.shape[0]) return damaged("word_offsets", error);
+    if (m->unigrams[w] < 0 || m->unigrams[w] >= m->n_nodes || m->nodes[m->unigrams[w]].length != 1)
+      return damaged("unigrams", error);
+    int32_t id = lscfg_vocab_add(&m->words, (const char *)bytes.data + begin[w], (size_t)(begin[w + 1] - begin[w]));
+    if (id < 0) return out_of_memory(error);
+    if (id != w) return damaged("words", error);
+  }
+  return LSCFG_OK;
+}
+
+static int map_model(lscfg_ngrams *m, lscfg_error *error) {
+  tensor_view facts, nodes, slots;
+  int code = tensor_file_get(&m->file, "facts", "I32", 1, &facts, error);
+  if (!code) code = tensor_file_get(&m->file, "nodes", "I32", 2, &nodes, error);
+  if (!code) code = tensor_file_get(&m->file, "slots", "I32", 2, &slots, error);
+  if (code) return code;
+  if (facts.shape[0] != 2) return damaged("facts", error);
+  if (nodes.shape[1] != NODE_INTS || nodes.shape[0] < FIRST_NODE || nodes.shape[0] >= 1 << 28)
+    return damaged("nodes", error);
+  if (slots.shape[1] != SLOT_INTS) return damaged("slots", error);
+  m->order = ((const int32_t *)facts.data)[0];
+  m->unknown = ((const int32_t *)facts.data)[1];
+  m->nodes = (ngram_node *)nodes.data;
+  m->n_nodes = (int32_t)nodes.shape[0];
+  m->slots = (ngram_slot *)slots.data;
+  m->n_slots = slots.shape[0];
+  if (m->order < 2 || m->order > NGRAMS_MAX_ORDER || m->unknown < FIRST_NODE || m->unknown >= m->n_nodes)
+    return damaged("facts", error);
+  if ((code = check_nodes(m, error)) || (code = check_slots(m, error))) return code;
+  return read_words(m, error);
+}
+
+int lscfg_ngrams_open(const lscfg_vocab *vocab, const char *path, const char *sha256, lscfg_ngrams **ngrams,
+                      lscfg_error *error) {
+  lscfg_ngrams *m = calloc(1, sizeof *m);
+  *ngrams = NULL;
+  if (!m || vocab_init(&m->words)) {
+    free(m);
+    return out_of_memory(error);
+  }
+  m->vocab = vocab;
+  int code = tensor_file_compiled(&m->file, path, "ngrams", sha256, error);
+  if (!code) code = map_model(m, error);
+  if (code)
+    lscfg_ngrams_free(m);
+  else
+    *ngrams = m;
+  return code;
+}
 
 /* ---- the automaton ---- */
 

@@ -1,6 +1,7 @@
 #ifndef LSCFG_NGRAMS_H
 #define LSCFG_NGRAMS_H
 
+#include "base/safetensors.h"
 #include "base/vocab.h"
 #include "search/lm.h"
 
@@ -15,20 +16,23 @@ typedef struct {
   uint8_t length;
   uint8_t goes_on;  /* it is the context of a longer one, or has a back-off weight */
   uint8_t extended; /* it is the end of a longer one */
+  uint8_t unused;   /* no padding: the bytes go into files */
 } ngram_node;
 
+/* Open addressing, two thirds full. */
 typedef struct {
-  uint64_t key; /* context << 32 | unigram */
+  int32_t context, unigram;
   int32_t node; /* -1 where empty */
 } ngram_slot;
 
 struct lscfg_ngrams {
   const lscfg_vocab *vocab; /* of the search */
   int32_t order, counts[NGRAMS_MAX_ORDER];
+  tensor_file file; /* of a mapped model: nodes, slots and unigrams lie in it */
   ngram_node *nodes;
   int32_t n_nodes;
   ngram_slot *slots;
-  int64_t n_slots;      /* a power of two */
+  int64_t n_slots;
   lscfg_vocab words;    /* the model's */
   int32_t *unigrams;    /* nodes by number in words */
   int32_t unknown;      /* node of <unk> */

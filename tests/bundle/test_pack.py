@@ -28,7 +28,7 @@ def test_a_bundle_translates_as_its_system_after_it_was_moved(system, original, 
     before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
     run = run_lscfg("pack", system, "-o", tmp_path / "bundle")
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 5 files")
+    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 7 files")
     shutil.rmtree(system.parents[1])
     moved = tmp_path / "far away" / "moved"
     moved.parent.mkdir()
@@ -53,6 +53,8 @@ def test_the_manifest_says_what_each_file_is(system, tmp_path):
     files = {path.name for path in (tmp_path / "bundle").iterdir()} - {MANIFEST}
     assert found["files"].keys() == files and found["name"] == "bundle"
     assert sorted(facts["role"] for facts in found["files"].values()) == [
+        "compiled grammar",
+        "compiled language model",
         "configuration",
         "feature weights",
         "grammar",
@@ -68,7 +70,7 @@ def test_equal_systems_make_equal_bytes(system, tmp_path):
     for folder in ("one", "two"):
         pack(system, tmp_path / folder / "bundle")
     names = [path.name for path in (tmp_path / "one" / "bundle").iterdir()]
-    assert len(names) == 6
+    assert len(names) == 8
     for name in names:
         assert (tmp_path / "one/bundle" / name).read_bytes() == (tmp_path / "two/bundle" / name).read_bytes()
 
@@ -81,7 +83,7 @@ def test_other_weights_and_several_grammars(system, original, tmp_path):
     before = translated(original / "text", system / "cdec.ini", "-w", tmp_path / "weights")
     pack(system, tmp_path / "bundle", tmp_path / "weights")
     assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
-    assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 2
+    assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 4
 
 
 # ---- raw text ----

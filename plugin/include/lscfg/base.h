@@ -16,6 +16,7 @@ enum {
   LSCFG_NO_PARSE = 1,     /* not an error: the sentence has no derivation */
   LSCFG_OTHER_OPTION = 2, /* not an error: the kernel has no such option */
   LSCFG_TOO_LARGE = 3,    /* not an error: the forest would exceed the caller's limit */
+  LSCFG_OTHER_SOURCE = 4, /* not an error: a compiled file was made from another file */
   LSCFG_EINPUT = -1,      /* malformed input; line and message locate and explain it */
   LSCFG_ENOMEM = -2,
   LSCFG_EIO = -3,      /* a file could not be opened or mapped */

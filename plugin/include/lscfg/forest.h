@@ -41,6 +41,17 @@ void lscfg_grammar_free(lscfg_grammar *);
 /* Adds the rules of a text in cdec's format, "[X] ||| src ||| tgt ||| Name=value ... ||| 0-0 1-2"; may be called again.
  * A fifth field that does not consist of pairs is ignored. */
 int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
+/* Adds the rules of a compiled grammar, the arrays of lscfg_grammar_get and the grammar's names in a safetensors file,
+ * as lscfg_grammar_read adds those of the text. sha256: of the text's file, in hexadecimal digits; LSCFG_OTHER_SOURCE:
+ * the grammar was made from another one, and nothing is added. After an error the grammar is of no use. */
+int lscfg_grammar_open(lscfg_grammar *, const char *path, const char *sha256, lscfg_error *);
+typedef struct {
+  int64_t n_symbols, n_links;
+  const int32_t *symbols; /* source side and target side of each rule */
+  const int32_t *links;   /* [n_links][2] as of lscfg_grammar_links, by rules */
+} lscfg_grammar_view;
+/* rules [size][5]: left-hand side; numbers of symbols of both sides, of features and of links. */
+void lscfg_grammar_get(const lscfg_grammar *, lscfg_grammar_view *, int32_t *rules);
 /* Adds one rule without features, returns its id or a negative code. The category of the left-hand side is lhs. Words
  * and categories must have their ids already. */
 int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,

@@ -38,6 +38,23 @@ typedef struct lscfg_ngrams lscfg_ngrams;
  * outlive the model; it may grow. */
 int lscfg_ngrams_read(const lscfg_vocab *, const char *text, size_t length, lscfg_ngrams **, lscfg_error *);
 void lscfg_ngrams_free(lscfg_ngrams *);
+
+/* The arrays of a compiled model. */
+typedef struct {
+  int32_t order, unknown, n_nodes, n_words;
+  int64_t n_slots;
+  const int32_t *nodes;     /* [n_nodes][5] */
+  const int32_t *slots;     /* [n_slots][3] */
+  const int32_t *unigrams;  /* [n_words] */
+  const char *words;        /* concatenated */
+  const int64_t *word_offsets; /* [n_words + 1] */
+} lscfg_ngrams_view;
+
+void lscfg_ngrams_get(const lscfg_ngrams *, lscfg_ngrams_view *);
+/* Maps a compiled model, a safetensors file with the arrays of the view; facts are order and unknown. sha256: of the
+ * ARPA file, in hexadecimal digits; LSCFG_OTHER_SOURCE: the model was made from another one. The vocabulary is that of
+ * lscfg_ngrams_read. */
+int lscfg_ngrams_open(const lscfg_vocab *, const char *path, const char *sha256, lscfg_ngrams **, lscfg_error *);
 int32_t lscfg_ngrams_order(const lscfg_ngrams *);
 /* An lscfg_lm_step whose context is the model. Only one thread may use it at a time. */
 int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, int32_t *next, int32_t *reach);

@@ -1,0 +1,251 @@
+"""Compiled grammars and language models: the same as their texts, never stale, and harmless when they are damaged."""
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from searches import LM_WEIGHT, OOV_WEIGHT, random_arpa
+
+from lscfg import log
+from lscfg.errors import InputError
+from lscfg.io.tensors import load, save
+from lscfg.kernel import Grammar, GrammarLayer, ParseOptions, Vocab
+from lscfg.kernel.compiled import compiled_file, save_compiled
+from lscfg.kernel.lm import LanguageModel, ngram_arrays
+from lscfg.kernel.search import SearchOptions, search
+
+RULES = """\
+[X] ||| a ||| x ||| F=1.5 G=-0.0 ||| 0-0
+[X] ||| a ||| y é ||| G=2 F=1e-300
+# a comment
+
+[NP] ||| a b ||| x ||| 0.25 0.5
+[X] ||| b [NP,1] ||| [NP,1] y ||| F=1.5 ||| 0-1 1-0
+[S] ||| [X,1] b [X,2] ||| [2] x [1] ||| G=1
+[X] ||| c ||| ||| F=3
+[X] ||| d d ||| z z
+[S] ||| [X] ||| [1] ||| F=1 ||| not links
+[X] ||| [X,1] [X,2] ||| [X,2] [X,1] ||| H=0.1
+[X] ||| d ||| w v ||| H=0.2 ||| 0-1 0-0
+"""
+SENTENCE = "d b a c b a b d d"
+
+
+def text_and_compiled(folder, text=RULES):
+    """The paths of equal grammars, the second with its compiled form."""
+    for name in ("text", "both"):
+        (folder / name).write_text(text, encoding="utf-8")
+    read = Grammar()
+    read.read(folder / "both")
+    save_compiled(folder / "both", "grammar", read.arrays())
+    return folder / "text", folder / "both"
+
+
+def content(grammar: Grammar) -> tuple[object, ...]:
+    rules = [
+        (grammar.lhs(r), grammar.src(r), grammar.tgt(r), grammar.links(r), grammar.arity(r))
+        for r in range(len(grammar))
+    ]
+    words = [grammar.vocab.word(k) for k in range(len(grammar.vocab))]
+    categories = [grammar.category_name(k) for k in range(3)]
+    features = [array.tobytes() for array in grammar.features()]
+    forest = grammar.parse(grammar.vocab.add_line(SENTENCE), ParseOptions(100))
+    assert forest is not None
+    arrays = [forest.node_cat, forest.node_span, forest.edge_head, forest.edge_tail, forest.edge_apps, forest.app_rule]
+    return rules, words, categories, grammar.feature_names, features, [array.tolist() for array in arrays]
+
+
+def test_a_compiled_grammar_is_that_of_the_text(tmp_path):
+    text, both = text_and_compiled(tmp_path)
+    first, second = Grammar.from_files([text]), Grammar.from_files([both])
+    assert content(first) == content(second)
+    both.unlink()  # but the text is still needed, for its hash
+    with pytest.raises(InputError, match="cannot read"):
+        Grammar().read(both)
+
+
+def test_words_and_features_that_are_known_keep_their_numbers(tmp_path):
+    paths = text_and_compiled(tmp_path)
+    found = []
+    for path in paths:
+        vocab = Vocab()
+        vocab.add_line("y unknown b")
+        grammar = Grammar(vocab)
+        grammar.read_text("[X] ||| e ||| e e ||| H=1 K=2\n")
+        grammar.read(path)
+        grammar.read_text("[X] ||| f ||| x ||| K=1 L=2 ||| 0-0\n")
+        grammar.finish()
+        layer = GrammarLayer(grammar)
+        layer.add(0, grammar.vocab.add_line("a").tolist(), grammar.vocab.add_line("new").tolist())
+        found.append((content(grammar), len(layer)))
+    assert found[0] == found[1]
+
+
+def test_an_empty_grammar_and_empty_sides(tmp_path):
+    text, both = text_and_compiled(tmp_path, "")
+    assert len(Grammar.from_files([text])) == len(Grammar.from_files([both])) == 0
+
+
+def lists(path, folder):
+    grammar = Grammar()
+    for source in "abc":
+        for target in ("a b", "b", "c a", "later", "a <unk>", "b b a"):
+            grammar.read_text(f"[X] ||| {source} ||| {target} ||| F=1\n")
+    grammar.read_text("[X] ||| [X,1] [X,2] ||| [X,2] [X,1] ||| F=1\n")
+    grammar.finish()
+    model = LanguageModel(path, grammar.vocab)
+    forest = grammar.parse(grammar.vocab.add_line("a b c a b c"), ParseOptions())
+    assert forest is not None
+    options = SearchOptions(30, 100, False, LM_WEIGHT, OOV_WEIGHT)
+    found = search(forest, grammar, model, np.zeros(forest.n_apps), options)
+    return [getattr(found, name).tobytes() for name in ("score", "lm", "oov", "words", "apps")]
+
+
+@pytest.mark.parametrize("order", [2, 3, 5])
+def test_a_compiled_language_model_gives_the_same_lists(tmp_path, order):
+    path = random_arpa(tmp_path / "arpa", order, random.Random(order))
+    before = lists(path, tmp_path)
+    arrays = ngram_arrays(path)
+    assert arrays is not None
+    save_compiled(path, "ngrams", arrays)
+    assert lists(path, tmp_path) == before
+    again = ngram_arrays(path)  # of the mapped model
+    assert again is not None
+    assert all(np.array_equal(arrays[name], again[name]) for name in arrays)
+
+
+def test_another_source_is_read_instead_with_a_warning(tmp_path):
+    _, both = text_and_compiled(tmp_path)
+    both.write_text("[X] ||| a ||| other ||| F=1\n", encoding="utf-8")
+    path = random_arpa(tmp_path / "arpa", 3, random.Random(1))
+    arrays = ngram_arrays(path)
+    assert arrays is not None
+    save_compiled(path, "ngrams", arrays)
+    path.write_bytes(random_arpa(tmp_path / "other", 2, random.Random(2)).read_bytes())
+    with log.held_back() as warnings:
+        grammar = Grammar.from_files([both])
+        assert LanguageModel(path, Vocab()).order == 2
+    assert [grammar.vocab.word(k) for k in range(2)] == ["a", "other"]
+    assert [f"{compiled_file(one)}: made from another file" in warnings[k] for k, one in enumerate((both, path))] == [
+        True,
+        True,
+    ]
+
+
+def test_another_version_is_not_read(tmp_path):
+    _, both = text_and_compiled(tmp_path)
+    arrays, metadata = load(compiled_file(both), "grammar")
+    save(compiled_file(both), {"unheard": arrays["rules"]}, metadata | {"format": "2"})
+    with log.held_back() as warnings:
+        assert len(Grammar.from_files([both])) == 10
+    assert len(warnings) == 1
+
+
+def fault(path, kind):
+    """The message of a compiled file, None if it can be used."""
+    try:
+        opened(path, kind)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def opened(path, kind):
+    if kind == "grammar":
+        grammar = Grammar.from_files([path])
+        grammar.parse(grammar.vocab.add_line(SENTENCE), ParseOptions(100))
+    else:
+        lists(path, None)
+
+
+@pytest.fixture(params=["grammar", "ngrams"])
+def compiled(request, tmp_path):
+    """A source with its compiled form, and their kind."""
+    if request.param == "grammar":
+        return text_and_compiled(tmp_path)[1], "grammar"
+    path = random_arpa(tmp_path / "arpa", 3, random.Random(3))
+    arrays = ngram_arrays(path)
+    assert arrays is not None
+    save_compiled(path, "ngrams", arrays)
+    return path, "ngrams"
+
+
+def test_damaged_bytes_are_one_error(compiled):
+    path, kind = compiled
+    place = Path(compiled_file(path))
+    data = place.read_bytes()
+    rng = random.Random(1)
+    for cut in (0, 5, len(data) // 2, len(data) - 1):
+        place.write_bytes(data[:cut])
+        assert str(place) in fault(path, kind)
+    for _ in range(100):
+        damaged = bytearray(data)
+        at = rng.randrange(len(data))
+        damaged[at] ^= 1 << rng.randrange(8)
+        place.write_bytes(damaged)
+        with log.held_back() as warnings:
+            message = fault(path, kind)
+        if message is None:
+            assert warnings, at  # of the hash of the source or of the version
+        else:
+            assert str(place) in message
+            assert "\n" not in message
+
+
+def test_hostile_values_with_a_right_checksum_never_crash(compiled):
+    path, kind = compiled
+    arrays, metadata = load(compiled_file(path), kind)
+    rng, refused, rounds = np.random.default_rng(7), 0, 300
+    for _ in range(rounds):
+        changed = {name: array.copy() for name, array in arrays.items()}
+        name = sorted(changed)[rng.integers(len(changed))]
+        array = changed[name]
+        if rng.random() < 0.2 or not array.size:
+            changed[name] = np.resize(array, (max(0, array.shape[0] + rng.integers(-2, 3)), *array.shape[1:]))
+        else:
+            for _ in range(rng.integers(1, 4)):
+                value = [-1, -2, 0, 1, 7, 127, 255, 2**31 - 1, -(2**31), int(rng.integers(50))][rng.integers(10)]
+                flat = array.reshape(-1)
+                flat[rng.integers(flat.size)] = np.array(value).astype(array.dtype)
+        save(compiled_file(path), changed, metadata)
+        message = fault(path, kind)
+        refused += message is not None
+        assert "\n" not in (message or "")
+    assert rounds / 5 < refused <= rounds
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("rules", lambda a: np.concatenate([a, a]), "'symbols' does not fit"),
+        ("rules", lambda a: a[:, :4].copy(), "'rules' does not fit"),
+        ("values", lambda a: a * np.nan, "'values' does not fit"),
+        ("links", lambda a: a + 9, "'links' does not fit"),
+        ("which", lambda a: a - 1, "'which' does not fit"),
+        ("ids", lambda a: a[1:].copy(), "'which' does not fit"),
+        ("word_offsets", lambda a: a[::-1].copy(), "'words' does not fit"),
+    ],
+)
+def test_faults_of_grammars_are_named(tmp_path, name, change, message):
+    _, both = text_and_compiled(tmp_path)
+    arrays, metadata = load(compiled_file(both), "grammar")
+    save(compiled_file(both), {**arrays, name: change(arrays[name])}, metadata)
+    with pytest.raises(InputError, match=message):
+        Grammar().read(both)
+
+
+def test_a_circle_of_suffixes_is_refused(tmp_path):
+    path = random_arpa(tmp_path / "arpa", 3, random.Random(4))
+    arrays = ngram_arrays(path)
+    assert arrays is not None
+    nodes = np.array(arrays["nodes"])
+    nodes[-1, 2] = len(nodes) - 1  # its own suffix
+    save_compiled(path, "ngrams", {**arrays, "nodes": nodes})
+    with pytest.raises(InputError, match="'nodes' does not fit"):
+        LanguageModel(path, Vocab())
+    slots = np.array(arrays["slots"])
+    slots[:, 2] = 0  # none is empty
+    save_compiled(path, "ngrams", {**arrays, "slots": slots})
+    with pytest.raises(InputError, match="'slots' does not fit"):
+        LanguageModel(path, Vocab())
