@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_weights
-from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.inputs import check_inputs
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights
 from lscfg.parallel.choose import in_processes
@@ -44,8 +44,7 @@ def tune_decoder(
         TypeError: an argument has another type, or there is no such setting.
     """
     config, lines = check_path(config, "config"), check_lines(source, "source")
-    check_plain(lines, "source")
-    check_sentences(lines, "source", allow_empty=True)
+    check_inputs(lines, "source")
     references = _references(reference)
     for number, document in enumerate(references):
         if len(document) != len(lines):

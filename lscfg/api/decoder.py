@@ -19,8 +19,8 @@ from lscfg.api.arguments import (
 from lscfg.bundle.system import open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
-from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.terms import TermIndex
 from lscfg.errors import InputError
@@ -100,8 +100,7 @@ class Decoder(Closing):
         """
         sentences = check_lines(lines, "lines")
         k = None if k is None else int(check_number(k, "k", 1))
-        check_plain(sentences, "lines")
-        check_sentences(sentences, "lines", allow_empty=True)
+        check_inputs(sentences, "lines")
         answers = self._decoder.translate(
             sentences, self.weights, 1 if k is None else k, terms=self._terms, memory=self._memory
         )

@@ -10,6 +10,7 @@ from lscfg import log
 from lscfg.bundle.system import experiment_of, preparation_of, system_folder
 from lscfg.errors import InputError, quote
 from lscfg.extract.extractor import EXTRACTORS, extractor_names
+from lscfg.formats.plf import is_lattice
 from lscfg.io.json_files import check_shape, read_json
 from lscfg.io.read import read_lines
 from lscfg.kernel import Grammar
@@ -78,7 +79,7 @@ def warned_of_raw_text(lines: Iterable[str], place: Path, grammar: Callable[[], 
         return
     first: list[str] | None = []
     for line in lines:
-        if first is not None and line.strip():
+        if first is not None and line.strip() and not is_lattice(line):
             first.append(line)
             if len(first) == FIRST_LINES:
                 _warn_of_raw_text(first, preparation, grammar(), name)

@@ -12,11 +12,11 @@ from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
 from lscfg.bundle.system import open_glossary
 from lscfg.bundle.typed import TypedCorrections
-from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
 from lscfg.decode.glossary import GlossaryReport
+from lscfg.decode.inputs import check_inputs, cost_names, input_fault
 from lscfg.decode.memory import Memory
 from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
@@ -45,7 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "text",
         type=file_or_stream,
         metavar="TEXT",
-        help="tokenised sentences, one per line; - translates standard input line by line, a bad line as an empty one",
+        help="tokenised sentences or lattices, one per line; - translates standard input line by line, a bad line as "
+        "an empty one",
     )
     add_config(parser)
     add_weights(parser)
@@ -74,11 +75,10 @@ def run(args: argparse.Namespace) -> None:
     total, place, name = None, Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
     if stream is None:
         sentences = read_lines(args.text)
-        check_plain(sentences, args.text)
-        check_sentences(sentences, args.text, allow_empty=True)
+        check_inputs(sentences, args.text)
         total = len(sentences)
     else:
-        sentences = tolerated(stream)
+        sentences = tolerated(stream, fault=input_fault)
 
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
@@ -118,7 +118,8 @@ def run(args: argparse.Namespace) -> None:
         k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
-        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=decoder.config.feature_heads)
+        heads = decoder.config.feature_heads + (cost_names(sentences) if isinstance(sentences, list) else ())
+        warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
             if stream is not None:

@@ -37,6 +37,7 @@ from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
+from lscfg.formats.plf import is_lattice
 from lscfg.kernel import FeatureOptions, Grammar
 from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
@@ -290,8 +291,10 @@ def _requests(
     memory: Memory | None,
 ) -> Iterator[tuple[str, Request]]:
     """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
-    for text in sentences:
+    for number, text in enumerate(sentences, 1):
         recalled = NOTHING
+        if is_lattice(text) and (index.terms or choices or memory is not None):
+            raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
         if memory is not None:
             memory.refresh()
             recalled = memory.recall(text)

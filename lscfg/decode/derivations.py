@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair
 from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.plf import is_lattice
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 
 Side = Sequence[int]
@@ -110,6 +111,11 @@ def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
     return " ".join(src), " ".join(tgt)
 
 
+def split_words(sentence: str) -> list[str]:
+    """The words of a sentence, which blanks separate."""
+    return [word for word in sentence.split(" ") if word]
+
+
 def extra_sides(extra: int, word: str) -> tuple[str, str]:
     """Both sides of a rule outside all grammar files: glue over one node, over two, pass-through of the word."""
     text = ("[X,1]", "[S,1] [X,2]", word)[extra]
@@ -123,6 +129,7 @@ def describe(
     apps: Sequence[int],
     features: Sequence[Mapping[str, float]],
     links: Callable[[int], Sequence[tuple[int, int]]] | None = None,
+    path: Callable[[int], Sequence[tuple[int, str]]] | None = None,
 ) -> Derivation:
     """The derivation of some applications.
 
@@ -132,6 +139,7 @@ def describe(
         apps: from the root down, the first tail first, as of ``lscfg.kernel.search.KBest``.
         features: of each application.
         links: word links of a grammar's rule, as of ``RuleLinks``; None: all words of a rule are linked.
+        path: of a lattice, which has no ``words``: the own words of an edge's rule with the states where they begin.
     """
     children = _children([len(forest.tails(int(forest.app_edge[app]))) for app in apps])
     spans = [tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist()) for app in apps]
@@ -145,13 +153,16 @@ def describe(
         else:
             glue_or_word = [-1 - k for k in range(len(below))] or [0]
             sides.append((glue_or_word, glue_or_word))
-            texts.append(extra_sides(min(extra, PASS), words[i]))
+            word = "" if below else words[i] if path is None else path(int(forest.app_edge[app]))[0][1]
+            texts.append(extra_sides(min(extra, PASS), word))
     targets = _target_spans([tgt for _, tgt in sides], children)
     found = []
     for number, app in enumerate(apps):
         (src, tgt), below = sides[number], children[number]
         head, rule = int(forest.edge_head[forest.app_edge[app]]), int(forest.app_rule[app])
         source_words = _own_words(src, spans[number], [spans[child] for child in below])
+        if path is not None:
+            source_words = tuple(state for state, _ in path(int(forest.app_edge[app])))
         target_words = _own_words(tgt, targets[number], [targets[child] for child in below])
         pairs: Iterable[tuple[int, int]] = itertools.product(range(len(source_words)), range(len(target_words)))
         if links is not None and rule < len(grammar):
@@ -219,7 +230,7 @@ def derivations_json(number: int, translated: Translated) -> str:
         number: of the sentence, from 0.
     """
     derivations = derivation_objects(translated)
-    words = [word for word in translated.sentence.split(" ") if word]
+    words = None if is_lattice(translated.sentence) else split_words(translated.sentence)
     head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
     return json.dumps(head, ensure_ascii=False, allow_nan=False)
 

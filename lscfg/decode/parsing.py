@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -40,11 +40,24 @@ def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions])
     """The forest of the first way to parse a sentence that succeeds; else None, and the reason."""
     if not len(ids):
         return None, "is empty"
+    return _first(lambda way: grammar.parse(ids, way), f"{len(ids)} words", ways)
+
+
+def first_lattice_parse(
+    grammar: Grammar, arcs: np.ndarray, states: int, ways: Iterable[ParseOptions]
+) -> tuple[Forest | None, str]:
+    """The forest of the first way to parse a lattice that succeeds; else None, and the reason."""
+    return _first(lambda way: grammar.parse_lattice(arcs, states, way), f"{states} states", ways)
+
+
+def _first(
+    parse: Callable[[ParseOptions], Forest | None], size: str, ways: Iterable[ParseOptions]
+) -> tuple[Forest | None, str]:
     try:
-        parses = (grammar.parse(ids, way) for way in ways)
+        parses = map(parse, ways)
         return next((forest for forest in parses if forest is not None), None), "has no parse"
     except TooLargeError as error:  # the next forest would be even larger
-        return None, f"of {len(ids)} words has {error}"
+        return None, f"of {size} has {error}"
 
 
 def live_features(grammar: Grammar) -> list[str]:

@@ -7,18 +7,20 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from lscfg import log
 from lscfg.decode.columns import FeatureColumns, OwnFeatures
-from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe
+from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
+from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
-from lscfg.decode.parsing import first_parse, parse_options, read_grammar
+from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
@@ -34,7 +36,8 @@ from lscfg.decode.terms import (
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
-from lscfg.functions.function import WORD_PENALTY, ParsedInput
+from lscfg.formats.plf import Lattice
+from lscfg.functions.function import WORD_PENALTY
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import JoinedModels, LanguageModel
@@ -112,6 +115,7 @@ class Sentence:
     own: OwnFeatures | None = None  # of feature functions and of the input
     passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
     taught: tuple[int, ...] = ()  # positions of the words that terms and corrections translate
+    lattice: Lattice | None = None  # instead of words
 
     @property
     def size(self) -> int:
@@ -121,10 +125,18 @@ class Sentence:
         return sum(arrays) + sum(0 if other is None else other.size for other in others)
 
     @property
+    def length(self) -> int:
+        """Words, or steps from the first state of a lattice to the last."""
+        return len(self.text.split()) if self.lattice is None else self.lattice.states - 1
+
+    @property
     def own_names(self) -> tuple[str, ...]:
         """Features of the sentence that the decoder does not name."""
         return () if self.own is None else self.own.names
 
+
+OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
+"""Beginnings of the names of latent features that depend on the words around a span."""
 
 NOTHING_NAMED: Mapping[str, float] = {}
 
@@ -267,8 +279,13 @@ class SentenceDecoder:
 
     def prepare(self, index: int, text: str) -> Sentence:
         """Parses a sentence and computes all that does not depend on the weights."""
-        ids = self.grammar.vocab.add_line(text)
-        forest, why = first_parse(self.grammar, ids, self.ways)
+        vocab, lattice = self.grammar.vocab, lattice_of(text)
+        ids = vocab.add_line(text if lattice is None else " ".join(lattice.first_path()))
+        if lattice is None:
+            forest, why = first_parse(self.grammar, ids, self.ways)
+        else:
+            self._warn_of_lattice()
+            forest, why = first_lattice_parse(self.grammar, encoded(lattice, vocab), lattice.states, self.ways)
         if forest is None:
             if text not in self._warned:
                 if self._keeps:
@@ -276,15 +293,16 @@ class SentenceDecoder:
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
         extra = self._extra_features(index, text, forest)
-        penalties, own = self.columns.rule_penalty.take(forest.app_rule), self._own_features(text, forest, self.grammar)
-        return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own)
+        penalties = self.columns.rule_penalty.take(forest.app_rule)
+        own = own_features(self.config, self.feature_names, split_words(text), forest, self.grammar, lattice)
+        return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own, lattice=lattice)
 
-    def _own_features(self, text: str, forest: Forest, grammar: Grammar) -> OwnFeatures | None:
-        """Features of the feature functions."""
-        if not self.config.functions:
-            return None
-        given = ParsedInput(forest, grammar, tuple(word for word in text.split(" ") if word))
-        return OwnFeatures.of(self.feature_names, [function.values(given) for function in self.config.functions])
+    def _warn_of_lattice(self) -> None:
+        """Warns, once, of features that depend on words around a span, which a lattice lacks."""
+        if isinstance(self._provider, LatentFeatures) and "" not in self._warned:
+            self._warned.add("")
+            if any(name.startswith(OF_WORDS_AROUND) for name in self._provider.names):
+                log.warning("context features are 0 in lattices, whose spans have no certain words around them")
 
     def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
         """The provider's features of a forest without rules of a layer."""
@@ -358,12 +376,13 @@ class SentenceDecoder:
         options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
         shown = ()
-        if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * request.details):
-            most = edges_per_word * len(sentence.text.split())
+        wants_details = request.details and sentence.lattice is None
+        if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * wants_details):
+            most = edges_per_word * sentence.length
             found, graph = search_hypergraph(forest, sentence.grammar, self._model(weights), scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
-            if request.details:
+            if wants_details:
                 shown = _details(self, sentence, forest, found, graph, scores, options, weights)
         else:
             found = search(forest, sentence.grammar, self._model(weights), scores, options)
@@ -380,15 +399,9 @@ class SentenceDecoder:
     ) -> Derivation:
         """A derivation of the sentence."""
         assert sentence.forest is not None
-        words = [word for word in sentence.text.split(" ") if word]
-        return describe(
-            sentence.forest,
-            sentence.grammar,
-            words,
-            apps,
-            [{}] * len(apps) if features is None else features,
-            self.links,
-        )
+        path = None if sentence.lattice is None else partial(lattice_path, sentence.lattice, sentence.forest)
+        named = [{}] * len(apps) if features is None else features
+        return describe(sentence.forest, sentence.grammar, split_words(sentence.text), apps, named, self.links, path)
 
     def _derivations(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[Derivation, ...]:
         derivations = []
@@ -549,7 +562,7 @@ def _with_terms(
         ],
         float,
     )
-    own = decoder._own_features(text, part, layer)
+    own = own_features(decoder.config, decoder.feature_names, split_words(text), part, layer)
     shown = bonus if soft else None
     return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", shown, occurrences=terms, own=own)
 

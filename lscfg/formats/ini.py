@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lscfg.errors import InputError, cut, did_you_mean, quote
+from lscfg.formats.plf import COST
 from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
 from lscfg.io.arguments import InputFile, InputFolder, NamedFile
 from lscfg.io.read import read_lines
@@ -110,7 +111,7 @@ class DecoderConfig:
     @property
     def feature_heads(self) -> tuple[str, ...]:
         """Beginnings of the names of features that only some sentences have."""
-        return tuple(head for function in self.functions for head in function.heads())
+        return COST, *(head for function in self.functions for head in function.heads())
 
     @property
     def models(self) -> tuple[NamedModel, ...]:
