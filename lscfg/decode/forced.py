@@ -19,6 +19,9 @@ from lscfg.kernel.forest import REST
 Interval = tuple[int, int]
 """Words [i, j) of the translation."""
 
+SWAP = 1
+"""Cost of a rule with two target symbols swapped: less than that of a missing rule, which has a word on each side."""
+
 
 class _Item(NamedTuple):
     """The best way in which a node yields an interval; ways are compared by cost, then by score."""
@@ -27,6 +30,7 @@ class _Item(NamedTuple):
     loss: float  # the negative score
     app: int
     tails: tuple[Interval, ...]
+    swap: int  # the first of two target symbols that change places, -1 for none
 
 
 @dataclass(frozen=True)
@@ -36,12 +40,14 @@ class Forced:
     Attributes:
         apps: applications from the root down, the first tail first.
         intervals: words [i, j) of the translation that each yields.
-        cost: words of missing rules, of both sides; 0 if the grammar has all rules.
+        swaps: for each, the first of two neighbouring symbols of its target side that change places, -1 for none.
+        cost: words of missing rules, of both sides, and ``SWAP`` for each swap; 0 if the grammar has all rules.
         score: sum of the scores of the applications.
     """
 
     apps: tuple[int, ...]
     intervals: tuple[Interval, ...]
+    swaps: tuple[int, ...]
     cost: int
     score: float
 
@@ -57,6 +63,11 @@ def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
     return list(grammar.tgt(rule))
 
 
+def swapped(target: Sequence[int], first: int) -> list[int]:
+    """A target side whose symbols ``first`` and ``first + 1`` change places."""
+    return [*target[:first], target[first + 1], target[first], *target[first + 2 :]]
+
+
 def force(
     forest: Forest,
     grammar: Grammar,
@@ -64,6 +75,7 @@ def force(
     translation: Sequence[int],
     missing: Callable[[int], bool] = lambda rule: False,
     longest: int = 7,
+    swaps: bool = False,
 ) -> Forced | None:
     """The derivation of a translation with the fewest words of missing rules, and of these the best.
 
@@ -72,6 +84,7 @@ def force(
         translation: numbers of its words.
         missing: true for a rule that may yield any interval, at a cost of its words on both sides.
         longest: maximum number of target words of a missing rule.
+        swaps: each other rule may swap two neighbouring symbols of its target side, at the cost ``SWAP``.
 
     Returns:
         The derivation; None if the forest has none.
@@ -90,6 +103,9 @@ def force(
                 else:
                     target = target_of(forest, grammar, app)
                     search.add(node, app, float(scores[app]), target, tails)
+                    for first in range(len(target) - 1 if swaps else 0):
+                        if target[first] != target[first + 1]:
+                            search.add(node, app, float(scores[app]), swapped(target, first), tails, first)
     return search.best(forest.n_nodes - 1)
 
 
@@ -104,24 +120,26 @@ class _Search:
         self.found: list[dict[Interval, _Item]] = [{} for _ in range(forest.n_nodes)]
         self.from_: list[dict[int, list[int]] | None] = [None] * forest.n_nodes
 
-    def add(self, node: int, app: int, score: float, target: Sequence[int], tails: Sequence[int]) -> None:
-        """Adds the intervals of an application whose tails are complete."""
+    def add(
+        self, node: int, app: int, score: float, target: Sequence[int], tails: Sequence[int], swap: int = -1
+    ) -> None:
+        """Adds the intervals of an application whose tails are complete; ``swap`` is as of ``_Item``."""
         if any(symbol >= 0 and symbol not in self.places for symbol in target):
             return
         if not all(self.found[tail] for tail in tails):
             return
         for begin, end, taken in self._matches(target, tails):
             items = [self.found[tail][interval] for tail, interval in zip(tails, taken, strict=True)]
-            cost = sum(item.cost for item in items)
+            cost = sum(item.cost for item in items) + SWAP * (swap >= 0)
             loss = sum(item.loss for item in items) - score
-            self._keep(node, (begin, end), _Item(cost, loss, app, taken))
+            self._keep(node, (begin, end), _Item(cost, loss, app, taken, swap))
 
     def add_missing(self, node: int, app: int, score: float) -> None:
         """Adds every short interval."""
         i, j = self.forest.node_span[node].tolist()
         for begin in range(len(self.words)):
             for end in range(begin + 1, min(begin + self.longest, len(self.words)) + 1):
-                self._keep(node, (begin, end), _Item(j - i + end - begin, -score, app, ()))
+                self._keep(node, (begin, end), _Item(j - i + end - begin, -score, app, (), -1))
 
     def _keep(self, node: int, interval: Interval, item: _Item) -> None:
         best = self.found[node].get(interval)
@@ -164,13 +182,14 @@ class _Search:
         whole = (0, len(self.words))
         if whole not in self.found[root]:
             return None
-        apps, intervals, waiting = [], [], [(root, whole)]
+        apps, intervals, swaps, waiting = [], [], [], [(root, whole)]
         while waiting:
             node, interval = waiting.pop()
             item = self.found[node][interval]
             apps.append(item.app)
             intervals.append(interval)
+            swaps.append(item.swap)
             tails = self.forest.tails(int(self.forest.app_edge[item.app]))
             waiting += reversed([*zip(tails, item.tails, strict=True)])
         item = self.found[root][whole]
-        return Forced(tuple(apps), tuple(intervals), item.cost, -item.loss)
+        return Forced(tuple(apps), tuple(intervals), tuple(swaps), item.cost, -item.loss)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lscfg.decode.derivations import AppliedRule
-from lscfg.decode.forced import Forced, force
+from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
+from lscfg.decode.forced import Forced, force, swapped
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.sentence import Sentence, SentenceDecoder, decode_prepared, request_of
 from lscfg.errors import InputError
-from lscfg.kernel import EXTRA_RULES, GrammarLayer, X
+from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.forest import REST
 
 LONGEST = 7
@@ -20,6 +20,9 @@ LONGEST = 7
 
 MAX_WORDS = 60
 """Maximum number of words of the sentence and of the translation."""
+
+OTHER_ORDER = "the grammar has this rule with two neighbours in the other order"
+"""Reason for a rule with swapped symbols."""
 
 HOLE = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Target side of the rules of the layer, which may yield any words; no word of a text, since readers drop it."""
@@ -30,7 +33,7 @@ class MissingRule:
     """A rule that the grammar would need.
 
     Attributes:
-        source, target: words of both sides.
+        source, target: both sides; nonterminals as in ``[X,1]``.
         span: words [i, j) of the sentence.
         reason: one of the grammar's limits that explains its absence.
     """
@@ -51,7 +54,7 @@ class WhyNot:
         wanted_score, chosen_score: model scores; None for a translation that is not reachable.
         first: first rules in the order of the source words in which the derivations differ, wanted and chosen.
         features: share of each feature in the difference of the scores, weight · (wanted - chosen), largest first.
-        missing: rules with the fewest words that make the wanted translation reachable.
+        missing: rules with the fewest words, or swapped neighbours, that make the wanted translation reachable.
     """
 
     verdict: str
@@ -162,20 +165,30 @@ def _missing(
             if "has no parse" not in why:
                 raise InputError(f"the sentence {why}")
             continue
-        found = force(forest, layer, np.zeros(forest.n_apps), targets, lambda rule: rule >= first, LONGEST)
+        found = force(forest, layer, np.zeros(forest.n_apps), targets, lambda rule: rule >= first, LONGEST, swaps=True)
         if found is not None:
             break
     else:
         return ()
     known = grammar.source_words()
     rules = []
-    for app, (begin, end) in zip(found.apps, found.intervals, strict=True):
-        if int(forest.app_rule[app]) >= first:
-            span = tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist())
+    for app, (begin, end), swap in zip(found.apps, found.intervals, found.swaps, strict=True):
+        span = tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist())
+        if swap >= 0:
+            rules.append(MissingRule(*_swapped_sides(forest, layer, app, swap), span, OTHER_ORDER))
+        elif int(forest.app_rule[app]) >= first:
             source = ids[slice(*span)].tolist()
             text = " ".join(grammar.vocab.word(word) for word in targets[begin:end])
             rules.append(MissingRule(" ".join(words[slice(*span)]), text, span, _reason(prepared, source, span, known)))
     return tuple(sorted(rules, key=lambda rule: rule.span))
+
+
+def _swapped_sides(forest: Forest, grammar: Grammar, app: int, swap: int) -> tuple[str, str]:
+    """Both sides of the rule of an application with two neighbouring target symbols swapped."""
+    rule = int(forest.app_rule[app])
+    extra = rule - len(grammar)
+    source, target = extra_sides(extra, "") if 0 <= extra < EXTRA_RULES else rule_sides(grammar, rule)
+    return source, " ".join(swapped(target.split(" "), swap))
 
 
 def _reason(prepared: Sentence, source: Sequence[int], span: tuple[int, int], known: frozenset[int]) -> str:

@@ -14,12 +14,14 @@ from services import little_system
 
 from lscfg.bundle.system import open_system
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.forced import force, target_of
+from lscfg.decode.forced import SWAP, force, target_of
+from lscfg.decode.why_not import OTHER_ORDER
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.forest import REST
 
+OTHERS = "the grammar has these words with other translations only"
 WORDS, TARGETS = "abc", "xyz"
 
 
@@ -57,8 +59,8 @@ def every_derivation(forest, grammar, scores, node, limit=4000):
     return found
 
 
-def cheapest(forest, grammar, missing, words, longest):
-    """The words of missing rules in the cheapest derivation, from the root down, each node and interval by itself."""
+def cheapest(forest, grammar, missing, words, longest, swaps):
+    """The cost of the cheapest derivation, from the root down, each node and interval by itself."""
 
     @cache
     def cost(node, i, j):
@@ -70,7 +72,11 @@ def cheapest(forest, grammar, missing, words, longest):
                     first, last = forest.node_span[node].tolist()
                     best = min(best, last - first + j - i if 0 < j - i <= longest else math.inf)
                 else:
-                    best = min(best, spell(tuple(target_of(forest, grammar, app)), tuple(tails), i, j))
+                    target = target_of(forest, grammar, app)
+                    best = min(best, spell(tuple(target), tuple(tails), i, j))
+                    for k in range(1, len(target) if swaps else 0):
+                        other = target[: k - 1] + target[k - 1 : k + 1][::-1] + target[k + 1 :]
+                        best = min(best, SWAP + spell(tuple(other), tuple(tails), i, j))
         return best
 
     @cache
@@ -83,6 +89,23 @@ def cheapest(forest, grammar, missing, words, longest):
         return min((cost(tail, i, k) + spell(target[1:], tails, k, j) for k in range(i + 1, j + 1)), default=math.inf)
 
     return cost(forest.n_nodes - 1, 0, len(words))
+
+
+def spelled(forest, grammar, found, missing, words):
+    """The words of a derivation, read off its rules, whose holes yield the words of their intervals."""
+    steps = iter(zip(found.apps, found.intervals, found.swaps, strict=True))
+
+    def below():
+        app, interval, swap = next(steps)
+        if missing(int(forest.app_rule[app])):
+            return list(words[slice(*interval)])
+        target = target_of(forest, grammar, app)
+        if swap >= 0:
+            target[swap : swap + 2] = target[swap : swap + 2][::-1]
+        parts = [below() for _ in forest.tails(int(forest.app_edge[app]))]
+        return [word for symbol in target for word in ([symbol] if symbol >= 0 else parts[-1 - symbol])]
+
+    return below()
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -105,8 +128,9 @@ def test_the_best_derivation_of_a_translation(seed):
         assert (force(forest, grammar, scores, words) is None) == (words not in best)
 
 
+@pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("seed", range(40))
-def test_the_fewest_words_of_missing_rules(seed):
+def test_the_fewest_words_of_missing_rules(seed, swaps):
     draw = random.Random(1000 + seed)
     grammar, longest = random_grammar(draw), draw.choice((1, 2, 7))
     ids = grammar.vocab.add_line(" ".join(draw.choices(WORDS, k=draw.randint(1, 4))))
@@ -122,8 +146,11 @@ def test_the_fewest_words_of_missing_rules(seed):
     letters = grammar.vocab.add_line("x y z q").tolist()
     for _ in range(6):
         words = tuple(draw.choices(letters, k=draw.randint(1, 5)))
-        found = force(forest, layer, np.zeros(forest.n_apps), words, missing, longest)
-        assert (math.inf if found is None else found.cost) == cheapest(forest, layer, missing, words, longest)
+        found = force(forest, layer, np.zeros(forest.n_apps), words, missing, longest, swaps)
+        assert (math.inf if found is None else found.cost) == cheapest(forest, layer, missing, words, longest, swaps)
+        if found is not None:
+            assert spelled(forest, layer, found, missing, words) == list(words)
+            assert swaps or {*found.swaps} == {-1}
     assert REST not in forest.node_cat or any(len(forest.tails(edge)) > 2 for edge in range(forest.n_edges))
 
 
@@ -206,6 +233,23 @@ def test_the_smallest_missing_rules(opened, line, wanted, rules):
         assert sides == rules
 
 
+@pytest.mark.parametrize(
+    ("wanted", "rules"),
+    [
+        ("the flower red", [("[X,1] roja", "[X,1] red", (1, 3), OTHER_ORDER)]),
+        ("red flower the", [("[S,1] [X,2]", "[X,2] [S,1]", (0, 3), OTHER_ORDER)]),
+        ("the rose red", [("flor", "rose", (1, 2), OTHERS), ("[X,1] roja", "[X,1] red", (1, 3), OTHER_ORDER)]),
+    ],
+)
+def test_swapped_neighbours(wanted, rules, tmp_path):
+    lines = ["la ||| the |||", "flor ||| flower |||", "[X,1] roja ||| red [X,1] |||"]
+    (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule}\n" for rule in lines))
+    decoder = EmbeddedDecoder(DecoderConfig(grammars=(tmp_path / "grammar",)))
+    why = decoder.why_not("la flor roja", wanted, {})
+    assert why.verdict == "unreachable"
+    assert [(rule.source, rule.target, rule.span, rule.reason) for rule in why.missing] == rules
+
+
 @pytest.mark.parametrize(("line", "wanted"), [("", "a"), ("a", ""), ("a " * 61, "a"), ("a", "a " * 61)])
 def test_lengths(opened, line, wanted):
     found, decoder = opened
@@ -226,9 +270,16 @@ def test_the_command(system):
     found = json.loads(run(*common, "the red x", "--format", "json").stdout)
     assert found["verdict"] == "same" and found["missing"] == []
     assert json.loads(run(*common, "red the x", "--format", "json").stdout)["first"][0]["target"]
+    packed = run_lscfg("pack", ".", "-o", "bundle", cwd=system)
+    assert packed.returncode == 0, packed.stderr
+    for folder in ("bundle", "."):
+        again = run(folder, "la x roja", "--why-not", "red the x", "--format", "json")
+        assert json.loads(again.stdout)["first"][0]["target"] and again.returncode == 0
+    assert run("bundle", "la roja").returncode == 0  # an explanation, too
     for words, message in (
         ([*common, "the", "--format", "svg"], "--format text or json"),
-        (["spectral.lscfg", "la", "--why-not", "the"], "--why-not takes one cdec.ini"),
+        (["spectral.lscfg", "la", "--why-not", "the"], "--why-not takes one system"),
+        (["/", "la", "--why-not", "the"], "has neither bundle.json nor cdec.ini"),
         (["cdec.ini", "la", "--why-not", "the"], "no weights"),
         (["cdec.ini", "la", "-w", "weights"], "-w needs --why-not"),
         ([*common, ""], "--why-not needs the translation that you expected"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.system import open_system, preparation_of
+from lscfg.bundle.system import INI, ini_file, open_system, preparation_of
 from lscfg.corpus.parallel import check_plain, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
 from lscfg.errors import InputError
@@ -28,9 +29,22 @@ HELP = "explain a sentence: best derivation, targets, gains, states; or draw its
 EXPLANATIONS = {"text": explanations_text, "json": explanations_json, "html": explanations_page}
 
 
+class SystemFolder(IniFile):
+    """A bundle, or the folder of a system; its path is that of its ``cdec.ini``."""
+
+    @property
+    def path(self) -> str:
+        return os.path.join(self, INI)
+
+
 def model_or_ini(text: str) -> InputFile:
     """The type of an argument that names a model or a ``cdec.ini``."""
     return IniFile(text) if text.endswith(".ini") else InputFile(text)
+
+
+def model_or_system(text: str) -> InputFile:
+    """The type of an argument that names a model, a ``cdec.ini`` or a folder with one."""
+    return SystemFolder(text) if os.path.isdir(text) else model_or_ini(text)
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -39,9 +53,10 @@ def add_arguments(parser: CommandParser) -> None:
     parser.epilog = f"columns: {columns}. {ORDER}"
     parser.add_argument(
         "model",
-        type=model_or_ini,
+        type=model_or_system,
         metavar="MODEL",
-        help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
+        help="model, which parses with its own rules; or bundle, folder of a system or cdec.ini with an LSCFG line, "
+        "which sets the grammar",
     )
     parser.add_argument(
         "sentence",
@@ -51,7 +66,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--compare",
-        type=model_or_ini,
+        type=model_or_system,
         metavar="MODEL",
         action="append",
         default=[],
@@ -76,7 +91,7 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--why-not",
         metavar="TEXT",
-        help="wanted translation; shows why the decoder of cdec.ini chooses another one: features, the first rule "
+        help="wanted translation; shows why the system chooses another one: features, the first rule "
         "that differs, or missing rules",
     )
     add_weights(parser)
@@ -90,12 +105,12 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read, the sentence is empty or contains a forbidden word, or a number is out of
             range.
     """
-    models = [args.model, *args.compare]
+    models = [str(ini_file(Path(one))) if isinstance(one, SystemFolder) else one for one in (args.model, *args.compare)]
     sentence = _prepared(models, " ".join(args.sentence))
     check_plain([sentence], "SENTENCE")
     check_sentences([sentence], "SENTENCE")
     if args.why_not is not None:
-        text = _comparison(args, sentence)
+        text = _comparison(args, models[0], sentence)
     elif args.weights is not None:
         raise InputError("-w needs --why-not")
     elif args.format == "svg":
@@ -109,15 +124,15 @@ def run(args: argparse.Namespace) -> None:
 COMPARISONS = {"text": comparison_text, "json": comparison_json}
 
 
-def _comparison(args: argparse.Namespace, sentence: str) -> str:
+def _comparison(args: argparse.Namespace, ini: str, sentence: str) -> str:
     """The comparison of a wanted translation with the decoder's translation.
 
     Raises:
         InputError: an option does not go with a wanted translation, or as of ``why_not`` and ``open_system``.
     """
-    if args.compare or args.format not in COMPARISONS or not args.model.endswith(".ini"):
-        raise InputError(f"--why-not takes one cdec.ini, without --compare, and --format {' or '.join(COMPARISONS)}")
-    wanted = _prepared([args.model], args.why_not, 1)
+    if args.compare or args.format not in COMPARISONS or not ini.endswith(".ini"):
+        raise InputError(f"--why-not takes one system, without --compare, and --format {' or '.join(COMPARISONS)}")
+    wanted = _prepared([ini], args.why_not, 1)
     if not wanted.split():
         raise InputError("--why-not needs the translation that you expected")
     check_plain([wanted], "WHY-NOT")
