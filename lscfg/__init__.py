@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lscfg.errors import InputError, LscfgError
     from lscfg.extract.derive import Derivations
     from lscfg.tuning.facade import tune_decoder as tune
-    from lscfg.tuning.pipeline import Pipeline
+    from lscfg.tuning.pipeline.estimator import Pipeline
 
 __all__ = [
     "EM",
@@ -48,7 +48,7 @@ _PLACES = {
     "LatentModel": ("api.model", "LatentModel"),
     "LscfgError": ("errors", "LscfgError"),
     "MLE": ("api.estimators", "MLE"),
-    "Pipeline": ("tuning.pipeline", "Pipeline"),
+    "Pipeline": ("tuning.pipeline.estimator", "Pipeline"),
     "Spectral": ("api.estimators", "Spectral"),
     "align": ("api.text", "align_lines"),
     "derive": ("api.text", "derive_lines"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,14 +100,17 @@ def _role(name: str) -> str:
     }.get(name.partition("-")[0], "model of the preparation")
 
 
-def check_replaced_bundle(output: Path) -> None:
+def check_replaced_bundle(output: Path, besides: Collection[str] = ()) -> None:
     """Refuses to replace a bundle that holds further files.
+
+    Args:
+        besides: names of files that may be lost.
 
     Raises:
         InputError: a file in the folder does not belong to its bundle.
     """
     if (output / MANIFEST).is_file():
-        own = {*Manifest.read(output).files, MANIFEST}
+        own = {*Manifest.read(output).files, MANIFEST, *besides}
         for path in sorted(output.rglob("*")):
             if not path.is_dir() and path.relative_to(output).as_posix() not in own:
                 raise InputError(

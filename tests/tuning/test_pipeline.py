@@ -79,8 +79,8 @@ def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
     for again in (copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
         made = again(fitted)
         assert made.translate(NEW) == fitted.translate(NEW)
-        folder = made._bundle.folder
-        assert folder != fitted._bundle.folder and folder.is_dir()
+        folder = made._fitted.bundle.folder
+        assert folder != fitted._fitted.bundle.folder and folder.is_dir()
         del made
         gc.collect()
         assert not folder.parent.exists()
@@ -105,6 +105,68 @@ def test_raw_text_is_prepared_and_restored(tmp_path, capfd):
     assert capfd.readouterr() == (found.out, "")
 
 
+@pytest.mark.parametrize(
+    ("glossary", "word"),
+    [
+        ({SOURCE[0].split()[0]: "zork"}, "zork"),
+        ([(SOURCE[0].split()[0], ["zork", "zark"])], "zork|zark"),
+        ([{"source": SOURCE[0].split()[0], "mode": "keep"}], SOURCE[0].split()[0]),
+        ("glossary.tsv", "zork"),
+    ],
+    ids=["targets by source", "pairs", "entries", "file"],
+)
+def test_terms_are_obeyed(fitted, tmp_path, monkeypatch, glossary, word):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "glossary.tsv").write_text(f"source\ttarget\n{SOURCE[0].split()[0]}\tzork\n")
+    plain = fitted.translate(SOURCE[0])
+    found = fitted.translate(SOURCE[0], glossary=glossary)
+    assert any(form in found.split() for form in word.split("|")) and found != plain
+    details = fitted.translate(SOURCE[:2], glossary, details=True)
+    assert details[0]["translation"] == found and details[0]["terms"][0]["form"] in word.split("|")
+    assert fitted.translate(SOURCE[0]) == plain  # a glossary holds for its call
+
+
+def test_details_are_those_of_the_service(fitted):
+    one = fitted.translate(SOURCE[0], details=True)
+    assert one == fitted.translate(SOURCE[:1], details=True)[0]
+    words = one["details"]["words"]
+    assert " ".join(word["text"] for word in words) == one["words"] and all(0 <= w["posterior"] <= 1 for w in words)
+    assert one["memory"] == {"id": None, "similar": []}
+
+
+def test_corrections_are_used_and_travel(fitted, tmp_path):
+    made = copy.deepcopy(fitted)
+    plain, other = made.translate(NEW[0]), made.translate(NEW[1])
+    number = made.correct(NEW[0], "something else .")
+    assert made.translate(NEW[0]) == "something else ." and fitted.translate(NEW[0]) == plain
+    made.save(tmp_path / "b")
+    copies = [copy.deepcopy(made), pickle.loads(pickle.dumps(made)), lscfg.Pipeline.load(tmp_path / "b")]
+    for one in copies:
+        assert one.translate(NEW[0]) == "something else ."
+        one.undo(number)
+        assert one.translate(NEW[0]) == plain
+    assert made.translate(NEW[0]) == "something else ."
+    with lscfg.Decoder(tmp_path / "b" / "cdec.ini", corrections=tmp_path / "b") as decoder:
+        assert decoder.translate(NEW[:1]) == ["something else ."]
+    with pytest.raises(InputError, match="no correction 7"):
+        made.undo(7)
+    made.correct(NEW[1], "more .")
+    made.save(tmp_path / "b")  # its corrections begin with those of the folder
+    with pytest.raises(InputError, match=r"corrections\.jsonl: does not belong to the bundle and would be lost"):
+        fitted.save(tmp_path / "b")
+    assert lscfg.Pipeline.load(tmp_path / "b").translate(NEW[:2]) == ["something else .", "more ."] != [plain, other]
+    journal = tmp_path / "b" / "corrections.jsonl"
+    journal.write_text("x\n")
+    with pytest.raises(InputError, match=f"{journal}:1: damaged"):
+        lscfg.Pipeline.load(tmp_path / "b")
+
+
+def test_a_fit_begins_without_corrections(fitted):
+    made = copy.deepcopy(fitted)
+    made.correct(NEW[0], "something else .")
+    assert made.set_params(states=0, iterations=1).fit().translate(NEW[0]) != "something else ."
+
+
 def test_scikit_learn_clones_and_searches(fitted, capfd):
     from sklearn.base import clone
     from sklearn.model_selection import GridSearchCV
@@ -124,6 +186,8 @@ def test_its_description_is_one_line():
     assert repr(lscfg.Pipeline(SOURCE, languages=("ja", "en"), states=8)) == (
         "Pipeline(source=<150 lines>, languages=('ja', 'en'), states=8)"
     )
+    series = type("Series", (list,), {"__ne__": lambda self, other: [1, 2]})  # compares by element, as of pandas
+    assert repr(lscfg.Pipeline(series(SOURCE))) == "Pipeline(source=<150 lines>)"
 
 
 @pytest.mark.parametrize(
@@ -157,8 +221,28 @@ def test_wrong_arguments_are_named_by_fit(arguments, message):
 def test_wrong_calls_are_refused(fitted, tmp_path):
     with pytest.raises(InputError, match=r"lines\[1\] contains a NUL character"):
         fitted.translate(["a", "a\0b"])
-    with pytest.raises(InputError, match="target has 1 lines, and source has 8"):
+    with pytest.raises(InputError, match="target has 1 lines, but source has 8"):
         fitted.score(NEW, ["a"])
+    for glossary, message in (
+        (3, "glossary must be a list of entries"),
+        ([3], r"glossary\[0\] must be an entry such as"),
+        ([{"source": "a", "taget": "b"}], r"glossary\[0\]: no key 'taget' \(did you mean target"),
+        ([{"target": "b"}], r"glossary\[0\] source must be a string"),
+        ([("a", "b"), ("a", "")], r"glossary\[1\]: the term 'a' has no target"),
+        ([{"source": "a", "target": "b", "mode": "strict"}], r"glossary\[0\]: mode 'strict' is unknown"),
+        ([("a", "b")] * 10_001, "10,001 terms; at most 10,000"),
+        ("absent.tsv", r"absent\.tsv: cannot read"),
+        ("", "glossary must be the name of a file"),
+    ):
+        with pytest.raises((InputError, TypeError), match=message):
+            fitted.translate("a", glossary)
+    for pair in (("", "a"), ("a", ""), ("a\0", "a")):
+        with pytest.raises(InputError, match=r"source|target|NUL"):
+            fitted.correct(*pair)
+    with pytest.raises(TypeError, match="source must be a string"):
+        fitted.correct(["a"], "b")
+    with pytest.raises(InputError, match="nothing to correct; call"):
+        lscfg.Pipeline().correct("a", "b")
     with pytest.raises(TypeError, match=r"no argument 'state'.*did you mean states"):
         fitted.set_params(state=3)
     with pytest.raises(InputError, match=r"call Pipeline\.fit first"):

@@ -1,0 +1,1 @@
+"""Parallel text to translations in one object, in the style of scikit-learn."""

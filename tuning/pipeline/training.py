@@ -1,0 +1,155 @@
+"""Training of a pipeline: the stages of ``lscfg run`` for a single system, in this process."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lscfg import log
+from lscfg.bundle.system import INI, WEIGHTS
+from lscfg.decode.confidence import CONFIDENCE
+from lscfg.errors import InputError
+from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
+from lscfg.extract.extractor import EXTRACTORS
+from lscfg.formats.ini import write_ini
+from lscfg.io.folders import make_folder
+from lscfg.io.json_files import read_json
+from lscfg.io.write import write_lines
+from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, feature_names
+from lscfg.prepare.settings import PrepareSettings
+from lscfg.tuning.experiment.cache import StageCache, locked
+from lscfg.tuning.experiment.plan import make_plan
+from lscfg.tuning.experiment.schema import Chosen, LanguageModelSettings, RawCorpus, Tuning
+from lscfg.tuning.experiment.stage import Stage, with_files
+from lscfg.tuning.experiment.stages.decoding import DEV, decoder_config
+from lscfg.tuning.experiment.steps.latent import Latent
+from lscfg.tuning.experiment.system import Experiment, System, SystemRules
+from lscfg.tuning.pipeline.files import BUNDLE, Bundle
+
+SYSTEM = "SYSTEM"
+"""Name of the only system of the experiment."""
+
+
+class TrainingSettings(NamedTuple):
+    """The checked settings of a pipeline."""
+
+    prepare: PrepareSettings
+    rules: SystemRules
+    states: int
+    tuning: Tuning
+
+    def experiment(self, source: Path, target: Path) -> Experiment:
+        """The experiment of the only system, without a test set."""
+        steps = {}
+        if self.states:
+            settings: Any = ESTIMATORS[DEFAULT_ESTIMATOR].Settings
+            chosen = Chosen.of(ESTIMATORS[DEFAULT_ESTIMATOR], DEFAULT_ESTIMATOR, settings(m=self.states))
+            steps[Latent.NAME] = Latent(chosen)
+        return Experiment(
+            RawCorpus([source], [target]),
+            {SYSTEM: System(self.rules, steps)},
+            {name: cls() for name, cls in EXTRACTORS.settings().items()},
+            prepare=self.prepare,
+            language_model=LanguageModelSettings(discount_fallback=True),  # a small text must do
+            features=FeatureOptions(names=feature_names(DEFAULT_FEATURES.split(","))),
+            tuning=self.tuning,
+        )
+
+
+def train_bundle(
+    settings: TrainingSettings, texts: Mapping[str, Sequence[str]], work: str | None, jobs: int
+) -> tuple[Bundle, float]:
+    """Trains a system, and returns its bundle and its BLEU on the development set.
+
+    Args:
+        texts: source and target, by the names of the arguments.
+        work: folder for finished stages and the bundle; None: temporary folders.
+
+    Raises:
+        InputError: the text is too small or faulty; messages name the arguments.
+    """
+    with _work_folder(work) as folder, _naming_arguments(folder, [*texts]):
+        files = [folder / f"{name}.txt" for name in texts]
+        for path, lines in zip(files, texts.values(), strict=True):
+            write_lines(path, lines)
+        made = _trained(settings.experiment(files[0], files[1]), folder / "cache", jobs)
+        kept = None if work is None else Path(work) / BUNDLE
+        return Bundle.packed(made.folder, made.preparation, kept), made.dev_bleu
+
+
+class _Trained(NamedTuple):
+    """A trained system in a cache of stages.
+
+    Attributes:
+        folder: a folder with ``cdec.ini`` and ``weights``.
+        preparation: the folder of the preparation.
+    """
+
+    folder: Path
+    preparation: Path
+    dev_bleu: float
+
+
+def _trained(experiment: Experiment, cache_folder: Path, jobs: int) -> _Trained:
+    """Makes the stages that the tuned system needs, and a folder with the system."""
+    plan = make_plan(experiment)
+    system, prepared = plan.systems[SYSTEM], plan.texts.prepared
+    assert system.decoder and system.files and prepared
+    cache = StageCache(cache_folder, apart=False)
+    sure = plan.confidence.get(SYSTEM)
+    for stage in _needed(sure or system.tuned[0]):
+        log.info(f"stage {stage.name}")
+        cache.make(stage, jobs)
+    folder = make_folder(cache_folder.parent / "system")
+    files = with_files(system.files, cache.resolved)
+    write_ini(folder / INI, decoder_config(system.decoder, folder, files))
+    shutil.copyfile(cache.path(system.tuned[0] / WEIGHTS), folder / WEIGHTS)
+    (folder / CONFIDENCE).unlink(missing_ok=True)
+    if sure and cache.path(sure / CONFIDENCE).is_file():
+        shutil.copyfile(cache.path(sure / CONFIDENCE), folder / CONFIDENCE)
+    summary = read_json(cache.path(system.tuned[0] / DEV))
+    return _Trained(folder, cache.path(prepared), float(summary["bleu"]))
+
+
+def _needed(stage: Stage) -> Iterator[Stage]:
+    """A stage after those whose files it reads, each once."""
+    done: set[str] = set()
+
+    def before(one: Stage) -> Iterator[Stage]:
+        for source in one.sources:
+            if source.key not in done:
+                yield from before(source)
+        if one.key not in done:
+            done.add(one.key)
+            yield one
+
+    yield from before(stage)
+
+
+@contextmanager
+def _work_folder(path: str | None) -> Iterator[Path]:
+    """The folder of the stages: the given one, for one process at a time, or a temporary one."""
+    if path is None:
+        with tempfile.TemporaryDirectory(prefix="lscfg-") as name:
+            yield Path(name)
+    else:
+        with locked(Path(path)):
+            yield Path(path)
+
+
+@contextmanager
+def _naming_arguments(folder: Path, names: Sequence[str]) -> Iterator[None]:
+    """Errors in the texts name the arguments instead of temporary files."""
+    try:
+        yield
+    except InputError as error:
+        message = str(error)
+        for name in names:
+            message = message.replace(str(folder / f"{name}.txt"), name)
+        if message == str(error):
+            raise
+        raise InputError(message) from error
