@@ -12,7 +12,7 @@ from typing import Any
 
 from lscfg.errors import InputError, did_you_mean
 from lscfg.formats.ini import IniFile
-from lscfg.io.arguments import ClusterName, InputFile, InputFolder, NamedOutput, OutputFile
+from lscfg.io.arguments import ClusterName, FolderName, InputFile, InputFolder, NamedOutput, OutputFile
 from lscfg.io.numbers import parse_number
 from lscfg.parallel.engine import available_cores
 from lscfg.parser import CommandParser
@@ -192,7 +192,7 @@ def add_kind(parser: CommandParser, name: str, helps: Mapping[str, str]) -> None
 def add_checkpoint(parser: argparse._ActionsContainer) -> list[argparse.Action]:
     """``--checkpoint`` and ``--resume``."""
     return [
-        parser.add_argument("--checkpoint", metavar="DIR", help="folder for checkpoints"),
+        parser.add_argument("--checkpoint", type=FolderName, metavar="DIR", help="folder for checkpoints"),
         parser.add_argument("--resume", action="store_true", help="continue from the last checkpoint"),
     ]
 

@@ -16,7 +16,7 @@ from lscfg.cli import add_action
 from lscfg.errors import InputError
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.arguments import InputFile, InputFolder, output_folder
+from lscfg.io.arguments import FolderName, InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import put_lines, write_lines
@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     build = add_action(actions, "build", "compile the library for your cdec")
     check = add_action(actions, "check", "load the library into cdec and compare its features with lscfg's own")
     for action in (build, check):
-        action.add_argument("--cdec-root", metavar="DIR", required=True, help="source tree of cdec, built")
+        action.add_argument(
+            "--cdec-root", type=FolderName, metavar="DIR", required=True, help="source tree of cdec, built"
+        )
     add_output(build, "library to write (default: %(default)s)", default="liblscfg_cdec.so")
     check.add_argument("--library", type=InputFile, metavar="FILE", help="library to check (default: a new one)")
     pack = add_action(actions, "pack", "write a tuned configuration that cdec decodes faster, with equal results")
@@ -71,7 +73,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add_output(action)
         add_jobs(action, "; each loads the grammar")
         action.add_argument(
-            "--cdec-root", metavar="DIR", help="source tree of cdec (default: CDEC_ROOT, or the program on PATH)"
+            "--cdec-root",
+            type=FolderName,
+            metavar="DIR",
+            help="source tree of cdec (default: CDEC_ROOT, or the program on PATH)",
         )
 
 

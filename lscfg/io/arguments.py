@@ -122,6 +122,10 @@ class OutputPattern(OutputFile):
             yield OutputFile(str(self).replace(f"{{{argument}}}", str(value)))
 
 
+class FolderName(str):
+    """A folder that a command uses in its own way, such as a source tree; only an empty name is refused."""
+
+
 class OutputFolder(str):
     """A folder into which a command writes."""
 
@@ -140,6 +144,9 @@ def output_folder(*names: str) -> Callable[[str], OutputFolder]:
     return made
 
 
+_NAMES = InputFile, OutputFile, OutputFolder, FolderName
+
+
 @contextmanager
 def checked_files(args: argparse.Namespace) -> Iterator[None]:
     """Checks all files of a command, and replaces each input pipe by a copy that can be read again.
@@ -150,7 +157,7 @@ def checked_files(args: argparse.Namespace) -> Iterator[None]:
         InputError: a name is empty, or an output is also an input, is given twice, or cannot be written.
     """
     for name, argument in vars(args).items():
-        if any(isinstance(value, (InputFile, OutputFile, OutputFolder)) and not value for value in _each(argument)):
+        if any(isinstance(value, _NAMES) and not value for value in _each(argument)):
             raise InputError(
                 f"{name.replace('_', '-')}: the name of a file is empty; is a variable of the shell unset?"
             )

@@ -257,7 +257,17 @@ def load(
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
+        if _is_text(path):
+            raise InputError(f"not a safetensors file but text; name a file of the kind {kind}", path) from error
         raise InputError(f"not a safetensors file, or cut off ({error}); make it again", path) from error
+
+
+def _is_text(path: str | os.PathLike[str]) -> bool:
+    """True if a file begins with text, such as a grammar or a language model."""
+    with open(path, "rb") as file:
+        begin = file.read(512)
+    text = begin.decode("utf-8", "replace").rstrip("\ufffd")  # a character may be cut
+    return b"\0" not in begin and "\ufffd" not in text and bool(text.strip())
 
 
 def metadata_json(metadata: Mapping[str, str], key: str, default: Mapping[str, Any] | None = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile, read_ini
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.arguments import FolderName, InputFile, output_folder
 from lscfg.io.write import check_replaceable
 from lscfg.moses_bridge.config import INI, TABLE, Conventions, read_moses_weights, write_moses
 from lscfg.moses_bridge.program import STEPS, MosesTree, build_program, check_program, write_sources
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "link moses_chart with the feature function, or write its sources")
     check = add_action(actions, "check", "run the decoder and compare its features with lscfg's own")
-    build.add_argument("--moses-root", metavar="DIR", help="source tree of Moses, built with bjam")
+    build.add_argument("--moses-root", type=FolderName, metavar="DIR", help="source tree of Moses, built with bjam")
     build.add_argument(
         "--flag",
         action="append",

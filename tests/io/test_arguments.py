@@ -10,7 +10,7 @@ import pytest
 
 from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
-from lscfg.errors import InputError
+from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import IniFile
 from lscfg.io.arguments import (
     InputFile,
@@ -24,13 +24,13 @@ from lscfg.io.arguments import (
 )
 
 NO_FILES = {
-    "cdec --cdec-root", "context --rules", "estimate --checkpoint", "evaluate --baseline", "evaluate --metrics",
-    "grammar --checkpoint", "init --rules", "init --source-language", "init --target-language", "inspect --nearest",
-    "inspect --rule", "inspect --tree", "inspect --why-not", "inspect sentence", "moses --flag", "moses --moses-root",
-    "prepare --source-language", "prepare --target-language", "quick --columns", "quick --languages", "run --data",
-    "run --decoder", "run --systems", "serve --cors", "serve --host", "serve --languages", "serve --public-name",
+    "context --rules", "evaluate --baseline", "evaluate --metrics", "init --rules", "init --source-language",
+    "init --target-language", "inspect --nearest", "inspect --rule", "inspect --tree", "inspect --why-not",
+    "inspect sentence", "moses --flag", "prepare --source-language", "prepare --target-language", "quick --columns",
+    "quick --languages", "run --decoder", "run --systems", "serve --cors", "serve --host", "serve --languages",
+    "serve --public-name",
 }  # fmt: skip
-"""Arguments of any text: names and lists, and folders of programs, of data and of states."""
+"""Arguments of any text: names and lists."""
 
 
 def arguments(parser):
@@ -54,6 +54,26 @@ def test_every_argument_that_is_a_file_says_so():
     kinds = [action.type for _, action in arguments(build_parser(COMMANDS))]
     assert sum(kind in (InputFile, NamedFile, IniFile) for kind in kinds) > 40
     assert sum(kind in (OutputFile, OutputPattern) for kind in kinds) > 15
+
+
+def test_no_file_has_an_empty_name():
+    """As of a variable that is unset: the name must not mean the working directory."""
+    tried = 0
+    for where, action in arguments(build_parser(COMMANDS)):
+        name = f"{where} {(action.option_strings or [action.dest])[-1]}"
+        assert action.type is not Path, f"{name}: Path('') is the working directory; use a type of lscfg.io.arguments"
+        if action.type in (None, str, int, float) or action.nargs == 0 or action.choices:
+            continue
+        try:
+            value = action.type("")
+        except (ValueError, argparse.ArgumentTypeError, LscfgError):
+            continue  # refused already
+        if not isinstance(value, str):
+            continue  # no file
+        with pytest.raises(InputError, match="the name of a file is empty"):
+            check(**{action.dest: [value] if action.nargs in ("+", "*", 2) else value})
+        tried += 1
+    assert tried > 100
 
 
 def namespace(**values):
@@ -157,6 +177,9 @@ def test_an_error_names_the_pipe(tmp_path):
     "line",
     [
         "inspect model ''",
+        "prepare apply ''",
+        "prepare corpus '' -o x",
+        "quick ''",
         "serve ''",
         "pack -c '' -o x",
         "decode x -c '' -w y",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.arguments import FolderName, InputFile, output_folder
 from lscfg.options import add_cluster, add_jobs, add_output
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.experiment.config import Overrides
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--data",
+        type=FolderName,
         metavar="DIR",
         help="folder for relative paths of [corpus] (default: the folder of EXPERIMENT)",
     )
