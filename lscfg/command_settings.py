@@ -156,6 +156,15 @@ class GivenSettings:
         """Names of the settings that ``--set`` or the file give in a table."""
         return list(self._given[table])
 
+    def stated(self, table: str, *classes: type[Declared]) -> dict[str, Any]:
+        """The given values of settings, by name, whichever of the classes declares them."""
+        return dict(self._values(table, [(cls, item) for cls in classes for item in settings_of(cls)]))
+
+    def suppose(self, table: str, values: Mapping[str, Any]) -> None:
+        """Adds values of settings that are not given."""
+        for name, value in values.items():
+            self._given[table].setdefault(name, _supposed(name, value))
+
     def choose(self, table: str, cls: type[Declared], name: str) -> Any:
         """The value of one setting, which decides which others a table may have."""
         item = next(item for item in settings_of(cls) if item.name == name)
@@ -267,6 +276,10 @@ class GivenSettings:
 
 def _of_file(reader: Reader, keys: Keys, value: Any) -> _Value:
     return _Value(lambda hint, item: reader.value(hint, value, keys), lambda message: reader.error(keys, message))
+
+
+def _supposed(name: str, value: Any) -> _Value:
+    return _Value(lambda hint, item: value, lambda message: InputError(f"{name}: {message}"))
 
 
 class _WordReader(Reader):

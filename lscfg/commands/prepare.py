@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
 from lscfg.cli import add_action
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
-from lscfg.io.arguments import InputFile, output_folder
+from lscfg.io.arguments import InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder, replaced_folder
 from lscfg.io.read import stream_lines
 from lscfg.io.write import atomic_write
@@ -19,12 +20,13 @@ from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
 from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus
+from lscfg.prepare.guess import guess_reading
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.settings import SettingError
+from lscfg.settings import SettingError, settings_of
 from lscfg.study.health import health_page
 
 TABLE = "prepare"
@@ -40,8 +42,8 @@ def add_arguments(parser: CommandParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        type=Path,
-        help="a source text and its translation, or files with both: .tsv, .tmx, .parquet",
+        type=InputFile,
+        help="a source text and its translation, or files with both: tables, TMX, XLIFF, JSON lines, Parquet",
     )
     add_output(corpus, "folder to write; needed without --check", type=output_folder("*"), metavar="DIR")
     corpus.add_argument(
@@ -54,7 +56,7 @@ def add_arguments(parser: CommandParser) -> None:
             f"--{name}-files",
             metavar="FILE",
             nargs="+",
-            type=Path,
+            type=InputFile,
             default=[],
             help=f"raw source of the {name} set and its references, instead of --{name}",
         )
@@ -67,7 +69,7 @@ def add_arguments(parser: CommandParser) -> None:
     restore = add_action(actions, "restore", "restore translations to ordinary text")
     for action in (apply, restore):
         action.mixes = True
-        action.add_argument("folder", metavar="DIR", type=Path, help="folder of lscfg prepare corpus")
+        action.add_argument("folder", metavar="DIR", type=InputFolder, help="folder of lscfg prepare corpus")
         action.add_argument(
             "text", type=InputFile, metavar="TEXT", nargs="?", help="file to read (default: standard input)"
         )
@@ -89,12 +91,14 @@ def _corpus(args: argparse.Namespace) -> None:
     if args.output is None and not args.check:
         raise InputError("-o: give the folder to write, or --check to examine the text only")
     given, readers, kinds = GivenSettings(args, TABLE), TEXT_READERS.settings(), TOKENISERS.settings()
-    source = reader_of(args.files, given.choose(TABLE, PrepareSettings, "format"))
+    corpus = [Path(file) for file in args.files]
+    _guess(corpus, given)
+    source = reader_of(corpus, given.choose(TABLE, PrepareSettings, "format"))
     tokeniser = given.choose(TABLE, PrepareSettings, "tokeniser")
     classes = (PrepareSettings, readers[source], kinds[tokeniser])
     settings, reading, tokenisation = given.build(TABLE, *classes, others=readers | kinds)
     settings = dataclasses.replace(settings, reading=reading, tokenisation=tokenisation)
-    files = RawFiles(tuple(args.files), tuple(args.dev_files), tuple(args.test_files))
+    files = RawFiles(tuple(corpus), tuple(map(Path, args.dev_files)), tuple(map(Path, args.test_files)))
     try:
         if args.check:
             _check(files, settings, args.output)
@@ -106,6 +110,25 @@ def _corpus(args: argparse.Namespace) -> None:
     for line in record.summary():
         log.info(line)
     log.info(f"wrote {args.output}; each pair that was dropped is in {Path(args.output) / DROPPED}")
+
+
+def _guess(files: Sequence[Path], given: GivenSettings) -> None:
+    """Adds guesses of the settings that say how to read the files, unless all of them are given.
+
+    Raises:
+        InputError: see ``lscfg.prepare.guess.guess``.
+    """
+    readers = TEXT_READERS.settings()
+    stated = given.stated(TABLE, PrepareSettings, *readers.values())
+    reading = {item.name for item in settings_of(readers[stated["format"]])} if "format" in stated else {"format"}
+    if {"source_language", "target_language", *reading} <= {*stated}:
+        return
+    found = guess_reading(files, stated)
+    given.suppose(TABLE, found.settings)
+    for finding in found.findings:
+        log.info(str(finding))
+    for warning in found.warnings:
+        log.warning(warning)
 
 
 def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> None:
@@ -120,7 +143,7 @@ def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> N
 
 
 def _convert(args: argparse.Namespace) -> None:
-    source, target = Record.read(args.folder).sides
+    source, target = Record.read(Path(args.folder)).sides
     recipe = source if args.action == "apply" and args.side == "source" else target
     side = recipe.side()
     work = side.encode if args.action == "apply" else side.decode

@@ -68,8 +68,11 @@ class FileBeginning(NamedTuple):
         return cls(path, data, compression)
 
 
-def find_encoding(look: FileBeginning) -> Guess:
+def find_encoding(look: FileBeginning, option: str) -> Guess:
     """The encoding of a text: by its byte order mark, as valid UTF-8, else by its bytes.
+
+    Args:
+        option: names the encoding instead, for a message.
 
     Raises:
         InputError: no known encoding fits.
@@ -87,7 +90,7 @@ def find_encoding(look: FileBeginning) -> Guess:
             return Guess("utf-8", f"lines: {good:,} valid, {bad:,} damaged and left out")
     codec, means = encoding_of_text(look.data)
     if codec is None:
-        raise InputError("neither UTF-8 nor a known encoding; name the encoding with --encoding", look.path)
+        raise InputError(f"neither UTF-8 nor a known encoding; name the encoding with {option}", look.path)
     return Guess(codec, means)
 
 

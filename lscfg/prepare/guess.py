@@ -20,19 +20,21 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_chunks
 from lscfg.log import progress
-from lscfg.prepare.content import OWN_ENCODING, FileBeginning, find_encoding, find_format
+from lscfg.prepare.content import OWN_ENCODING, FileBeginning, Guess, find_encoding, find_format
 from lscfg.prepare.csv_table import table_rows
 from lscfg.prepare.encoded import NOT_DECODED, encoded_lines
 from lscfg.prepare.json_lines import json_rows, texts_of
 from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, named_languages, same_language
 from lscfg.prepare.parquet import first_rows
-from lscfg.prepare.reader import TEXT, TEXT_READERS
+from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, kind_of_ending
 from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import columns_of, names_column
 from lscfg.prepare.tmx import parse_memory
 from lscfg.prepare.tongues import language_of_text
 from lscfg.prepare.workbook import sheet_rows
 from lscfg.prepare.xliff import parse_xliff
+
+SIDES = "source", "target"
 
 ROWS = 3000
 """Rows that guesses look at."""
@@ -61,17 +63,44 @@ class Finding(NamedTuple):
     option: str
 
     def __str__(self) -> str:
-        return self.text(f"with {self.option}")
-
-    def text(self, option: str) -> str:
-        """The finding as a line.
-
-        Args:
-            option: where to change it; nothing is shown for a finding that no option changes.
-        """
-        notes = [self.evidence, f"change {option}" if self.option else ""]
+        notes = [self.evidence, f"change with {self.option}" if self.option else ""]
         shown = "; ".join(filter(None, notes))
         return f"{self.what + ':':<10} {self.value}" + (f" ({shown})" if shown else "")
+
+
+class GuessOptions(NamedTuple):
+    """Options of a command, or keys of a file, with which a user replaces each guess."""
+
+    format: str
+    encoding: str
+    header: str
+    no_header: str
+    columns: str
+    fields: str
+    languages: str
+
+
+QUICK_OPTIONS = GuessOptions(
+    "--format", "--encoding", "--header", "--no-header", "--columns", "--columns", "--languages"
+)
+PREPARE_OPTIONS = GuessOptions(
+    "--set format=KIND",
+    "--set encoding=NAME",
+    "--set header=true",
+    "--set header=false",
+    "--set source_column=N, --set target_column=N",
+    "--set source_field=NAME, --set target_field=NAME",
+    "--source-language, --target-language",
+)
+INIT_OPTIONS = GuessOptions(
+    "format in [prepare]",
+    "encoding in [prepare]",
+    "header in [prepare]",
+    "header in [prepare]",
+    "source_column, target_column in [prepare]",
+    "source_field, target_field in [prepare]",
+    "--source-language, --target-language",
+)
 
 
 @dataclass(frozen=True)
@@ -81,6 +110,7 @@ class Given:
     Attributes:
         languages: an empty text leaves a side to be guessed.
         columns: numbers from 1, or names of fields.
+        options: for messages.
     """
 
     format: str | None = None
@@ -88,6 +118,7 @@ class Given:
     languages: tuple[str, str] | None = None
     columns: tuple[str, str] | None = None
     header: bool | None = None
+    options: GuessOptions = QUICK_OPTIONS
 
 
 @dataclass
@@ -112,38 +143,41 @@ LAYOUT = ("header", "source_column", "target_column", "source_field", "target_fi
 """Settings that all tables must share."""
 
 
-def guess(files: Sequence[Path], given: Given) -> Guesses:
+def guess(files: Sequence[Path], given: Given, count: bool = True) -> Guesses:
     """Guesses how to read files of pairs of one layout, or texts and their translations.
+
+    Args:
+        count: read all files to count their pairs.
 
     Raises:
         InputError: a file cannot be read, holds nothing that is known, has no pair, or differs from the first one in
             its layout; or the names of texts do not show which of them belong together.
     """
     if len(files) < 2:
-        return _guess(files, given)
+        return _guess(files, given, count)
     looks = [FileBeginning.of(path) for path in files]
     encoding = _encoding(looks, given)
     kind = given.format or find_format(looks[:2], encoding).value
     assert kind is not None
     parts = [(path,) for path in files] if TEXT_READERS[kind].FILES is None else paired_files(files, kind)
     if len(parts) == 1:
-        return _guess(files, given)
+        return _guess(files, given, count)
     if TEXT_READERS[kind].FILES is None and not given.format:
         for look in looks[1:]:
             if (other := find_format([look], encoding).value) != kind:
                 raise InputError(f"is of format {other}, but {files[0]} is of format {kind}; convert one", look.path)
     first, *others = parts
     own_encoding = _encoding(looks[:1] if len(first) == 1 else [FileBeginning.of(path) for path in first], given)
-    made = _guess(first, given if own_encoding == encoding else replace(given, encoding=encoding))
+    made = _guess(first, given if own_encoding == encoding else replace(given, encoding=encoding), count)
     made.files = [path for part in parts for path in part]
     own = made.settings
     languages = str(own["source_language"]), str(own["target_language"])
     for part in others:
-        found = _guess(part, replace(given, format=kind, encoding=encoding or "utf-8", languages=languages))
+        found = _guess(part, replace(given, format=kind, encoding=encoding or "utf-8", languages=languages), count)
         if any(found.settings.get(name) != own.get(name) for name in LAYOUT):
             raise InputError(
                 f"has {_layout(found)}, but {first[0]} has {_layout(made)}; change one, or give the layout of all"
-                " files with --columns and --header",
+                f" files with {given.options.columns} and {given.options.header}",
                 part[0],
             )
         made.warnings += [warning for warning in found.warnings if warning not in made.warnings]
@@ -152,8 +186,49 @@ def guess(files: Sequence[Path], given: Given) -> Guesses:
     kept = [one for one in made.findings if one.what != "pairs"]
     what = "texts with their translations" if len(first) > 1 else "tables or memories"
     made.findings = [Finding("files", f"{len(parts):,}", what, ""), *kept]
-    _found_pairs(made)
+    if count:
+        _found_pairs(made)
     return made
+
+
+def guess_reading(files: Sequence[Path], stated: Mapping[str, Any]) -> Guesses:
+    """Guesses the settings of [prepare] that say how to read files, and the languages, unless they are stated.
+
+    Texts and their translations stay in the order of the files, and the endings of two names are their languages.
+
+    Args:
+        stated: settings that the user gives, by name.
+
+    Raises:
+        InputError: see ``guess``.
+    """
+    by_ending = kind_of_ending(files[0]) or TEXT
+    kind = stated.get("format") or by_ending
+    languages = [str(stated.get(f"{side}_language", "")) for side in SIDES]
+    columns = None
+    for item, usual in (("column", ("1", "2")), ("field", SIDES)):
+        own = [stated.get(f"{side}_{item}") for side in SIDES]
+        if any(own):
+            columns = str(own[0] or usual[0]), str(own[1] or usual[1])
+    endings = [file_ending(path) for path in files]
+    if kind == TEXT and len({*endings}) == len(files) == 2 and not any(map(code_fault, endings)):
+        languages = [own or ending for own, ending in zip(languages, endings, strict=True)]
+    given = Given(
+        stated.get("format"),
+        stated.get("encoding"),
+        (languages[0], languages[1]),
+        columns,
+        stated.get("header"),
+        PREPARE_OPTIONS,
+    )
+    found = guess(files[:2] if TEXT_READERS[kind].FILES else files, given, count=False)
+    known = {"format", "encoding", *LAYOUT} - {*stated}
+    if found.settings["format"] == by_ending:
+        known.discard("format")
+    known |= {f"{side}_language" for side, language in zip(SIDES, languages, strict=True) if not language}
+    found.settings = {name: value for name, value in found.settings.items() if name in known}
+    found.findings = [one for one in found.findings if one.evidence != "given" and one.what != "tokeniser"]
+    return found
 
 
 def _layout(made: Guesses) -> str:
@@ -197,7 +272,7 @@ def _unpaired(kind: str, path: Path) -> InputError:
     )
 
 
-def _guess(files: Sequence[Path], given: Given) -> Guesses:
+def _guess(files: Sequence[Path], given: Given, count: bool) -> Guesses:
     """Guesses how to read one file of pairs, or a source and its translation; see ``guess``."""
     made = Guesses(files=list(files))
     looks = [FileBeginning.of(path) for path in files]
@@ -208,14 +283,16 @@ def _guess(files: Sequence[Path], given: Given) -> Guesses:
     if kind is None:
         kind, evidence = find_format(looks, encoding)
     assert kind is not None
-    if (count := TEXT_READERS[kind].FILES) and len(files) != count:
+    if (needed := TEXT_READERS[kind].FILES) and len(files) != needed:
         raise InputError(f"{kind} takes two files, a source and its translation", files[0])
     made.settings["format"] = kind
-    made.found("format", kind, evidence, "--format")
+    made.found("format", kind, evidence, given.options.format)
     if kind not in OWN_ENCODING:
         shown = encoding or "utf-8"
-        evidence = "given" if given.encoding else ", ".join(dict.fromkeys(find_encoding(look)[1] for look in looks))
-        made.found("encoding", shown, evidence, "--encoding")
+        evidence = (
+            "given" if given.encoding else ", ".join(dict.fromkeys(_found_encoding(look, given)[1] for look in looks))
+        )
+        made.found("encoding", shown, evidence, given.options.encoding)
         if encoding:
             made.settings["encoding"] = encoding
     texts, named = _sides(kind, files, encoding, given, made)
@@ -225,7 +302,8 @@ def _guess(files: Sequence[Path], given: Given) -> Guesses:
     if unspaced:
         made.settings["tokeniser"] = "spm"
         made.found("tokeniser", "spm", f"{', '.join(unspaced)} writes no blanks between words", "")
-    _count(kind, files, languages, made)
+    if count:
+        _count(kind, files, languages, made)
     return made
 
 
@@ -242,13 +320,17 @@ def _encoding(looks: Sequence[FileBeginning], given: Given) -> str | None:
         return None
     if first.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"<?xml"):
         return None
-    found = [find_encoding(look) for look in looks]
+    found = [_found_encoding(look, given) for look in looks]
     ascii_only = [look.data.isascii() for look in looks]
     values = {one.value for one, plain in zip(found, ascii_only, strict=True) if not plain}
     if len(values) > 1 and not values <= {None, "utf-8"}:
         shown = " and ".join(one.value or "utf-8" for one in found)
         raise InputError(f"the files are in different encodings, {shown}; convert one: iconv -t UTF-8", looks[0].path)
     return next((one for one in values if one), None)
+
+
+def _found_encoding(look: FileBeginning, given: Given) -> Guess:
+    return find_encoding(look, given.options.encoding)
 
 
 # ---- sides ----
@@ -278,7 +360,8 @@ def _table_sides(
     width = columns_of(rows, 2)
     rows = [row for row in rows if len(row) == width]
     if not rows:
-        raise InputError("no row has two columns; name its translation as a second file, or another --format", path)
+        cure = f"name its translation as a second file, or another format with {given.options.format}"
+        raise InputError(f"no row has two columns; {cure}", path)
     head, rest = rows[0], rows[1:] or rows
     chosen, evidence = _chosen_columns(head, list(zip(*rest, strict=True)), given, path)
     header, reason = _header(head, rest, chosen)
@@ -288,11 +371,11 @@ def _table_sides(
     texts = tuple([row[number] for row in (rest if header else rows)] for number in chosen)
     if given.languages and all(given.languages) and not given.columns and _reversed(given.languages, named, texts):
         chosen, named, texts = chosen[::-1], named[::-1], texts[::-1]
-        evidence += ", in the order of --languages"
+        evidence += ", in the order of the given languages"
     made.settings |= {"source_column": chosen[0] + 1, "target_column": chosen[1] + 1, "header": header}
     shown = " and ".join(quote(head[number]) for number in chosen) if header else "none"
-    made.found("header", shown, reason, "--no-header" if header else "--header")
-    made.found("columns", f"{chosen[0] + 1}, {chosen[1] + 1} of {width}", evidence, "--columns")
+    made.found("header", shown, reason, given.options.no_header if header else given.options.header)
+    made.found("columns", f"{chosen[0] + 1}, {chosen[1] + 1} of {width}", evidence, given.options.columns)
     return (texts[0], texts[1]), (named[0], named[1])
 
 
@@ -318,9 +401,9 @@ def _object_sides(
     if given.languages and all(given.languages) and not given.columns and _reversed(given.languages, named, texts):
         chosen, named, texts = chosen[::-1], named[::-1], texts[::-1]
     fields = names[chosen[0]], names[chosen[1]]
-    if not all(named) or given.columns or given.languages:
+    if not all(named) or given.columns or any(given.languages or ()):
         made.settings |= {"source_field": fields[0], "target_field": fields[1]}
-    made.found("fields", ", ".join(fields), evidence, "--columns")
+    made.found("fields", ", ".join(fields), evidence, given.options.fields)
     return (texts[0], texts[1]), (named[0], named[1])
 
 
@@ -345,7 +428,9 @@ def _memory_sides(
     )
     pairs = [(pair.source, pair.target) for pair in found]
     if len(tags) > 2:
-        made.warnings.append(f"{files[0]}: languages are {', '.join(tags)}; --languages chooses two of them")
+        made.warnings.append(
+            f"{files[0]}: languages are {', '.join(tags)}; name two of them with {given.options.languages}"
+        )
     return ([one for one, _ in pairs], [other for _, other in pairs]), (first[0], first[1])
 
 
@@ -373,7 +458,7 @@ def _chosen_columns(
     if roles[0] is not None and roles[1] is not None:
         return (roles[0], roles[1]), "named so"
     if len(texts) < 2:
-        raise InputError("fewer than two columns are text; name two with --columns", path)
+        raise InputError(f"fewer than two columns are text; name two with {given.options.columns}", path)
     pairs = [(_correlation(columns[one], columns[other]), one, other) for one, other in combinations(texts, 2)]
     best = max(pairs)[0]
     found = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
@@ -442,16 +527,18 @@ def _languages(
 ) -> tuple[str, str]:
     """The languages of both sides: given, or named by format or file, or those of the text."""
     heard = [language_of_text(lines) for lines in texts]
-    if given.languages and all(given.languages):
-        languages, evidence = list(given.languages), "given"
+    stated = given.languages or ("", "")
+    if all(stated):
+        languages, evidence = list(stated), "given"
     else:
         languages, evidence = list(named), "named in the file"
         if not all(languages) and all(found := _of_names(files)):
             languages, evidence = list(found), "named by the files" if len(files) == 2 else "named by the file"
         crossed = all(same_language(languages[k], heard[1 - k].code) for k in range(2))
-        if crossed and made.settings["format"] not in (*MEMORIES, *OBJECTS):
+        if crossed and not any(stated) and made.settings["format"] not in (*MEMORIES, *OBJECTS):
             languages.reverse()
             evidence = "the text; the names are the wrong way round"
+        languages = [own or one for own, one in zip(stated, languages, strict=True)]
         if not all(languages):
             parts = [
                 "unknown" if not one.code else f"{one.code} by {one.means}, {one.share:.0%} of the samples"
@@ -460,21 +547,20 @@ def _languages(
             ]
             languages = [language or one.code for language, one in zip(languages, heard, strict=True)]
             evidence = "; ".join(dict.fromkeys(parts))
-        if given.languages:
-            languages = [stated or one for stated, one in zip(given.languages, languages, strict=True)]
     for side, (language, one) in enumerate(zip(list(languages), heard, strict=True)):
         if not language or (side and equal_codes(language, languages[0])):
             reason = one.means if not language else f"both sides seem to be {language}"
             languages[side] = UNKNOWN[side]
             made.warnings.append(
                 f"the {('source', 'target')[side]} language is unknown ({reason}): general rules split its words;"
-                " --languages names both"
+                f" name both with {given.options.languages}"
             )
         elif one.code and one.share > 0.9 and not same_language(one.code, language) and not code_fault(one.code):
             made.warnings.append(
-                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; --languages names both"
+                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; name both with"
+                f" {given.options.languages}"
             )
-    made.found("languages", f"{languages[0]} to {languages[1]}", evidence, "--languages")
+    made.found("languages", f"{languages[0]} to {languages[1]}", evidence, given.options.languages)
     return languages[0], languages[1]
 
 

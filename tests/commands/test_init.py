@@ -124,7 +124,10 @@ def test_raw_text_is_read_as_its_content_says(tmp_path, capsys):
     assert "a file of pairs (.csv) is raw text; add --raw" in capsys.readouterr().err
     assert not (tmp_path / "new").exists()
     assert main(["init", str(tmp_path / "new"), "--raw", "-s", str(files[0])]) == 0
-    assert "columns:   2, 3 of 4 (named by languages; change in [prepare])" in capsys.readouterr().err
+    assert (
+        "columns:   2, 3 of 4 (named by languages; change with source_column, target_column in [prepare])"
+        in capsys.readouterr().err
+    )
     prepare = read_experiment(tmp_path / "new" / "experiment.toml").prepare
     assert (prepare.format, prepare.source_language, prepare.target_language) == ("csv", "de", "en")
     assert (prepare.reading.source_column, prepare.reading.header) == (settings["source_column"], True)

@@ -5,13 +5,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
+import messy
 import pytest
 from helpers import double
 from other_settings import other_values
 from prepare_words import APPLY, PREPARATIONS, RESTORE, prepare_values, prepare_words
 
 from lscfg.cli import main
-from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
 
 
@@ -40,6 +41,26 @@ def test_prepare_corpus(monkeypatch, reader, tokeniser):
     ):
         assert made == cls(**other_values(cls))
     assert folder.parent == Path.cwd() and engine.workers == 5
+
+
+@pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
+def test_what_is_not_given_is_guessed_as_quick_guesses(monkeypatch, tmp_path, capsys, make):
+    prepare_corpus = double(monkeypatch, "lscfg.prepare.corpus.prepare_corpus", SimpleNamespace(summary=list))
+    found, wanted, _ = make(tmp_path)
+    assert main(["prepare", "corpus", *map(str, found), "-o", "out"]) == 0
+    (files, settings, *_), _ = prepare_corpus.call_args
+    made = vars(settings) | vars(settings.reading) | {"format": reader_of(files.corpus, settings.format)}
+    made |= zip(("source_language", "target_language"), settings.languages(files.corpus), strict=True)
+    assert {key: made[key] for key in wanted if key != "tokeniser"}.items() <= wanted.items()
+    shown = capsys.readouterr().err
+    assert ("change with --set" in shown or "change with --source-language" in shown) and "--columns" not in shown
+    if "source_column" in wanted:
+        words = shlex.split("--set source_column=1 --set target_column=2 --set header=false --source-language nl")
+        assert main(["prepare", "corpus", *map(str, found), "-o", "out", *words]) == 0
+        settings = prepare_corpus.call_args[0][1]
+        reading = settings.reading
+        assert (reading.source_column, reading.target_column, reading.header) == (1, 2, False)
+        assert settings.source_language == "nl" and reader_of(files.corpus, settings.format) == made["format"]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from mutations import mutate_text
 
 from lscfg.errors import InputError
 from lscfg.prepare import tongues
-from lscfg.prepare.guess import UNKNOWN, Given, guess
+from lscfg.prepare.guess import INIT_OPTIONS, PREPARE_OPTIONS, QUICK_OPTIONS, UNKNOWN, Given, guess, guess_reading
 from lscfg.prepare.languages import named_languages
 
 OPTIONS = {"--format", "--encoding", "--header", "--no-header", "--columns", "--languages", ""}
@@ -23,6 +23,39 @@ def test_messy_files(tmp_path, make):
     assert (found.settings, found.pairs) == (settings, pairs), [str(one) for one in found.findings]
     assert {one.option for one in found.findings} <= OPTIONS and all(one.evidence for one in found.findings)
     assert not found.warnings
+
+
+@pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
+def test_corpora_are_read_as_quick_reads_them(tmp_path, make):
+    """One function guesses; what is stated or follows from names is no setting that was guessed."""
+    files, settings, _ = make(tmp_path)
+    found = guess_reading(files, {})
+    assert found.settings.items() <= settings.items() and not found.warnings
+    others = {*settings} - {*found.settings}
+    assert others <= {"format", "tokeniser"} | ({"source_language", "target_language"} if len(files) == 2 else set())
+    assert {name for name in guess_reading(files, settings).settings if "field" not in name} == set()
+    half = {"source_language": settings["source_language"]}
+    again = guess_reading(files, half).settings
+    assert {k: v for k, v in again.items() if "field" not in k} == {
+        k: v for k, v in found.settings.items() if k not in half and "field" not in k
+    }
+
+
+@pytest.mark.parametrize("options", [INIT_OPTIONS, PREPARE_OPTIONS])
+@pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
+def test_messages_name_the_options_of_their_command(tmp_path, make, options):
+    files = make(tmp_path).files
+    assert {one.option for one in guess(files, Given(options=options), count=False).findings} <= {*options, ""}
+    own = [option.split()[0] for option in {*QUICK_OPTIONS} - {*options}]
+    for file in files:
+        for content in (b"a\tb\n" * 9, b"1\t2\n" * 9, b"\xff\xfe\xfa" * 99, b"x\ty\tz\n" * 4, b"", b"\0" * 99):
+            file.write_bytes(content)
+            try:
+                found = guess(files, Given(options=options), count=False)
+                messages = [*found.warnings, *map(str, found.findings)]
+            except InputError as error:
+                messages = [str(error)]
+            assert not [text for text in messages if any(option in text.split() for option in own)]
 
 
 def test_compressed_files(tmp_path):

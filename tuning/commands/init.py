@@ -13,7 +13,7 @@ from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write, check_replaceable, write_lines
 from lscfg.options import add_source
-from lscfg.prepare.guess import Given, guess
+from lscfg.prepare.guess import INIT_OPTIONS, Given, guess
 from lscfg.prepare.reader import TEXT, file_ending, kind_of_ending
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import SettingError
@@ -139,9 +139,11 @@ def _prepare(args: argparse.Namespace) -> dict[str, object]:
     except SettingError as error:
         option = "--" + error.name.replace("_", "-")
         raise InputError(f"{option} {error.requirement}", files[0]) from None
-    found = guess(files, Given(languages=(languages["source_language"], languages["target_language"])))
+    found = guess(
+        files, Given(languages=(languages["source_language"], languages["target_language"]), options=INIT_OPTIONS)
+    )
     for finding in found.findings:
-        log.info(finding.text("in [prepare]"))
+        log.info(str(finding))
     for warning in found.warnings:
         log.warning(warning)
     size = held_out_size(found.pairs)
