@@ -5,6 +5,7 @@ import random
 import re
 
 import pytest
+from planted_faults import PLANTS, plant
 
 from lscfg.cli import main
 from lscfg.prepare.corpus import RawFiles, check_health, prepare_corpus
@@ -36,28 +37,9 @@ def clean_text(seed=1):
     return pairs
 
 
-PLANTS = {
-    "entities": lambda s, t: (s.replace(" ", " &uuml;ber &amp; ", 1), t),
-    "markup": lambda s, t: (s, f"<b>{t}</b>"),
-    "mojibake": lambda s, t: (f"{s} schön für".encode().decode("cp1252"), t),
-    "tags": lambda s, t: (s, f"{t} <Enter>"),
-    "damaged": lambda s, t: (s, t.replace("e", "\ufffd")),
-    "script": lambda s, t: (f"Привет {s}", t),
-    "copy": lambda s, t: (s, s.upper()),
-    "language": lambda s, t: (t, s),
-    "length": lambda s, t: (s, " ".join(t.split()[:1])),
-    "numbers": lambda s, t: (f"{s} 1.250", f"{t} 1,260"),
-}
-
-
 def planted(tmp_path, *kinds):
     """Files with faults, and the lines of each kind."""
-    draw, pairs, lines = random.Random(2), clean_text(), {}
-    places = draw.sample(range(1, PAIRS), PLANTED * len(kinds))
-    for number, kind in enumerate(kinds):
-        lines[kind] = places[number * PLANTED : (number + 1) * PLANTED]
-        for place in lines[kind]:
-            pairs[place] = PLANTS[kind](*pairs[place])
+    pairs, lines = plant(clean_text(), kinds, PLANTED)
     return write(tmp_path, pairs), lines
 
 
