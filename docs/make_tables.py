@@ -6,6 +6,7 @@ A table stands between the lines ``<!-- table: NAME -->`` and ``<!-- end -->``, 
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import Any
 
 from made import find_table, probability, shown, table
 
+from lscfg.study.heatmap import draw_charts
 from lscfg.study.markup import Markup, element
 from lscfg.study.svg import tick_label, ticks
 
@@ -25,6 +27,7 @@ DOCUMENTS = tuple(
         "README.md",
         "docs/results.md",
         "docs/guides/cluster.md",
+        "docs/guides/hidden-states.md",
         "docs/guides/how-much-text.md",
         "docs/reference/features.md",
     )
@@ -372,6 +375,43 @@ def features() -> str:
     return table(["family", "features, with start weights other than 0"], rows)
 
 
+def example() -> dict[str, Any]:
+    """The states, neighbours and marginals of a small model, by experiments/hidden-states/example.py."""
+    found: dict[str, Any] = json.loads((ROOT / "experiments/hidden-states/example.json").read_text(encoding="utf-8"))
+    return found
+
+
+def states() -> str:
+    """Four states of the example, which the page explains."""
+    by_number = {one["state"]: one for one in example()["states"]}
+    rows = []
+    for number in (4, 2, 7, 5):
+        one = by_number[number]
+        rules = ", ".join(f"{_code(source)} → {_code(target)}" for source, target in one["rules"][:4])
+        rows.append([str(number), f"{100 * one['share']:.1f} %", rules])
+    return table(["state", "share of nodes", "most probable rules"], rows, right(1, 2))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if "[" in text else text
+
+
+def nearest() -> str:
+    """The rules nearest to a rule of the example, and the farthest one."""
+    found = [(float(cosine), *text.split(" ||| ")[1:]) for cosine, text in example()["nearest"]]
+    near, far = found[: len(found) // 2], found[len(found) // 2]
+    rows = [[f"`{source}` → {target}", f"{cosine:.4f}"] for cosine, source, target in near]
+    rows += [["…", ""], [f"`{far[1]}` → {far[2]} (farthest)", f"{far[0]:.4f}"]]
+    return table(["rule", "cosine"], rows, right(1, 2))
+
+
+def marginals() -> str:
+    """Difference of the span marginals of the example's sentence."""
+    found = example()
+    chart = {(i, j): value for i, j, value in found["difference"]}
+    return draw_charts(found["sentence"].split(), {"8 states − 1 state": chart})
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
     "line on hiero": lambda: gain("HIERO+LATENT-16", "HIERO"),
@@ -392,6 +432,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "table-3": table_3,
     "training-size": training_size,
     "doubling": doubling,
+    "states": states,
+    "nearest": nearest,
     "sampled ja-en": lambda: chosen("ja-en-sampled/table-2", [], SAMPLED),
     "sampled de-en": lambda: chosen("de-en-sampled/table-2", [], SAMPLED),
     "context ja-en": lambda: context("ja-en"),
@@ -407,7 +449,10 @@ TABLES: dict[str, Callable[[], str]] = {
 }
 
 
-PICTURES: dict[Path, Callable[[], str]] = {ROOT / "docs" / "learning-curves.svg": learning_curves}
+PICTURES: dict[Path, Callable[[], str]] = {
+    ROOT / "docs" / "learning-curves.svg": learning_curves,
+    ROOT / "docs" / "hidden-states.svg": marginals,
+}
 """Pictures by file."""
 
 
