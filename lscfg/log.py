@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tqdm import tqdm
@@ -23,6 +23,11 @@ logger.addHandler(logging.NullHandler())
 
 info = logger.info
 warning = logger.warning
+
+FINDINGS = "lscfg.findings"
+"""Logger of warnings about the data and the results, which a command may show in its own words instead."""
+
+finding = logging.getLogger(FINDINGS).warning
 
 
 def table(figures: Mapping[str, object]) -> None:
@@ -45,6 +50,7 @@ def _passes(record: logging.LogRecord) -> bool:
 
 
 logger.addFilter(_passes)
+logging.getLogger(FINDINGS).addFilter(_passes)
 
 
 @contextmanager
@@ -69,6 +75,8 @@ class Display:
     """Show warnings only, and no progress bars."""
     label: str = ""
     """The beginning of each line, where several processes write lines; such processes show no progress bars."""
+    brief: bool = False
+    """Show no findings, and of the work inside steps only warnings and progress bars; see ``inside_step``."""
 
 
 class Terminal(logging.Handler):
@@ -79,7 +87,7 @@ class Terminal(logging.Handler):
         self.display = display
 
     def emit(self, record: logging.LogRecord) -> None:
-        if sys.stderr is not None:
+        if sys.stderr is not None and not (self.display.brief and record.name == FINDINGS):
             with suppress(OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
                 tqdm.write(self.line(record), file=sys.stderr)
 
@@ -97,7 +105,7 @@ def current_display(label: str = "") -> Display | None:
     """The display of this process, with another label if one is given; None if the process shows nothing."""
     if (terminal := _terminal()) is None:
         return None
-    return Display(terminal.display.quiet, label or terminal.display.label)
+    return replace(terminal.display, label=label or terminal.display.label)
 
 
 def show(display: Display | None) -> None:
@@ -127,6 +135,17 @@ def shown(display: Display | None) -> Iterator[None]:
 
 
 @contextmanager
+def inside_step() -> Iterator[None]:
+    """Marks work inside a step of a longer run, until the end of the block: a brief display shows its warnings only."""
+    display = current_display()
+    if display is None or not display.brief:
+        yield
+        return
+    with shown(replace(display, quiet=True)):
+        yield
+
+
+@contextmanager
 def shown_by(terminal: Terminal) -> Iterator[None]:
     """Shows messages by this handler only, until the end of the block."""
     before = _terminal()
@@ -153,7 +172,8 @@ def no_progress() -> Iterator[None]:
 def _without_bars() -> bool | None:
     """The argument ``disable`` of tqdm; None disables a bar where stderr is no terminal."""
     display = current_display()
-    return True if display is None or display.quiet or display.label or _hidden.get() else None
+    without = display is None or (display.quiet and not display.brief) or display.label or _hidden.get()
+    return True if without else None
 
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:

@@ -48,6 +48,32 @@ def test_quiet_leaves_warnings_and_labels_begin_lines(capfd):
     assert capfd.readouterr().err.splitlines() == [f"[lscfg] {line}" for line in expected]
 
 
+def test_a_brief_display_shows_steps_and_of_their_work_warnings_only(capfd):
+    with log.shown(log.Display(brief=True)), in_processes(1) as engine:
+        say(1)
+        log.finding("odd data")
+        with log.inside_step():
+            say(3)
+            log.finding("odd data")
+            with in_processes(2) as inner:
+                assert [*inner.map(say, [5])] == [[5]]
+        say(7)
+        assert [*engine.map(say, [9])] == [[9]]
+    with log.inside_step():
+        say(11)
+    with log.shown(log.Display()):
+        log.finding("odd data")
+    lines = sorted(line.removeprefix("[lscfg] ") for line in capfd.readouterr().err.splitlines())
+    odd = [f"warning: {number} is odd" for number in (1, 3, 5, 7, 9)]
+    assert lines == ["1 done", "7 done", "9 done", *odd, "warning: odd data"]
+
+
+def test_findings_can_be_collected():
+    with log.held_back() as held:
+        log.finding("odd data")
+    assert held == ["odd data"]
+
+
 def test_warnings_can_be_collected():
     with log.held_back() as held:
         say(1)

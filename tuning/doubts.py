@@ -46,10 +46,21 @@ def doubts(
             f"the translations are no closer to their references (BLEU {other[0]:.2f}) than to references of other "
             f"lines ({other[1]:.2f}); are source and reference the same text, line by line?"
         )
-    if bleu and not SHORTEST <= length_ratio <= LONGEST:
-        cause = "lines too long for the decoder, or a wrong start weight of WordPenalty"
-        found.append(f"the translations are {length_ratio:.2f} times as long as their references; look for {cause}")
+    if bleu and (doubt := length_doubt(length_ratio)):
+        found.append(doubt)
     return found
+
+
+def length_doubt(ratio: float) -> str:
+    """A reason to doubt the length of translations, empty if it is usual.
+
+    Args:
+        ratio: length of the translations over that of the references.
+    """
+    if SHORTEST <= ratio <= LONGEST:
+        return ""
+    cause = "lines too long for the decoder, or a wrong start weight of WordPenalty"
+    return f"the translations are {ratio:.2f} times as long as their references; look for {cause}"
 
 
 def uneven_references(references: Sequence[Sequence[str]]) -> str:

@@ -51,7 +51,7 @@ from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
-from lscfg.tuning.doubts import doubts, uneven_references
+from lscfg.tuning.doubts import doubts, length_doubt, uneven_references
 from lscfg.tuning.objectives import BLEU, OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
@@ -405,7 +405,9 @@ def _warn_of_result(
     """Warns of a tuning that cannot have worked."""
     texts = [found[0].text if found else "" for found in lists]
     for doubt in doubts(texts, references, best.dev_bleu, best.length_ratio, last.oracle_bleu):
-        lscfg_log.warning(f"tuning: {doubt}")
+        # the length is judged again on the test set, where the reader looks
+        report = lscfg_log.finding if doubt == length_doubt(best.length_ratio) else lscfg_log.warning
+        report(f"tuning: {doubt}")
     if uneven := uneven_references(references):
         lscfg_log.warning(f"tuning: {uneven}")
     if not any(best.weights.values()):

@@ -153,7 +153,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     _finish_health(health, remarks)
     health.write(folder, read)
     for message in health.warnings():
-        log.warning(message)
+        log.finding(message)
     return record
 
 

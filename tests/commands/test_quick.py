@@ -4,11 +4,13 @@ import io
 import json
 import re
 import socket
+from types import SimpleNamespace
 
 import messy
 import pytest
 
 from lscfg.cli import main
+from lscfg.errors import LscfgError
 from lscfg.tuning.commands import quick
 from lscfg.tuning.experiment.config import read_experiment
 
@@ -108,8 +110,9 @@ def test_a_port_that_cannot_be_had_shows_before_the_training(here, capsys):
     assert not (here / "quick").exists()
 
 
-def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkeypatch):
-    [file], _, _ = messy.tatoeba(here)
+@pytest.fixture
+def faked(monkeypatch):
+    """Training and service that only note their calls, and the BLEU of each system on the development set."""
     done = []
     bleu = {"MIN": 20, "HIERO": 40, "LATENT": 30, "HIERO+LATENT": 50, "SAMPLED+LATENT": 10, "AGREED": 60}
 
@@ -130,6 +133,8 @@ def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkey
 
     def run_experiment(path, folder, jobs, overrides):
         done.append(overrides.systems)
+        if isinstance(fault := bleu.get(overrides.systems[-1]), BaseException):
+            raise fault
         rows = [{"system": name, "dev_bleu": bleu[name]} for name in overrides.systems]
         (folder / "results.json").write_text(json.dumps({"systems": rows}))
         (folder / "report.html").touch()
@@ -137,15 +142,68 @@ def test_training_comes_first_and_the_best_system_is_served(here, capsys, monkey
         return "the table"
 
     monkeypatch.setattr(quick, "run_experiment", run_experiment)
-    monkeypatch.setattr(quick, "pack", lambda system, bundle, name: done.append(str(system)))
+    monkeypatch.setattr(quick, "pack", lambda system, bundle, prepare, name: done.append(str(system)))
     monkeypatch.setattr(quick, "RollingService", Rolling)
+    return done, bleu
+
+
+def test_training_comes_first_and_the_best_system_is_served(here, capsys, faked):
+    [file], _, _ = messy.tatoeba(here)
+    done, bleu = faked
     assert main(["quick", str(file), "--port", "0", "-j", "1", "--all-systems"]) == 0
     shown = ("show", "quick/bundle", "quick/report.html", 1)
     # HIERO and HIERO+LATENT hold the rules of dev and test only; the last run makes no better system
     systems = [*bleu]
     first = [["MIN"], "quick/systems/MIN", shown, ["MIN", "LATENT"], "quick/systems/LATENT", shown]
     assert done == [*first, systems, "wait", "close"]
-    assert capsys.readouterr().out == "the table\nserve:     lscfg serve quick/bundle\n"
+    found = capsys.readouterr()
+    assert re.fullmatch(
+        r"the table\npage:      http://127\.0\.0\.1:\d+ \(Ctrl-C ends it; again: lscfg serve quick/bundle\)\n",
+        found.out,
+    )
+    assert re.search(r"page: +http://\S+ translates with MIN; a better system replaces it when ready\n", found.err)
+    assert re.search(r"page: +http://\S+ now translates with LATENT\n", found.err)
+
+
+@pytest.mark.parametrize("fault", [LscfgError("stage tune: out of luck"), OSError(28, "No space left"), MemoryError()])
+def test_a_later_training_that_fails_leaves_the_service(here, capsys, faked, fault):
+    [file], _, _ = messy.tatoeba(here)
+    done, bleu = faked
+    bleu["LATENT"] = fault
+    assert main(["quick", str(file), "--port", "0", "-j", "1"]) == 1
+    assert done[-4:] == [("show", "quick/bundle", "quick/report.html", 1), ["MIN", "LATENT"], "wait", "close"]
+    found = capsys.readouterr()
+    assert "MIN is kept, and the next run goes on from here" in found.err and "the table\npage:" in found.out
+
+
+@pytest.mark.parametrize("fault", [LscfgError("stage prepare: out of luck"), KeyboardInterrupt()])
+def test_without_a_system_a_fault_ends_the_command(here, capsys, faked, fault):
+    [file], _, _ = messy.tatoeba(here)
+    done, bleu = faked
+    bleu["MIN"] = fault
+    assert main(["quick", str(file), "--port", "0", "-j", "1"]) == (130 if isinstance(fault, KeyboardInterrupt) else 1)
+    assert done == [["MIN"]] and "is kept, and the next" not in capsys.readouterr().err
+
+
+def test_faults_show_once_with_the_options_of_quick(here, caplog):
+    """Pairs near the test set are found only when the text is prepared."""
+    [file], _, _ = messy.tatoeba(here)
+    assert main(["quick", str(file), "--plan"]) == 0
+    health = quick._Health(here / "quick" / "experiment.toml", here / "quick")
+    health.show()
+    findings = [
+        {"fault": name, "title": title, "pairs": 3, "done": "kept"}
+        for name, title in (("leak", "a source near the dev or test set"), ("near", "near duplicates"))
+    ]
+    (here / "health.json").write_text(json.dumps({"findings": findings}))
+    health._cache.found = lambda stage: SimpleNamespace(path=here)
+    caplog.clear()
+    with caplog.at_level("INFO", "lscfg"):
+        for _ in range(2):
+            health.show()
+    assert caplog.messages == [
+        "health:    3 pairs with a source near the dev or test set (kept; change with --set drop=leak)"
+    ]
 
 
 def test_the_plan_names_the_faults_of_the_text(here, capsys):

@@ -92,13 +92,19 @@ def test_whether_systems_can_be_told_apart(changed, text):
             1.0,
             "Translations are too short: 0.90 times the words of the references, but 1.00 in",
         ),
-        (0.9, 0.91, "and 0.91 in the development set: tuning learned it from overlong, untranslated or empty lines"),
+        (0.9, 0.91, "and 0.91 in the development set. Look there for overlong, untranslated or empty lines."),
         (1.2, 1.2, "Translations are too long: 1.20 times the words of the references and 1.20 in"),
     ],
 )
 def test_length_with_its_reason(length, dev_length, text):
     found = sentences(replace(GOOD, length=length, dev_length=dev_length))
     assert text in found[1] and found[-1] == "Next: check the development set, then run again."
+
+
+def test_unknown_words_may_explain_the_length():
+    found = sentences(replace(GOOD, length=0.9, dev_length=0.89, unknown=0.156))
+    assert found[1].endswith("Look there for overlong, untranslated or empty lines, or the many unknown words.")
+    assert found[-1].startswith("Next: add text that contains the unknown words")
 
 
 def test_unknown_words():

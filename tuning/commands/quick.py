@@ -10,6 +10,7 @@ import socket
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,9 @@ from lscfg.cli import Terminated
 from lscfg.closing import Closing
 from lscfg.command_settings import toml_value
 from lscfg.commands import serve
-from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.errors import InputError, LscfgError, did_you_mean, quote
 from lscfg.extras import need
-from lscfg.io.arguments import NamedFile, output_folder
+from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.json_files import read_json
 from lscfg.io.write import atomic_write
@@ -71,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         metavar="FILE",
         nargs="+",
-        type=Path,
+        type=InputFile,
         help="files of sentence pairs (table, workbook, TMX, XLIFF, JSON lines, Parquet), - for one on standard input,"
         " or texts or subtitles and their translations",
     )
@@ -109,7 +110,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: the files are unknown or too small, the experiment was edited, or a stage failed.
     """
-    check_names(args.output, *map(str, args.files))
+    check_names(args.output, *args.files)
+    args.files = [Path(file) for file in args.files]
     _check_files(args.files)
     serving = not args.no_serve and not args.plan
     if serving:
@@ -129,27 +131,57 @@ def run(args: argparse.Namespace) -> None:
     for warning in found.warnings:
         log.warning(warning)
     _write(experiment, text)
-    for line in _health(experiment, folder):
-        log.info(line)
+    health = _Health(experiment, folder)
+    health.show()
     steps = _steps(experiment, folder, found.pairs)
     if args.plan:
         print(show_plan(experiment, folder, steps[-1]))
         return
-    with _Service(args) if serving else nullcontext() as service:
-        served = None
-        for overrides in steps:
-            summary = run_experiment(experiment, folder, args.jobs, overrides)
-            best = _best(folder, experiment)
-            if best != served:
-                served = best
-                pack(folder / "systems" / best, folder / "bundle", name=best)
-                if service is not None:
-                    service.show(best)
-                else:
-                    log.info(f"to translate now, in another terminal: {translation_command(folder, best, True)}")
-        print(f"{summary}\nserve:     lscfg serve {shlex.quote(str(folder / 'bundle'))}", flush=True)
+    display = log.current_display()
+    brief = nullcontext() if display is None or display.quiet else log.shown(replace(display, brief=True))
+    with brief, _Service(args) if serving else nullcontext() as service:
+        result, failed = _train(args, experiment, steps, service, health)
+        print(result, flush=True)
         if service is not None:
             service.wait()
+    if failed is not None:
+        raise failed
+
+
+def _train(
+    args: argparse.Namespace,
+    experiment: Path,
+    steps: Sequence[Overrides],
+    service: _Service | None,
+    health: _Health,
+) -> tuple[str, Exception | None]:
+    """Trains step by step and shows the best system so far; returns the result and the error of a later step, if any.
+
+    Raises:
+        LscfgError: the first step failed.
+    """
+    folder, served, summary = Path(args.output), None, ""
+    failed = None
+    try:
+        for overrides in steps:
+            summary = run_experiment(experiment, folder, args.jobs, overrides)
+            health.show()
+            best = _best(folder, experiment)
+            if best != served:
+                pack(folder / "systems" / best, folder / "bundle", prepare=folder / "prepare", name=best)
+                if service is not None:
+                    service.show(best, more=overrides is not steps[-1])
+                else:
+                    log.info(f"to translate now, in another terminal: {translation_command(folder, best, True)}")
+                served = best
+    except (LscfgError, OSError, MemoryError) as error:
+        if served is None:
+            raise
+        failed = error
+        log.warning(f"{error or type(error).__name__}; {served} is kept, and the next run goes on from here")
+    again = f"lscfg serve {shlex.quote(str(folder / 'bundle'))}"
+    ends = f"page:      {service.address} (Ctrl-C ends it; again: {again})" if service else f"serve:     {again}"
+    return f"{summary}\n{ends}", failed
 
 
 def _check_files(files: Sequence[Path]) -> None:
@@ -179,27 +211,43 @@ def _saved_input(folder: Path) -> Path:
     return saved
 
 
-def _health(experiment: Path, folder: Path) -> list[str]:
-    """A line for each fault of the text: pairs, treatment, and the option that changes the treatment.
+class _Health:
+    """Shows the faults of the text: pairs, treatment, and the option that changes the treatment.
 
     Raises:
         InputError: the text cannot be read.
     """
-    chosen = read_experiment(experiment)
-    stage = make_plan(chosen).texts.prepared
-    assert isinstance(chosen.corpus, RawCorpus) and stage is not None
-    if made := StageCache(folder / "cache").found(stage):
-        found: Any = read_json(made.path / HEALTH)["findings"]
-    else:
-        health, read = check_health(RawFiles(chosen.corpus.files), chosen.prepare)
-        found = health.facts(read)["findings"]
-    lines = []
-    for one in found:
+
+    def __init__(self, experiment: Path, folder: Path):
+        chosen = read_experiment(experiment)
+        stage = make_plan(chosen).texts.prepared
+        assert isinstance(chosen.corpus, RawCorpus) and stage is not None
+        self._corpus, self._prepare, self._stage = chosen.corpus, chosen.prepare, stage
+        self._cache = StageCache(folder / "cache")
+        self._shown: set[str] | None = None
+
+    def show(self) -> None:
+        """Logs a line for each fault that was not shown: some are found only when the text is prepared."""
+        if made := self._cache.found(self._stage):
+            found: Any = read_json(made.path / HEALTH)["findings"]
+        elif self._shown is None:
+            health, read = check_health(RawFiles(self._corpus.files), self._prepare)
+            found = health.facts(read)["findings"]
+        else:
+            return
+        if not found and self._shown is None:
+            log.info("health:    no fault found")
+        for one in found:
+            if one["fault"] not in (self._shown or ()):
+                log.info(self._line(one))
+        self._shown = (self._shown or set()) | {one["fault"] for one in found}
+
+    @staticmethod
+    def _line(one: Mapping[str, Any]) -> str:
         change = treatment_change(one["fault"], one["done"])
         option = "--header" if change == "header=true" else f"--set {change}" if change else ""
         pairs = "1 pair" if one["pairs"] == 1 else f"{one['pairs']:,} pairs"
-        lines.append(str(Finding("health", f"{pairs} with {one['title']}", one["done"], option)))
-    return lines or ["health:    no fault found"]
+        return str(Finding("health", f"{pairs} with {one['title']}", one["done"], option))
 
 
 def _steps(experiment: Path, folder: Path, pairs: int) -> list[Overrides]:
@@ -329,27 +377,42 @@ def _best(folder: Path, experiment: Path) -> str:
 
 
 class _Service(Closing):
-    """The service of the best system so far, at a free port if the usual one is taken."""
+    """The service of the best system so far, at a free port if the usual one is taken.
+
+    Attributes:
+        address: of the page; empty before the first system is served.
+    """
 
     def __init__(self, args: argparse.Namespace):
         self._args = args
+        self.address = ""
         self._rolling: RollingService | None = None
 
-    def show(self, system: str) -> None:
+    def show(self, system: str, more: bool) -> None:
         """Serves the bundle, which holds this system, from now on.
 
+        Args:
+            more: other systems are trained later.
+
         Raises:
-            InputError: the port is not available.
+            LscfgError: the system cannot be served, and no earlier one is.
         """
         bundle = Path(self._args.output) / "bundle"
         parser = CommandParser(prog="lscfg serve")
         serve.add_arguments(parser)
         report = Path(self._args.output) / "report.html"
         words = [str(bundle), "--report", str(report), "--jobs", str(self._args.jobs)]
-        if self._rolling is None:
-            self._rolling = RollingService(serve.serve_on, _listening(self._args.port))
-        if self._rolling.show(parser.parse_args(words)):
-            log.info(f"the service now uses {system}")
+        if first := self._rolling is None:
+            listening = _listening(self._args.port)
+            self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+            self._rolling = RollingService(serve.serve_on, listening)
+        with log.shown(log.Display(quiet=True)):  # requests and addresses are no part of this command's messages
+            changed = self._rolling.show(parser.parse_args(words))
+        if first:
+            rest = "; a better system replaces it when ready" if more else ""
+            log.info(f"page:      {self.address} translates with {system}{rest}")
+        elif changed:
+            log.info(f"page:      {self.address} now translates with {system}")
 
     def wait(self) -> None:
         """Serves until a signal ends the service."""

@@ -146,7 +146,8 @@ class StageCache:
         try:
             own = stage.with_files(self.resolved)
             work = partial(stage.work, unfinished, own.settings, own.inputs, jobs)
-            costs = measured(work) if self._apart else _measured_here(work)
+            with log.inside_step():
+                costs = measured(work) if self._apart else _measured_here(work)
         except LscfgError as error:
             if resumed and str(unfinished) in str(error):
                 cure = f"if an earlier run left damaged files, remove the folder {unfinished} and run again"

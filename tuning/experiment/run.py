@@ -81,7 +81,7 @@ def run_experiment(
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
     for warning in result_warnings(content):
-        log.warning(warning)
+        log.finding(warning)
     table = format_results(results, {name: run.times(name) for name in run.plan.systems})
     log.info(f"finished in {duration(time.monotonic() - began)}")
     places = [("report", str(folder / "report.html")), ("results", str(folder / "results.json"))]

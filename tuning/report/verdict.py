@@ -214,8 +214,10 @@ def _length(figures: Figures) -> str:
     text = f"Translations are too {kind}: {figures.length:.2f} times the words of the references"
     if LENGTHS[0] <= figures.dev_length <= LENGTHS[1]:
         return f"{text}, but {figures.dev_length:.2f} in the development set: the two sets differ in style or origin."
-    cause = "overlong, untranslated or empty" if kind == "short" else "overlong or loosely translated"
-    return f"{text} and {figures.dev_length:.2f} in the development set: tuning learned it from {cause} lines there."
+    causes = ["overlong, untranslated or empty lines" if kind == "short" else "overlong or loosely translated lines"]
+    if figures.unknown > MOST_UNKNOWN:
+        causes.append("the many unknown words")
+    return f"{text} and {figures.dev_length:.2f} in the development set. Look there for {', or '.join(causes)}."
 
 
 def _unknown_words(figures: Figures) -> str:
@@ -247,10 +249,10 @@ def _more_text(figures: Figures) -> str:
 
 def _next(figures: Figures) -> str:
     found = figures.comparison
-    if not LENGTHS[0] <= figures.length <= LENGTHS[1]:
-        return "Next: check the development set, then run again."
     if figures.unknown > MOST_UNKNOWN:
         return "Next: add text that contains the unknown words, or a glossary of them."
+    if not LENGTHS[0] <= figures.length <= LENGTHS[1]:
+        return "Next: check the development set, then run again."
     if figures.training_pairs < FEW_PAIRS and figures.curve is None:
         return "Next: add training text; with little text it helps more than any setting."
     if figures.curve is not None and figures.curve["twice the text"]["low"] >= WORTH:

@@ -60,16 +60,19 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         (tmp_path / "log").rename(tmp_path / "first")
         process = started(tmp_path, file)
         address = wait_for(tmp_path, r"http://127\.0\.0\.1:\d+", process)[0]
-        wait_for(tmp_path, "the service now uses MIN", process)
+        wait_for(tmp_path, "translates with MIN; a better system replaces it when ready", process)
         first = (tmp_path / "log").read_text("utf-8")
-        assert re.search(r"[1-9]\d* of \d+ stages are there already", first) and "serve:" not in first
+        assert re.search(r"[1-9]\d* of \d+ stages are there already", first) and "again:" not in first
         assert "derive: " not in first.replace("derive: taken", "")
         assert "dog" in translated(address)  # while LATENT is trained
-        wait_for(tmp_path, "serve: +lscfg serve quick/bundle", process)
+        wait_for(tmp_path, f"page: +{address} .Ctrl-C ends it; again: lscfg serve quick/bundle.", process)
         assert "dog" in translated(address)
         rows = {row["system"]: row for row in json.loads((tmp_path / "quick/results.json").read_text())["systems"]}
         better = rows["LATENT"]["dev_bleu"] > rows["MIN"]["dev_bleu"]
-        assert ("the service now uses LATENT" in (tmp_path / "log").read_text("utf-8")) == better
+        shown = (tmp_path / "log").read_text("utf-8")
+        assert ("now translates with LATENT" in shown) == better
+        # of the work inside stages, and of the service, nothing shows
+        assert not re.search(r"iteration|weights|restart|SIGTERM|\bended\b|drop = \[", shown)
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
         with pytest.raises(OSError, match="refused"):
