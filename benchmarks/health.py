@@ -4,7 +4,8 @@
 
 Each kind of fault of ``tests/support/planted_faults.py`` is planted in as many pairs. Columns: ``recall``, the share of
 these pairs that are found; ``others``, pairs found with this fault in which nothing was planted; ``precision``, planted
-pairs among those and the others. A clean text has few real faults, so ``others`` is an upper bound of false alarms.
+pairs among those and the others. A clean text has few real faults, so ``others`` is an upper bound of false alarms;
+pairs with ``&`` or ``<`` are left out first, since their entities and tags are real.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def main() -> None:
     parser.add_argument("--planted", type=int, default=50, help="pairs with each kind of fault (default: %(default)s)")
     args = parser.parse_args()
     sides = [path.read_text(encoding="utf-8").splitlines() for path in (args.source, args.target)]
-    pairs: list[Pair] = list(dict.fromkeys(zip(*sides, strict=True)))
+    pairs: list[Pair] = [pair for pair in dict.fromkeys(zip(*sides, strict=True)) if not {*"&<"} & {*"".join(pair)}]
     languages = args.source.suffix[1:], args.target.suffix[1:]
     run = runs.Run(args)
     health_module.EXAMPLES = len(pairs)  # every pair of a finding

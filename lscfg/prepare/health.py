@@ -352,13 +352,14 @@ def _foreign_languages(sources: Sequence[str], targets: Sequence[str]) -> list[i
 def _odd_lengths(sources: Sequence[str], targets: Sequence[str]) -> list[int]:
     """Pairs whose ratio of characters is far from the usual one, by median and median deviation.
 
-    The logarithm of the ratio varies as the inverse root of the length (Gale and Church, 1993).
+    The logarithm of the ratio varies as the inverse root of the length (Gale and Church, 1993), here of the longer
+    side: by the shorter one, a sentence with a single word as its translation would be usual.
     """
     if len(sources) < LEAST_PAIRS:
         return []
     one, other = (np.array([len(text) + 1.0 for text in side]) for side in (sources, targets))
     ratios = np.log(other / one)
-    scaled = (ratios - np.median(ratios)) * np.sqrt(np.minimum(one, other))
+    scaled = (ratios - np.median(ratios)) * np.sqrt(np.maximum(one, other))
     spread = 1.4826 * float(np.median(np.abs(scaled)))
     far: NDArray[np.bool_] = np.abs(scaled) > _DEVIATIONS * max(spread, 0.5)
     return list(np.flatnonzero(far).tolist())

@@ -91,6 +91,19 @@ def test_repeated_near_and_leaking_sentences(tmp_path):
     assert found["leak"] == [*range(300, 320)]
 
 
+def test_lengths_are_judged_by_the_longer_side():
+    """A translation of one word for many is unusual, although short translations vary most."""
+    draw = random.Random(5)
+    sources = ["".join(draw.choices("abcdefgh ", k=draw.randint(30, 90))) for _ in range(400)]
+    targets = [source[: round(len(source) * draw.uniform(0.75, 1))] + "x" * draw.randint(0, 6) for source in sources]
+    for number in range(0, 400, 40):
+        targets[number] = "word"
+    health = Health()
+    health.inspect([("a", number) for number in range(400)], (sources, targets))
+    found = {one.fault: one.pairs for one in health.findings()}
+    assert found["length"] == 10
+
+
 def test_clean_text_has_no_fault(tmp_path):
     health, _ = check_health(RawFiles(write(tmp_path, clean_text(3))), settings())
     assert health.findings() == [] and health.table(PAIRS) == "1,200 pairs, no fault found"

@@ -5,10 +5,16 @@ from collections.abc import Callable, Sequence
 
 Pair = tuple[str, str]
 
+
+def _misread(text: str) -> str:
+    """UTF-8 read as Windows-1252, whose unused bytes become control characters."""
+    return "".join(bytes([byte]).decode("cp1252", "ignore") or chr(byte) for byte in text.encode())
+
+
 PLANTS: dict[str, Callable[[str, str], Pair]] = {
     "entities": lambda s, t: (s.replace(" ", " &uuml;ber &amp; ", 1), t),
     "markup": lambda s, t: (s, f"<b>{t}</b>"),
-    "mojibake": lambda s, t: (f"{s} schön für".encode().decode("cp1252", "replace"), t),
+    "mojibake": lambda s, t: (_misread(f"{s} schön für"), t),
     "tags": lambda s, t: (s, f"{t} <Enter>"),
     "damaged": lambda s, t: (s, t.replace("e", "\ufffd")),
     "script": lambda s, t: (f"Привет {s}", t),
