@@ -26,7 +26,7 @@ from lscfg.prepare.encoded import NOT_DECODED, encoded_lines
 from lscfg.prepare.json_lines import json_rows, texts_of
 from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_language, named_languages, same_language
 from lscfg.prepare.parquet import first_rows
-from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, kind_of_ending
+from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, kind_of_ending, reader_of
 from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import columns_of, names_column
 from lscfg.prepare.tmx import parse_memory
@@ -283,8 +283,7 @@ def _guess(files: Sequence[Path], given: Given, count: bool) -> Guesses:
     if kind is None:
         kind, evidence = find_format(looks, encoding)
     assert kind is not None
-    if (needed := TEXT_READERS[kind].FILES) and len(files) != needed:
-        raise InputError(f"{kind} takes two files, a source and its translation", files[0])
+    reader_of(files, kind)  # refuses one file of a pair
     made.settings["format"] = kind
     made.found("format", kind, evidence, given.options.format)
     if kind not in OWN_ENCODING:
@@ -534,8 +533,10 @@ def _languages(
         languages, evidence = list(named), "named in the file"
         if not all(languages) and all(found := _of_names(files)):
             languages, evidence = list(found), "named by the files" if len(files) == 2 else "named by the file"
-        crossed = all(same_language(languages[k], heard[1 - k].code) for k in range(2))
-        if crossed and not any(stated) and made.settings["format"] not in (*MEMORIES, *OBJECTS):
+        known = stated if any(stated) else tuple(one.code for one in heard)
+        sides = [k for k in range(2) if known[1 - k] or not any(stated)]
+        crossed = all(same_language(languages[k], known[1 - k]) for k in sides)
+        if crossed and made.settings["format"] not in (*MEMORIES, *OBJECTS):
             languages.reverse()
             evidence = "the text; the names are the wrong way round"
         languages = [own or one for own, one in zip(stated, languages, strict=True)]

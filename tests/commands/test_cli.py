@@ -112,7 +112,7 @@ def test_examples_of_the_help_are_understood():
 @pytest.mark.parametrize(
     ("page", "block", "output"),
     [
-        (README, 0, r"sentence  una casa\n(.*\n)+.*\['a house'\]"),
+        (README, 0, r"sentence  una casa\n"),
         (ROOT / "docs" / "guides" / "python.md", 1, r"sentence  una casa\n"),
         (ROOT / "docs" / "guides" / "python.md", 2, ""),
         (ROOT / "docs" / "guides" / "python.md", 3, r"-\d"),

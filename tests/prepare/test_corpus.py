@@ -143,6 +143,21 @@ def test_no_pair_beyond_the_limits_is_drawn(tmp_path, raw, tokeniser):
     assert dropped.items() >= {5: "long", 31: "ratio", 71: "long"}.items()
 
 
+@pytest.mark.parametrize("tokeniser", ["moses", "words", "none"])
+def test_a_paste_error_changes_no_other_pair(tmp_path, raw, tokeniser):
+    """With 400 words next to ten, the rest is prepared, drawn and hence tuned on as without that line."""
+    settings = PrepareSettings(tokeniser=tokeniser, dev=30, test=30)
+    prepared(tmp_path / "clean", raw, settings)
+    sides = [list(read_lines(path)) for path in raw]
+    sides[0].insert(99, " ".join(random.Random(1).choices(WORDS, k=400)) + ".")
+    sides[1].insert(99, "the house.")
+    files = [write(tmp_path, f"junk.{language}", side) for language, side in zip(("de", "en"), sides, strict=True)]
+    record = prepared(tmp_path / "junk", files, settings)
+    assert record.counts["dropped"]["long"] == 1
+    for part in ("train", "dev", "test"):
+        assert pairs(tmp_path / "junk", part) == pairs(tmp_path / "clean", part)
+
+
 @pytest.mark.parametrize(
     "pair",
     {
@@ -462,7 +477,8 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     assert record["settings"]["reading"] == {"encoding": None, "source_column": 3, "target_column": 2, "header": True}
     assert len(read_lines(tmp_path / "out" / "train.de")) == 300
     run = run_lscfg(*line, "-o", tmp_path / "out")
-    assert run.returncode == 1 and "--source-language must be given" in run.stderr
+    assert run.returncode == 0 and "language is unknown" in run.stderr  # of made-up words
+    assert "name both with --source-language, --target-language" in run.stderr
     run = run_lscfg(*line, *languages, "--set", "vocabulary=9", "-o", tmp_path / "out")
     assert run.returncode == 1 and "--set vocabulary: vocabulary is a setting of spm only" in run.stderr
     run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--set", "format=text", "-o", tmp_path / "out")
