@@ -10,7 +10,7 @@ from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
 from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError
-from lscfg.io.arguments import InputFile
+from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
@@ -24,7 +24,7 @@ HELP = "measure, or learn, confidence in the words and sentences of a system"
 
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    parser.add_argument("system", type=Path, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("system", type=InputFolder, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
     parser.add_argument(
         "reference", type=InputFile, metavar="REFERENCE", nargs="+", help="tokenised references, line by line"
