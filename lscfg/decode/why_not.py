@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
-from lscfg.decode.forced import Forced, force, swapped
+from lscfg.decode.forced import Forced, force
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.sentence import Sentence, SentenceDecoder, decode_prepared, request_of
 from lscfg.errors import InputError
@@ -21,9 +21,6 @@ LONGEST = 7
 MAX_WORDS = 60
 """Maximum number of words of the sentence and of the translation."""
 
-OTHER_ORDER = "the grammar has this rule with two neighbours in the other order"
-"""Reason for a rule with swapped symbols."""
-
 HOLE = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Target side of the rules of the layer, which may yield any words; no word of a text, since readers drop it."""
 
@@ -33,7 +30,7 @@ class MissingRule:
     """A rule that the grammar would need.
 
     Attributes:
-        source, target: both sides; nonterminals as in ``[X,1]``.
+        source, target: words of both sides.
         span: words [i, j) of the sentence.
         reason: one of the grammar's limits that explains its absence.
     """
@@ -174,21 +171,20 @@ def _missing(
     rules = []
     for app, (begin, end), swap in zip(found.apps, found.intervals, found.swaps, strict=True):
         span = tuple(forest.node_span[forest.edge_head[forest.app_edge[app]]].tolist())
-        if swap >= 0:
-            rules.append(MissingRule(*_swapped_sides(forest, layer, app, swap), span, OTHER_ORDER))
-        elif int(forest.app_rule[app]) >= first:
-            source = ids[slice(*span)].tolist()
-            text = " ".join(grammar.vocab.word(word) for word in targets[begin:end])
-            rules.append(MissingRule(" ".join(words[slice(*span)]), text, span, _reason(prepared, source, span, known)))
+        if swap < 0 and int(forest.app_rule[app]) < first:
+            continue
+        source, text = ids[slice(*span)].tolist(), " ".join(grammar.vocab.word(word) for word in targets[begin:end])
+        reason = _other_order(forest, layer, app) if swap >= 0 else _reason(prepared, source, span, known)
+        rules.append(MissingRule(" ".join(words[slice(*span)]), text, span, reason))
     return tuple(sorted(rules, key=lambda rule: rule.span))
 
 
-def _swapped_sides(forest: Forest, grammar: Grammar, app: int, swap: int) -> tuple[str, str]:
-    """Both sides of the rule of an application with two neighbouring target symbols swapped."""
+def _other_order(forest: Forest, grammar: Grammar, app: int) -> str:
+    """Describes the rule of an application, of which two target symbols change places."""
     rule = int(forest.app_rule[app])
     extra = rule - len(grammar)
     source, target = extra_sides(extra, "") if 0 <= extra < EXTRA_RULES else rule_sides(grammar, rule)
-    return source, " ".join(swapped(target.split(" "), swap))
+    return f"the grammar has another order: {source} → {target}"
 
 
 def _reason(prepared: Sentence, source: Sequence[int], span: tuple[int, int], known: frozenset[int]) -> str:

@@ -15,12 +15,12 @@ from services import little_system
 from lscfg.bundle.system import open_system
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.forced import SWAP, force, target_of
-from lscfg.decode.why_not import OTHER_ORDER
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.forest import REST
 
+ORDER = "the grammar has another order: "
 OTHERS = "the grammar has these words with other translations only"
 WORDS, TARGETS = "abc", "xyz"
 
@@ -236,9 +236,15 @@ def test_the_smallest_missing_rules(opened, line, wanted, rules):
 @pytest.mark.parametrize(
     ("wanted", "rules"),
     [
-        ("the flower red", [("[X,1] roja", "[X,1] red", (1, 3), OTHER_ORDER)]),
-        ("red flower the", [("[S,1] [X,2]", "[X,2] [S,1]", (0, 3), OTHER_ORDER)]),
-        ("the rose red", [("flor", "rose", (1, 2), OTHERS), ("[X,1] roja", "[X,1] red", (1, 3), OTHER_ORDER)]),
+        ("the flower red", [("flor roja", "flower red", (1, 3), ORDER + "[X,1] roja → red [X,1]")]),
+        ("red flower the", [("la flor roja", "red flower the", (0, 3), ORDER + "[S,1] [X,2] → [S,1] [X,2]")]),
+        (
+            "the rose red",
+            [
+                ("flor", "rose", (1, 2), OTHERS),
+                ("flor roja", "rose red", (1, 3), ORDER + "[X,1] roja → red [X,1]"),
+            ],
+        ),
     ],
 )
 def test_swapped_neighbours(wanted, rules, tmp_path):
