@@ -249,3 +249,20 @@ def test_a_circle_of_suffixes_is_refused(tmp_path):
     save_compiled(path, "ngrams", {**arrays, "slots": slots})
     with pytest.raises(InputError, match="'slots' does not fit"):
         LanguageModel(path, Vocab())
+
+
+def test_the_checksum_covers_files_of_every_length(tmp_path):
+    """The kernel's checksum goes by 64, 16 and single bytes; the writer's is zlib's."""
+    path = tmp_path / "grammar"
+    for length in range(1, 130):
+        path.write_text(f"[X] ||| {'w' * length} ||| x ||| F=1\n", encoding="utf-8")
+        read = Grammar()
+        read.read_text(path.read_text(encoding="utf-8"))
+        save_compiled(path, "grammar", read.arrays())
+        assert Grammar.from_files([path]).vocab.word(0) == "w" * length
+        data = bytearray(Path(compiled_file(path)).read_bytes())
+        data[-5 - length % 20] ^= 1
+        Path(compiled_file(path)).write_bytes(data)
+        with pytest.raises(InputError, match="the checksum does not fit"):
+            Grammar().read(path)
+        Path(compiled_file(path)).unlink()
