@@ -19,6 +19,8 @@ import pytest
 
 from lscfg.cli import build_parser
 from lscfg.command_table import COMMANDS, every_command
+from lscfg.decode.unknown import SUBSTITUTES
+from lscfg.functions.function import FunctionLine
 from lscfg.kernel import (
     DEFAULT_FEATURES,
     LATENT_FEATURES,
@@ -305,10 +307,11 @@ def test_files_that_pages_name_are_there():
 
 def test_every_feature_is_defined_in_a_table():
     text = (DOCUMENTS / "reference" / "features.md").read_text(encoding="utf-8")
-    defined = re.findall(
-        r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", text.partition("## Marginals as features")[2], re.M))
-    )
-    assert sorted(defined) == sorted(LATENT_FEATURES)
+    latent, _, words = text.partition("## Marginals as features")[2].partition("## Words of translations")
+    own = [*SUBSTITUTES, *(name for one in ("Letters", "Copies") for name in FunctionLine(one).names())]
+    for part, names in ((latent, LATENT_FEATURES), (words, own)):
+        defined = re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]*)\|", part, re.M)))
+        assert sorted(defined) == sorted(names)
 
 
 def test_weights_for_moses_are_where_tuning_begins():

@@ -9,6 +9,7 @@ import numpy as np
 
 from lscfg.decode.links import COSTS
 from lscfg.decode.parsing import live_features
+from lscfg.decode.unknown import SUBSTITUTES
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import NamedRows, SparseRows
@@ -57,6 +58,8 @@ class FeatureColumns:
         for function in config.functions:
             for name in function.names():
                 column(name)
+        for name in SUBSTITUTES if config.substitutes else ():
+            column(name)
         self.rules = SparseRows(indptr, indices, values, len(columns))
         self.names = tuple(columns)
         self.costs = np.array([columns[name] for name in COSTS if name in columns], np.int64)

@@ -65,17 +65,19 @@ def own_features(
     forest: Forest,
     grammar: Grammar,
     lattice: Lattice | None = None,
+    more: Sequence[NamedRows] = (),
 ) -> OwnFeatures | None:
     """Features of feature functions and of a lattice's arcs; None if there are none.
 
     Args:
         names: the decoder's features.
         words: of the sentence; of a lattice, ignored.
+        more: further features of the applications.
     """
-    parts: list[NamedRows] = []
+    parts = [*more]
     if config.functions:
         given = ParsedInput(forest, grammar, tuple(words) if lattice is None else lattice.first_words())
-        parts = [function.values(given) for function in config.functions]
+        parts += [function.values(given) for function in config.functions]
     if lattice is not None and any(arc.features for arc in lattice.arcs):
         parts.append(_arc_features(lattice, forest))
     return OwnFeatures.of(names, parts)

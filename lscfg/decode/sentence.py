@@ -33,12 +33,13 @@ from lscfg.decode.terms import (
     replaced_words,
     used_terms,
 )
+from lscfg.decode.unknown import BorrowedRule, UnknownWords, borrowed_features
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import Lattice
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import JoinedModels, LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -239,6 +240,7 @@ class SentenceDecoder:
         self._joined: JoinedModels | None = None  # of several models, with the latest weights
         provided = () if self._provider is None else self._provider.names
         self.columns = FeatureColumns(config, self.grammar, [model.name for model in config.models], provided)
+        self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
@@ -281,6 +283,8 @@ class SentenceDecoder:
         """Parses a sentence and computes all that does not depend on the weights."""
         vocab, lattice = self.grammar.vocab, lattice_of(text)
         ids = vocab.add_line(text if lattice is None else " ".join(lattice.first_path()))
+        if self.unknown is not None and lattice is None and self.unknown.knows_substitutes(ids):
+            return constrained(self, index, text, (), ())
         if lattice is None:
             forest, why = first_parse(self.grammar, ids, self.ways)
         else:
@@ -485,14 +489,15 @@ def constrained(
         sides = vocab.add_line(rule.source).tolist(), vocab.add_line(rule.target).tolist()
         number = decoder.grammar.find(X, *sides)
         values[layer.add(X, *sides) if number < 0 else number] = rule.value
+    borrowed = {} if decoder.unknown is None else decoder.unknown.add_rules(layer, ids)
     layer.finish()
     for way in decoder.ways:
         whole, why = first_parse(layer, ids, [way])
         part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
         if whole is not None and part is not None:
-            sentence = _with_terms(decoder, index, text, layer, whole, part, kept, terms)
+            sentence = _with_terms(decoder, index, text, layer, whole, part, kept, terms, borrowed)
             found = np.array([values.get(rule, 0.0) for rule in whole.app_rule[kept].tolist()])
-            taught = taught_positions(part, len(decoder.grammar) + EXTRA_RULES)
+            taught = taught_positions(part, len(decoder.grammar) + EXTRA_RULES, min(borrowed, default=None))
             return replace(sentence, corrections=found if rules else None, taught=taught)
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
@@ -526,17 +531,22 @@ def _with_terms(
     part: Forest,
     kept: np.ndarray,
     terms: tuple[Occurrence, ...],
+    borrowed: Mapping[int, BorrowedRule],
 ) -> Sentence:
     """A sentence with rules of a layer; those get the features of a usual rule of the sentence.
 
-    Latent features come from the whole forest without the layer, so that terms do not change the others.
+    Borrowed rules get the features of the rule of the substitute, and the latent features of the copied word. Latent
+    features come from the whole forest without the layer, so that terms do not change the others.
     """
     of_layer = whole.app_rule >= len(decoder.grammar) + EXTRA_RULES
+    of_substitute = np.isin(whole.app_rule, [*borrowed])
     rows = np.where(of_layer, len(decoder.grammar) + PASS + 1, whole.app_rule)
     phrases = (rows < len(decoder.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
     if phrases.any():  # the rule of words of median cost
         ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (decoder.columns.cost(rule), rule))
         rows[of_layer] = ranked[len(ranked) // 2]
+    for app in np.flatnonzero(of_substitute).tolist():
+        rows[app] = borrowed[int(whole.app_rule[app])].rule
     penalties = decoder.columns.rule_penalty.take(rows)
     for app in np.flatnonzero(of_layer).tolist():
         penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
@@ -549,22 +559,35 @@ def _with_terms(
             extra[apps] = found
             usual = phrases[apps]
             extra[of_layer] = np.median(found[usual], 0) if usual.any() else 0.0
+            extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
         extra = extra[kept]
     soft = {one.span for one in terms if not one.hard}
     bonus = np.array(
         [
             rule and tuple(span) in soft
             for rule, span in zip(
-                of_layer[kept].tolist(),
+                (of_layer & ~of_substitute)[kept].tolist(),
                 whole.node_span[whole.edge_head[whole.app_edge[kept]]].tolist(),
                 strict=True,
             )
         ],
         float,
     )
-    own = own_features(decoder.config, decoder.feature_names, split_words(text), part, layer)
+    more = [borrowed_features(part, borrowed)] if borrowed else []
+    own = own_features(decoder.config, decoder.feature_names, split_words(text), part, layer, more=more)
     shown = bonus if soft else None
     return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", shown, occurrences=terms, own=own)
+
+
+def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:
+    """For each chosen application the one that copies the words of its node; itself without such an application."""
+    node = forest.edge_head[forest.app_edge]
+    own = np.arange(forest.n_apps)
+    copies = np.isin(forest.app_rule - len(grammar), (PASS, PASS_KNOWN))
+    copy_of = np.full(forest.n_nodes, -1)
+    copy_of[node[copies]] = own[copies]
+    found = copy_of[node[chosen]]
+    return np.asarray(np.where(found < 0, own[chosen], found))
 
 
 def _details(

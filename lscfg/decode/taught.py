@@ -20,15 +20,17 @@ Shown = Callable[[str], str]
 """Turns words into text for people."""
 
 
-def taught_positions(forest: Forest, first: int) -> tuple[int, ...]:
+def taught_positions(forest: Forest, first: int, end_of_rules: int | None = None) -> tuple[int, ...]:
     """Positions of the words that rules of a layer translate, ascending.
 
     Args:
         forest: of the sentence, without the derivations that its hard terms exclude.
         first: number of the first rule of the layer.
+        end_of_rules: number of the first borrowed rule, which teaches nothing.
     """
     found: set[int] = set()
-    for edge in np.unique(forest.app_edge[forest.app_rule >= first]).tolist():
+    last = np.iinfo(np.int32).max if end_of_rules is None else end_of_rules
+    for edge in np.unique(forest.app_edge[(forest.app_rule >= first) & (forest.app_rule < last)]).tolist():
         begin, end = forest.node_span[forest.edge_head[edge]].tolist()
         inner = [range(*forest.node_span[tail].tolist()) for tail in forest.tails(edge)]
         found.update(k for k in range(begin, end) if not any(k in one for one in inner))

@@ -95,6 +95,8 @@ class DecoderConfig:
     """Candidates taken at each node (cubepruning_pop_limit)."""
     pass_through: bool = False
     """Lets every word translate as itself (add_pass_through_rules)."""
+    substitutes: bool = False
+    """Translates words without a one-word rule by the rules of similar words (unknown_words=similar, not of cdec)."""
     glue: bool = True
     """Hiero's glue rules (on unless scfg_no_hiero_glue_grammar)."""
     goal: str = "S"
@@ -130,7 +132,7 @@ class DecoderConfig:
         return replace(self, language_model=first, language_model_name=name, further_models=tuple(found[1:]))
 
     def check_common(self, user: str) -> None:
-        """Refuses feature functions that only the decoders themselves compute.
+        """Refuses feature functions and rules that only the decoders themselves compute.
 
         Args:
             user: name of the host or step that needs another configuration.
@@ -142,7 +144,12 @@ class DecoderConfig:
             raise InputError(f"{user} cannot compute feature_function={self.functions[0]}; remove the line", self.path)
         if self.further_models:
             raise InputError(f"{user} takes one language model; keep one of {len(self.models)} lines", self.path)
+        if self.substitutes:
+            raise InputError(f"{user} knows no unknown_words={UNKNOWN_WORDS[1]}; remove the line", self.path)
 
+
+UNKNOWN_WORDS = ("copy", "similar")
+"""Translations of unknown words: the words themselves, or also those of similar words."""
 
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 """Feature functions that are no kinds."""
@@ -231,6 +238,8 @@ def format_ini(config: DecoderConfig) -> list[str]:
         lines.append(f"cubepruning_pop_limit={config.pop_limit}")
     if config.pass_through:
         lines.append("add_pass_through_rules=true")
+    if config.substitutes:
+        lines.append("unknown_words=similar")
     if not config.glue:
         lines.append("scfg_no_hiero_glue_grammar=true")
     if config.goal != DecoderConfig.goal:
@@ -305,6 +314,11 @@ class _Reader:
                 "unique_k_best": ("unique_k_best", True),
             }[key]
             self.config = replace(self.config, **{name: on})  # type: ignore[arg-type]
+
+    def unknown_words(self, key: str, value: str) -> None:
+        if value not in UNKNOWN_WORDS:
+            raise self.error(f"{key} must be {' or '.join(UNKNOWN_WORDS)}, found {quote(value)}")
+        self.config = replace(self.config, substitutes=value == UNKNOWN_WORDS[1])
 
     def goal(self, key: str, value: str) -> None:
         if not value or set(value) & set(" []|"):
@@ -400,6 +414,7 @@ _SETTINGS: Mapping[str, Callable[[_Reader, str, str], None]] = {
     "scfg_max_span_limit": _Reader.number_of,
     "cubepruning_pop_limit": _Reader.number_of,
     "add_pass_through_rules": _Reader.switch,
+    "unknown_words": _Reader.unknown_words,
     "scfg_no_hiero_glue_grammar": _Reader.switch,
     "goal": _Reader.goal,
     "scfg_default_nt": _Reader.one_of,

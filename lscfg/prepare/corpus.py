@@ -21,6 +21,7 @@ from lscfg.prepare.clean import clean
 from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
+from lscfg.prepare.orthography import Orthography, read_orthography
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
@@ -271,13 +272,14 @@ def _read_corpus(
     reading = settings.reading or reader.Settings()
     train, sources, targets = TextSet("train"), [], []
     remarks, seen = [], set[tuple[str, str]]()
+    spelling = read_orthography(settings.orthography) if settings.orthography else Orthography(())
     for pair in progress(reader.read_pairs(files, languages, reading), "reading"):
         reason, text = pair.fault, ("", "")
         if not reason and (length_fault(pair.source) or length_fault(pair.target)):
             reason = LONG
         if not reason:
             source, target = health.repaired(pair.path, pair.line, (pair.source, pair.target))
-            text = clean(source, settings.unicode), clean(target, settings.unicode)
+            text = clean(source, settings.unicode), spelling.apply(clean(target, settings.unicode))
             damaged = health.refuses((pair.source, pair.target))
             reason = DAMAGED if damaged else _fault(text, settings, seen, held)
         if reason:

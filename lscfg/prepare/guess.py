@@ -30,6 +30,7 @@ from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, kind_of_ending
 from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import columns_of, names_column
 from lscfg.prepare.tmx import parse_memory
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.prepare.tongues import language_of_text
 from lscfg.prepare.workbook import sheet_rows
 from lscfg.prepare.xliff import parse_xliff
@@ -46,6 +47,14 @@ TABLES, OBJECTS, MEMORIES = ("csv", "tsv", "xlsx"), ("jsonl", "parquet"), ("tmx"
 
 _SOURCES = frozenset(("source", "src", "original", "input", "question", "sentence1", "source_text"))
 _TARGETS = frozenset(("target", "tgt", "trg", "translation", "output", "answer", "sentence2", "target_text"))
+RICH_METRIC = "bleu+chrf"
+"""Metric of tuning for targets of many word forms."""
+RARE = 0.12
+"""Share of new words in the last tenth of a sample of the target above which the target has many forms: German has
+0.09 and English 0.05, Guaraní 0.13, Shipibo 0.16, Nahuatl 0.24 and Aymara 0.35, in 3,000 lines."""
+_LEAST_WORDS = 200
+"""Words of this tenth without which there is no evidence."""
+
 _CLOSE = 0.1
 """Difference of correlations up to which the first of two pairs of columns is chosen."""
 
@@ -130,6 +139,8 @@ class Guesses:
     settings: dict[str, object] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    tuning: dict[str, object] = field(default_factory=dict)
+    """Settings of [tuning] that suit the text."""
     pairs: int = 0
     faults: Counter[str] = field(default_factory=Counter)
     """Records that are no pairs, by reason."""
@@ -301,6 +312,14 @@ def _guess(files: Sequence[Path], given: Given, count: bool) -> Guesses:
     if unspaced:
         made.settings["tokeniser"] = "spm"
         made.found("tokeniser", "spm", f"{', '.join(unspaced)} writes no blanks between words", "")
+    elif unruled := [language for language in languages if TOKENISERS["moses"].remark(language)]:
+        made.settings["tokeniser"] = "words"
+        evidence = f"Moses has no rules for {', '.join(unruled)}; the text shows its words"
+        made.found("tokeniser", "words", evidence, "--set tokeniser=moses")
+    if (rare := rare_words(texts[1])) > RARE:
+        made.tuning["metric"] = RICH_METRIC
+        evidence = f"{rare:.0%} of the words of further target text are new, so few n-grams match"
+        made.found("metric", RICH_METRIC, evidence, "")
     if count:
         _count(kind, files, languages, made)
     return made
@@ -580,6 +599,17 @@ def _code(word: str) -> str:
     """The language that a part of a file's name means: a code of two or three small letters, or a name."""
     found = named_language(word) if len(word) > 1 else ""
     return found if not word.isupper() and (len(found) < 4 or word != found) else ""
+
+
+def rare_words(lines: Sequence[str]) -> float:
+    """The share of the words of the last tenth of the lines that earlier lines lack; 0 if they are too few."""
+    words = [_WORD.findall(line.lower()) for line in lines]
+    known = {word for line in words[: len(words) * 9 // 10] for word in line}
+    later = [word for line in words[len(words) * 9 // 10 :] for word in line]
+    return sum(word not in known for word in later) / len(later) if len(later) >= _LEAST_WORDS else 0.0
+
+
+_WORD = re.compile(r"[^\W\d_]+")
 
 
 def _count(kind: str, files: Sequence[Path], languages: tuple[str, str], made: Guesses) -> None:

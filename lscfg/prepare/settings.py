@@ -39,6 +39,9 @@ class PrepareSettings(Declared):
     casing: str = setting(
         "true", "casing: true (as within sentences), lower (lowercase), or none (unchanged)", choices=CASINGS
     )
+    orthography: Path | None = setting(
+        None, "table of rewrites that unify the spelling of the target side of the training text"
+    )
     max_length: int = setting(100, "maximum words per sentence of the training text", least=1)
     max_ratio: float = setting(9.0, "maximum length ratio between the two sides in the training text", least=1)
     keep_duplicates: bool = setting(False, "keep duplicate training pairs")

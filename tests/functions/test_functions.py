@@ -107,6 +107,7 @@ OF_RULE: dict[str, Callable[[Rule], dict[str, float]]] = {
     "InputIndicator": lambda r: {f"S:{ESCAPES.get(w, w)}": 1 for w in words(r[1])},
     "OutputIndicator": lambda r: {plain(f"T:{ESCAPES.get(w, w)}"): 1 for w in words(r[2])},
     "LexicalFeatures": lexical,
+    "Letters": lambda r: {"Letters": len("".join(words(r[2]))) / 10},
 }
 
 
@@ -183,7 +184,39 @@ def test_values_equal_a_reference(name: str) -> None:
 
 
 def test_every_function_has_a_reference() -> None:
-    assert {*FEATURE_FUNCTIONS} == {*OF_RULE, *OF_SPAN}
+    assert {*FEATURE_FUNCTIONS} == {*OF_RULE, *OF_SPAN, "Copies"}
+
+
+COPYING = """[X] ||| de ||| de ||| F=1
+[X] ||| casa ||| casa ||| F=1
+[X] ||| casa ||| house ||| F=1
+[X] ||| 19 ||| nineteen ||| F=1
+[X] ||| sol ||| sun ||| F=1
+[X] ||| casa de ||| casa de ||| F=1
+[X] ||| Ana [X,1] ||| Ana [X,1] ||| F=1
+"""
+
+
+def test_copies_count_by_the_first_kind_that_fits() -> None:
+    grammar = Grammar()
+    grammar.read_text(COPYING)
+    grammar.finish()
+    line = "Ana casa de 19 sol x9 . Zu zu"
+    kinds = {"de": "Other", "casa": "Translated", "19": "Number", "sol": "Translated", "x9": "Number", ".": "Number"}
+    kinds |= {"Ana": "Capital", "Zu": "Capital", "zu": "Other"}
+    forest = grammar.parse(grammar.vocab.add_line(line), ParseOptions())
+    assert forest is not None
+    given = ParsedInput(forest, grammar, tuple(line.split()))
+    found = FunctionLine("Copies").values(given)
+    rows = found.sums(np.arange(forest.n_apps), np.arange(forest.n_apps + 1))
+    seen = set()
+    for app in range(forest.n_apps):
+        _, source, target, _ = rule_of(given, app)
+        copied = source[0] if len(source) == 1 and source == target and not is_gap(source[0]) else None
+        seen.add(copied)
+        expected = {f"Copy{kinds[copied]}": 1} if copied else {}
+        assert {name: value for name, value in zip(found.names, rows[app], strict=True) if value} == expected, source
+    assert seen == {*line.split(), None}
 
 
 @pytest.mark.parametrize("name", FEATURE_FUNCTIONS.names())

@@ -14,6 +14,7 @@ from lscfg.prepare.guess import INIT_OPTIONS, PREPARE_OPTIONS, QUICK_OPTIONS, UN
 from lscfg.prepare.languages import named_languages
 
 OPTIONS = {"--format", "--encoding", "--header", "--no-header", "--columns", "--languages", ""}
+OPTIONS |= {"--set tokeniser=moses"}
 
 
 @pytest.mark.parametrize("make", messy.KINDS, ids=lambda make: make.__name__)
@@ -178,3 +179,30 @@ def test_damaged_files_are_read_or_refused_in_one_line(tmp_path, make):
 )
 def test_codes_of_small_languages_count_next_to_a_known_one(heads, languages):
     assert named_languages(heads) == languages
+
+
+def guess_lines(folder, language, lines):
+    """Guesses of Spanish and lines of a language."""
+    (folder / f"a.{language}").write_text("".join(f"{line}\n" for line in lines))
+    (folder / "a.es").write_text("la casa de la gente\n" * len(lines))
+    return guess([folder / "a.es", folder / f"a.{language}"], Given(languages=("es", language)))
+
+
+NEW_WORDS = [f"jaqi uta panka aka uka x{chr(97 + k % 26)}{chr(97 + k // 26)}" for k in range(600)]
+"""Each line has a new word next to five known ones."""
+
+
+@pytest.mark.parametrize(("language", "tokeniser"), [("aym", "words"), ("de", None), ("ja", "spm")])
+def test_words_replace_rules_that_moses_lacks(tmp_path, language, tokeniser):
+    assert guess_lines(tmp_path, language, ["a b c"] * 300).settings.get("tokeniser") == tokeniser
+
+
+def test_many_new_words_recommend_chrf(tmp_path):
+    found = guess_lines(tmp_path, "aym", NEW_WORDS)
+    shown = {one.what: str(one) for one in found.findings}
+    assert found.tuning == {"metric": "bleu+chrf"}
+    assert shown["metric"].startswith("metric:    bleu+chrf (17% of the words of further target text are new")
+    assert shown["tokeniser"].startswith("tokeniser: words (Moses has no rules for aym; the text shows its words")
+    few = [line.rpartition(" ")[0] + (" neu" if k % 2 else f" {line[-3:]}") for k, line in enumerate(NEW_WORDS)]
+    assert guess_lines(tmp_path, "aym", few).tuning == {}
+    assert guess_lines(tmp_path, "aym", NEW_WORDS[:200]).tuning == {}

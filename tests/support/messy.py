@@ -260,9 +260,8 @@ def right_to_left(folder: Path, pairs: Pairs = HEBREW) -> Messy:
     """A workbook from right to left: English first, an index, no header."""
     rows = [(str(k), e, f) for k, (f, e) in enumerate(_mixed(pairs), 1)]
     (folder / "Book 1.xlsx").write_bytes(workbook(rows))
-    return Messy(
-        [folder / "Book 1.xlsx"], {"format": "xlsx"} | _table(pairs, 2, 3) | _languages("en", "he"), len(pairs)
-    )
+    settings = {"format": "xlsx", "tokeniser": "words"} | _table(pairs, 2, 3) | _languages("en", "he")
+    return Messy([folder / "Book 1.xlsx"], settings, len(pairs))
 
 
 def unspaced(folder: Path, pairs: Pairs = JAPANESE) -> Messy:

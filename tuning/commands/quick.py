@@ -334,8 +334,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, 
     }
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
     tables: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}  # small texts need it
-    if found.pairs <= SMALL:
-        tables["tuning"] = {"iterations": ITERATIONS}
+    tables["tuning"] = found.tuning | ({"iterations": ITERATIONS} if found.pairs <= SMALL else {})
     found.found(
         "systems",
         ", ".join(systems),

@@ -13,8 +13,10 @@ from lscfg import kernel
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS, EMBEDDED, DecoderHost
-from lscfg.errors import quote
+from lscfg.errors import InputError, quote
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR
+from lscfg.formats.ini import UNKNOWN_WORDS
+from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
 from lscfg.kinds import Registry
 from lscfg.lm.estimate import MAX_ORDER, MIN_ORDER
 from lscfg.lm.lmplz import ESTIMATORS as LM_ESTIMATORS
@@ -173,6 +175,33 @@ class DecoderSettings(Declared):
     plugin: Path | None = setting(None, "cdec's library with the latent features", shown="`LSCFG_CDEC_PLUGIN`")
     max_span: int = setting(100, "maximum words that a rule covers", least=1)
     pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
+    unknown: str = setting(
+        UNKNOWN_WORDS[0],
+        "translations of unknown words: the words themselves, or also those of similar words",
+        choices=UNKNOWN_WORDS,
+    )
+    functions: tuple[str, ...] = setting((), "further feature functions, such as Letters and Copies")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for key, usual in (("unknown", UNKNOWN_WORDS[0]), ("functions", ())):
+            if self.name != EMBEDDED and getattr(self, key) != usual:
+                raise SettingError(key, f"is for the embedded decoder, not for {self.name}")
+        for text in self.functions:
+            name, *arguments = text.split() or [""]
+            if name not in FEATURE_FUNCTIONS:
+                known = ", ".join(FEATURE_FUNCTIONS)
+                raise SettingError("functions", f"must be of {known}, not {quote(text)}")
+            try:
+                FunctionLine(name, tuple(arguments)).names()
+            except InputError as error:
+                raise SettingError("functions", f"must have suitable arguments; {error}") from None
+
+    @property
+    def lines(self) -> tuple[FunctionLine, ...]:
+        """The feature functions."""
+        words = [text.split() for text in self.functions]
+        return tuple(FunctionLine(name, tuple(arguments)) for name, *arguments in words)
 
     @property
     def host(self) -> DecoderHost:

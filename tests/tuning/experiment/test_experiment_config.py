@@ -350,3 +350,33 @@ def test_chart_of_a_line_that_is_not_there(corpus):
     (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
     with pytest.raises(InputError, match=r"test\.ja: has 40 lines; \[report\] asks for a chart of line 41"):
         check_corpus(read_experiment(corpus / "far.toml"))
+
+
+@pytest.mark.parametrize(
+    ("line", "key"), [('unknown = "similar"', "unknown"), ('functions = ["Letters", "ArityPenalty 3"]', "functions")]
+)
+def test_features_of_words_are_for_the_embedded_decoder(corpus, line, key):
+    text = TOML.replace("[systems.MIN]", f"[decoder]\n{line}\n\n[systems.MIN]", 1)
+    assert "[decoder]" not in TOML
+    (corpus / "f.toml").write_text(text)
+    plan = make_plan(read_experiment(corpus / "f.toml"))
+    weights = plan.systems["MIN"].tuned[0].settings.weights
+    lines = [str(line) for line in plan.systems["MIN"].decoder.decoder.lines]
+    assert lines == (["Letters", "ArityPenalty 3"] if key == "functions" else [])
+    assert ("SubstituteSimilar" in weights) == (key == "unknown")
+    for change in ({"decoder": "moses"}, {}):
+        (corpus / "f.toml").write_text(text.replace("[decoder]", '[decoder]\nname = "moses"') if not change else text)
+        with pytest.raises(InputError, match=f"{key} is for the embedded decoder, not for moses"):
+            read_experiment(corpus / "f.toml", Overrides(**change))
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [("Leters", "functions must be of ArityPenalty, .*, not 'Leters'"), ("ArityPenalty x", "most cannot be 'x'")],
+)
+def test_bad_feature_functions_are_refused(corpus, function, message):
+    (corpus / "f.toml").write_text(
+        TOML.replace("[systems.MIN]", f'[decoder]\nfunctions = "{function}"\n\n[systems.MIN]', 1)
+    )
+    with pytest.raises(InputError, match=message):
+        read_experiment(corpus / "f.toml")

@@ -28,8 +28,8 @@ def declared() -> set[tuple[type, str]]:
             if not module.name.endswith(("__main__", "_kernel.abi3", "_kernel")):
                 import_module(module.name)
     found = set()
-    for cls in classes():
-        if cls.__module__.startswith("lscfg."):
+    for cls in classes():  # arguments of feature functions are words of a line, as in cdec.ini, and no keys
+        if cls.__module__.startswith("lscfg.") and not cls.__module__.startswith("lscfg.functions."):
             for item in settings_of(cls):
                 bases = [base for base in cls.__mro__ if item.name in inspect.get_annotations(base)]
                 found.add((bases[-1], item.name))

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Generic
 
 from lscfg import kernel
-from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.decode.unknown import START_WEIGHTS as SUBSTITUTE_WEIGHTS
+from lscfg.formats.ini import UNKNOWN_WORDS, DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.json_files import read_json, write_json
@@ -242,9 +243,11 @@ def decoder_config(settings: SystemDecoder, folder: Path, files: DecoderFiles[Pa
         language_model=relative(files.lm),
         word_penalty=True,
         latent=latent,
+        functions=settings.decoder.lines,
         max_span=decoding.max_span or settings.decoder.max_span,
         pop_limit=settings.decoder.pop_limit,
         pass_through=True,
+        substitutes=settings.decoder.unknown == UNKNOWN_WORDS[1],
         glue=decoding.glue,
     )
 
@@ -268,7 +271,8 @@ def tuned_plan(draft: Draft) -> SystemPlan:
         if start:
             settings = dataclasses.replace(settings, counterparts=draft.counterparts)
         else:
-            settings = dataclasses.replace(settings, weights=tuning.weights)
+            more = SUBSTITUTE_WEIGHTS if experiment.decoder.unknown == UNKNOWN_WORDS[1] else {}
+            settings = dataclasses.replace(settings, weights=more | tuning.weights)
         inputs = TuningFiles(files, draft.texts.dev_source, draft.texts.dev_references, draft.start or start)
         tunings = [
             Stage("tune", tune, dataclasses.replace(settings, latent_start=share), inputs)

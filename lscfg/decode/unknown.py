@@ -1,0 +1,249 @@
+"""Words without a translation: substitutes among the known words."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lscfg.functions.rows import NamedRows
+from lscfg.kernel import Forest, Grammar, GrammarLayer, X
+
+# A word without a one-word rule borrows the rules of a known word: the same letters but for capitals and accents, else
+# another ending of the same stem, else the most similar word. Endings come from the grammar itself: known words that
+# share a stem, and how often such pairs share a translation. The word may still be copied; tuning weighs the ways.
+
+FORM, ENDING, SIMILAR = "form", "ending", "similar"
+"""Kinds of substitutes."""
+SUBSTITUTES = ("SubstituteForm", "SubstituteEnding", "SubstituteSimilar", "SubstituteSimilarity")
+"""Features of a rule of a substitute: 1 by kind, and the logarithm of the similarity."""
+START_WEIGHTS = {"SubstituteEnding": -1.0, "SubstituteSimilar": -2.5, "SubstituteSimilarity": 1.0}
+"""Weights before tuning: a copied word keeps a name or a loan, so only a good substitute beats a copy."""
+_NAMES = dict(zip((FORM, ENDING, SIMILAR), SUBSTITUTES, strict=False))
+
+STEM = 4
+"""Minimum letters that two forms of a word share."""
+LONGEST_ENDING = 6
+LEAST_PAIRS = 3
+"""Minimum pairs of known words that show a change of endings."""
+LEAST_SHARE = 0.1
+"""Minimum share of such pairs with a common translation."""
+LEAST_SIMILARITY = 0.5
+"""Minimum cosine of the character n-grams of a similar word."""
+ORDERS = (2, 3, 4)
+"""Lengths of these n-grams."""
+MOST_WORDS, MOST_TARGETS = 3, 5
+"""Maximum substitutes of a word, and translations of a substitute, the most probable ones."""
+_MOST_FAMILY = 60
+"""Maximum words of one stem that are compared; more are no family."""
+_MOST_COMMON = 2000
+"""Maximum known words with an n-gram that counts."""
+
+
+class Substitute(NamedTuple):
+    """A known word instead of an unknown one."""
+
+    word: str
+    kind: str
+    similarity: float
+    """Above 0, at most 1."""
+
+
+class BorrowedRule(NamedTuple):
+    """A translation of a substitute, for the unknown word."""
+
+    rule: int
+    """Number of the substitute's rule in the grammar."""
+    target: tuple[int, ...]
+    substitute: Substitute
+
+
+class SubstituteFinder:
+    """Finds known words that may replace an unknown one.
+
+    Args:
+        translations: the translations of each known word, the most probable first.
+    """
+
+    def __init__(self, translations: Mapping[str, Sequence[object]]):
+        self._translations = translations
+        self._by_form: dict[str, list[str]] = defaultdict(list)
+        families: dict[str, list[str]] = defaultdict(list)
+        for word in sorted(word for word in translations if _is_word(word)):
+            form = plain_form(word)
+            self._by_form[form].append(word)
+            if len(form) >= STEM:
+                families[form[:STEM]].append(form)
+        self._endings = self._learn(families)
+        self._grams = {form: _ngrams(form) for form in self._by_form}
+        self._with_gram: dict[str, list[str]] = defaultdict(list)
+        for form, grams in self._grams.items():
+            for gram in grams:
+                self._with_gram[gram].append(form)
+        total = len(self._grams) + 1
+        self._rarity = {gram: math.log(total / len(forms)) for gram, forms in self._with_gram.items()}
+        self._unseen = math.log(total)
+        self._norms = {form: self._norm(grams) for form, grams in self._grams.items()}
+
+    def _learn(self, families: Mapping[str, list[str]]) -> dict[str, list[tuple[str, float]]]:
+        """For each ending the other endings, with the share of pairs that have a common translation, best first."""
+        pairs, common = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        for forms in families.values():
+            family = list(dict.fromkeys(forms))
+            if len(family) > _MOST_FAMILY:
+                continue
+            targets = [
+                {target for word in self._by_form[form] for target in self._translations[word]} for form in family
+            ]
+            for i, one in enumerate(family):
+                for j, other in enumerate(family):
+                    if i == j:
+                        continue
+                    for stem in _stems(one, other):
+                        key = one[stem:], other[stem:]
+                        pairs[key] += 1
+                        common[key] += not targets[i].isdisjoint(targets[j])
+        found: dict[str, list[tuple[str, float]]] = defaultdict(list)
+        for (one, other), count in sorted(pairs.items()):
+            share = common[one, other] / count
+            if count >= LEAST_PAIRS and share >= LEAST_SHARE:
+                found[one].append((other, share))
+        for endings in found.values():
+            endings.sort(key=lambda ending: (-ending[1], ending[0]))
+        return dict(found)
+
+    def find(self, word: str) -> list[Substitute]:
+        """The substitutes of an unknown word, the best first; none if the word is a number or a sign."""
+        if not _is_word(word):
+            return []
+        form = plain_form(word)
+        if form in self._by_form:
+            return [Substitute(known, FORM, 1.0) for known in self._by_form[form][:MOST_WORDS]]
+        found: dict[str, Substitute] = {}
+        for one in sorted((*self._by_ending(form), *self._similar(form)), key=lambda one: (-one.similarity, one.word)):
+            found.setdefault(one.word, one)
+        return [*found.values()][:MOST_WORDS]
+
+    def _by_ending(self, form: str) -> Iterable[Substitute]:
+        best: dict[str, float] = {}
+        for stem in range(max(STEM, len(form) - LONGEST_ENDING), len(form) + 1):
+            for ending, share in self._endings.get(form[stem:], ()):
+                other = form[:stem] + ending
+                if other in self._by_form and other != form:
+                    best[other] = max(share, best.get(other, 0.0))
+        return [Substitute(known, ENDING, share) for other, share in best.items() for known in self._by_form[other]]
+
+    def _similar(self, form: str) -> Iterable[Substitute]:
+        grams = _ngrams(form)
+        products = Counter[str]()
+        for gram in grams:
+            forms = self._with_gram.get(gram, ())
+            if len(forms) <= _MOST_COMMON:
+                for other in forms:
+                    products[other] += self._rarity[gram] ** 2  # type: ignore[assignment]
+        norm = self._norm(grams)
+        near = [(product / (norm * self._norms[other]), other) for other, product in products.items()]
+        ranked = sorted(((c, other) for c, other in near if c >= LEAST_SIMILARITY), key=lambda one: (-one[0], one[1]))
+        return [
+            Substitute(known, SIMILAR, min(1.0, cosine))
+            for cosine, other in ranked[:MOST_WORDS]
+            for known in self._by_form[other]
+        ]
+
+    def _norm(self, grams: Iterable[str]) -> float:
+        return math.sqrt(sum(self._rarity.get(gram, self._unseen) ** 2 for gram in grams)) or 1.0
+
+
+class UnknownWords:
+    """Rules for words without a one-word rule.
+
+    Args:
+        grammar: a finished grammar.
+        cost: cost of a rule as a translation; lower is better.
+    """
+
+    def __init__(self, grammar: Grammar, cost: Callable[[int], float]):
+        self._grammar = grammar
+        rules: dict[int, list[int]] = defaultdict(list)
+        for rule in range(len(grammar)):
+            source = grammar.src(rule)
+            if len(source) == 1 and source[0] >= 0 and grammar.lhs(rule) == X:
+                rules[source[0]].append(rule)
+        word = grammar.vocab.word
+        self._rules = {word(number): sorted(own, key=lambda rule: (cost(rule), rule)) for number, own in rules.items()}
+        targets = {
+            known: [tuple(grammar.tgt(rule)) for rule in own[:MOST_TARGETS]] for known, own in self._rules.items()
+        }
+        self._finder = SubstituteFinder(targets)
+        self._found: dict[str, list[BorrowedRule]] = {}
+
+    def rules(self, word: str) -> list[BorrowedRule]:
+        """The rules that a word borrows; none if the grammar translates the word."""
+        found = self._found.get(word)
+        if found is None:
+            found = self._found[word] = [] if word in self._rules else self._borrowed(word)
+        return found
+
+    def _borrowed(self, word: str) -> list[BorrowedRule]:
+        found: dict[tuple[int, ...], BorrowedRule] = {}
+        for one in self._finder.find(word):
+            for rule in self._rules[one.word][:MOST_TARGETS]:
+                target = tuple(self._grammar.tgt(rule))
+                found.setdefault(target, BorrowedRule(rule, target, one))
+        return [*found.values()]
+
+    def knows_substitutes(self, words: np.ndarray) -> bool:
+        """True if a word of a sentence borrows rules."""
+        return any(self.rules(self._grammar.vocab.word(number)) for number in words.tolist())
+
+    def add_rules(self, layer: GrammarLayer, words: np.ndarray) -> dict[int, BorrowedRule]:
+        """Adds the borrowed rules of the words of a sentence to an unfinished layer; returns them by their numbers."""
+        found = {}
+        for number in dict.fromkeys(words.tolist()):
+            for one in self.rules(self._grammar.vocab.word(number)):
+                found[layer.add(X, [number], one.target)] = one
+        return found
+
+
+def borrowed_features(forest: Forest, borrowed: Mapping[int, BorrowedRule]) -> NamedRows:
+    """``SUBSTITUTES`` of the applications of a forest.
+
+    Args:
+        borrowed: by the number of their rule in the layer of the forest.
+    """
+    rows = {rule: number for number, rule in enumerate(borrowed)}
+    substitutes = [one.substitute for one in borrowed.values()]
+    features = [{_NAMES[one.kind]: 1.0, SUBSTITUTES[-1]: math.log(one.similarity)} for one in substitutes]
+    return NamedRows.of(features, np.array([rows.get(rule, -1) for rule in forest.app_rule.tolist()], np.int64))
+
+
+def plain_form(word: str) -> str:
+    """The word without capitals and accents."""
+    decomposed = unicodedata.normalize("NFD", word.lower())
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
+
+
+def _is_word(word: str) -> bool:
+    return _LETTERS.search(word) is not None and _DIGIT.search(word) is None
+
+
+_LETTERS, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+
+
+def _stems(one: str, other: str) -> range:
+    """Lengths of common beginnings from ``STEM`` on that leave short endings."""
+    shorter, common = min(len(one), len(other)), 0
+    while common < shorter and one[common] == other[common]:
+        common += 1
+    least = max(STEM, len(one) - LONGEST_ENDING, len(other) - LONGEST_ENDING, common - 1)
+    return range(least, common + 1)
+
+
+def _ngrams(form: str) -> set[str]:
+    text = f"<{form}>"
+    return {text[i : i + n] for n in ORDERS for i in range(len(text) - n + 1)}
