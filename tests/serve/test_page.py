@@ -418,6 +418,27 @@ def test_recalled_corrections_are_shown_used_and_removed(window, address, tmp_pa
         window["localStorage.clear()"]
 
 
+def test_reasons_against_a_translation_are_shown(tab):
+    enter(tab, "la casa roja", "The red house")
+    other = tab["document.querySelector('#others button').textContent"]
+    tab.click("#correct")
+    for wanted, parts in (
+        ("The red house", ["This is the system’s own translation."]),
+        ("The crimson house", ["cannot say this", "The system’s own: The red house", "roja as crimson: "]),
+        (other, ["The system can say this, but scores it −", "First different rule: ", "What counted"]),
+    ):
+        tab[f"document.querySelector('#edit').value = {json.dumps(wanted)}"]
+        tab.click("#why")
+        tab.wait("!document.querySelector('#why-result').hasAttribute('aria-busy')")
+        text = tab["document.querySelector('#why-result').textContent"]
+        assert all(part in text for part in parts), text
+    if AXE.is_file():
+        tab[AXE.read_text(encoding="utf-8") + "; 0"]
+        assert tab["axe.run().then((found) => found.violations.map((one) => one.id))"] == []
+    tab.click("#cancel")
+    assert tab["document.querySelector('#why-result').hidden && document.querySelector('#why').hidden"]
+
+
 def test_a_correction_of_the_browser_names_the_terms_that_it_excludes(tab):
     enter(tab, "la flor", "The flower")
     tab.click("#correct")

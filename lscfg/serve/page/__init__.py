@@ -13,6 +13,7 @@ FILES = {
     "/base.js": ("base.js", "text/javascript"),
     "/corrections.js": ("corrections.js", "text/javascript"),
     "/glossary.js": ("glossary.js", "text/javascript"),
+    "/why.js": ("why.js", "text/javascript"),
     "/words.js": ("words.js", "text/javascript"),
 }
 """File and media type of each path."""

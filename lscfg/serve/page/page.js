@@ -3,6 +3,7 @@
 import { button, counted, element, failure, fault, get, keep, keyed, speak, state, status, stored } from "./base.js";
 import { keepCorrection, kept, keptMessage, removeCorrection, showRecalled, startCorrections } from "./corrections.js";
 import { startGlossary, termsFor } from "./glossary.js";
+import { explain } from "./why.js";
 import { anchored, chosen, edit, forget, paint, showWords, startWords } from "./words.js";
 
 const WAIT = 300; // milliseconds after the last key
@@ -99,7 +100,8 @@ function take(text) {
 // ---- corrections ----
 
 function editing(on) {
-  for (const id of ["edit", "keep", "cancel"]) get(id).hidden = !on;
+  for (const id of ["edit", "keep", "why", "cancel"]) get(id).hidden = !on;
+  get("why-result").hidden = true;
   for (const id of ["target", "copy", "correct"]) get(id).hidden = on;
   if (on) { get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
 }
@@ -224,6 +226,7 @@ function connect() {
   get("correct").addEventListener("click", () => editing(true));
   get("cancel").addEventListener("click", () => editing(false));
   get("keep").addEventListener("click", store);
+  get("why").addEventListener("click", () => explain(get("source").value.trim(), get("edit").value.trim()));
   get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
   get("file").addEventListener("change", (event) => { if (event.target.files[0]) translateFile(event.target.files[0]); event.target.value = ""; });

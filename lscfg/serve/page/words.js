@@ -4,7 +4,7 @@ import { button, element, get, speak, state, units } from "./base.js";
 import { suggest } from "./glossary.js";
 
 const UNSURE = 0.5;
-const REASONS = [
+export const REASONS = [
   [/^(PassThrough|Glue)/, "ways around missing rules"], [/Lex/, "translations of single words"], [/E(given|Given)F/, "how often it is the translation of these words"],
   [/F(given|Given)E/, "how often these words are its source"], [/^Latent|Ratio|State/, "the structure of the sentence"],
   [/context/i, "the surrounding words"], [/Count|Singleton|Sample/, "evidence in the training text"], [/Penalty/, "length"],

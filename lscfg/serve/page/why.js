@@ -1,0 +1,53 @@
+// Why the system does not choose the translation in the field of corrections.
+
+import { element, failure, get, keyed, speak, state } from "./base.js";
+import { REASONS } from "./words.js";
+
+const named = (feature) => REASONS.find(([pattern]) => pattern.test(feature))?.[1];
+const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
+const score = (value) => (value < 0 ? "−" : "") + Math.abs(value).toFixed(2);
+
+export async function explain(source, wanted) {
+  const box = get("why-result");
+  box.hidden = false;
+  box.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch("/whynot", {
+      method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, wanted })),
+    });
+    box.replaceChildren(...(response.ok ? told(await response.json()) : [element("p", {}, await failure(response))]));
+  } catch (error) {
+    box.replaceChildren(element("p", {}, `The service does not answer: ${error.message}`));
+  } finally {
+    box.removeAttribute("aria-busy");
+  }
+}
+
+function told(found) {
+  const parts = [element("p", {}, verdict(found))];
+  if (found.verdict !== "same") parts.push(element("p", {}, "The system’s own: ", side(found.chosen, "target")));
+  if (found.first) {
+    const [wanted, chosen] = found.first;
+    parts.push(element("p", {}, "First different rule: ", side(wanted.source, "source"), " as ", side(wanted.target, "target"), ", not ",
+      side(chosen.source, "source"), " as ", side(chosen.target, "target"), "."));
+  }
+  const features = Object.entries(found.features).slice(0, 5).map(([feature, difference]) =>
+    element("li", {}, `${signed(difference)} ${feature}${named(feature) ? `: ${named(feature)}` : ""}`));
+  if (features.length) parts.push(element("p", {}, "What counted, less than 0 against your translation:"), element("ul", {}, ...features));
+  const missing = found.missing.map((rule) => element("li", {}, side(rule.source, "source"), " as ", side(rule.target, "target"), `: ${rule.reason}`));
+  if (missing.length) parts.push(element("p", {}, "Rules that it lacks:"), element("ul", {}, ...missing), element("p", {}, "Keep correction to add them."));
+  return parts;
+}
+
+function verdict({ verdict: found, wanted_score: wanted, chosen_score: chosen }) {
+  if (found === "same") return "This is the system’s own translation.";
+  if (found === "model") return `The system can say this, but scores it ${score(wanted)}, and its own translation ${score(chosen)}.`;
+  if (found === "search") return `The system scores this ${score(wanted)}, more than its own ${score(chosen)}, but did not find it in its search.`;
+  return "The system cannot say this: it lacks rules.";
+}
+
+function side(text, name) {
+  const made = element("bdi", { className: "term" }, text);
+  speak(made, state.system?.[name]);
+  return made;
+}
