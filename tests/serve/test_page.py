@@ -134,7 +134,7 @@ def test_words_show_their_source_by_its_place(tab):
     assert before == "\U0001f600 la casa\n"
     assert to_words(tab, 1) == "red" and marked(tab) == ["roja"]
     facts = tab["document.querySelector('#word-facts').textContent"]
-    assert facts.startswith("red, from “roja”; ") and "%: the system is " in facts
+    assert facts.startswith("red, from “roja”; ") and "% in the system’s search, not a measured" in facts
     assert tab["document.querySelectorAll('#target .word[tabindex=\"0\"]').length"] == 1
     press(tab, "Home")
     assert tab["document.activeElement === document.querySelector('#target .word')"]
