@@ -61,8 +61,8 @@ class Lattice:
 
 
 def is_lattice(line: str) -> bool:
-    """Recognises a lattice, where other lines contain words."""
-    return line.lstrip(" ").startswith("(((")
+    """Recognises a lattice as cdec does, where other lines contain words."""
+    return line.startswith("((('")
 
 
 def parse_lattice(line: str) -> Lattice:

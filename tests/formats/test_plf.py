@@ -30,9 +30,10 @@ def test_states_without_arcs_are_possible() -> None:
     assert found.states == 4 and found.first_words() == ("a", "", "b") and found.first_path() == ["a", "b"]
 
 
-@pytest.mark.parametrize("line", ["((('a',1,1),),)", "(((", "  (((x"])
-def test_lattices_begin_with_three_parentheses(line: str) -> None:
-    assert is_lattice(line) and not is_lattice("( ( (") and not is_lattice("a (((")
+def test_lattices_begin_with_three_parentheses_and_a_quote() -> None:
+    """Words may be parentheses."""
+    assert is_lattice("((('a',1,1),),)")
+    assert not any(map(is_lattice, ["( ( (", "((( a", " ((('a',1,1),),)", "a ((('"]))
 
 
 @pytest.mark.parametrize(
