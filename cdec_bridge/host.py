@@ -10,14 +10,13 @@ from pathlib import Path
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library
 from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.errors import InputError
-from lscfg.formats.segments import segment_grammar
+from lscfg.formats.segments import grammars_of_lines
 
 
 class Cdec(DecoderHost):
     """Runs an installed cdec, with lscfg's plug-in for latent features."""
 
     HELP = "an installed cdec"
-    SEGMENTS = True
 
     def open(
         self, ini: str | os.PathLike[str], jobs: int, once: bool = False, library: str | os.PathLike[str] | None = None
@@ -45,6 +44,9 @@ class Cdec(DecoderHost):
                 f"in [decoder] or by the environment variable {LIBRARY_VARIABLE}, or take --decoder embedded"
             )
 
+    def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
+        """cdec itself reads segments and lattices."""
+
     def installed(self) -> list[Path]:
         """The program and the library that the environment names."""
         return [path for path in (find_cdec(), find_library()) if path]
@@ -55,5 +57,5 @@ class Cdec(DecoderHost):
 
     def sentence_files(self, ini: str | os.PathLike[str], sentences: Sequence[str]) -> list[Path]:
         """Grammars that segments name."""
-        named = dict.fromkeys(grammar for line in sentences if (grammar := segment_grammar(line)))
-        return [path for path in (Path(ini).parent / grammar for grammar in named) if path.is_file()]
+        found = (Path(ini).parent / grammar for grammar in grammars_of_lines(sentences))
+        return [path for path in found if path.is_file()]

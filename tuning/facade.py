@@ -10,6 +10,7 @@ from lscfg.api.arguments import brief, check_lines, check_number, check_path, ch
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.inputs import check_inputs
 from lscfg.errors import InputError
+from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
 from lscfg.parallel.choose import in_processes
 from lscfg.settings import settings_from
@@ -44,14 +45,14 @@ def tune_decoder(
         TypeError: an argument has another type, or there is no such setting.
     """
     config, lines = check_path(config, "config"), check_lines(source, "source")
-    check_inputs(lines, "source")
+    check_inputs(lines, "source", read_ini(config))
     references = _references(reference)
     for number, document in enumerate(references):
         if len(document) != len(lines):
             name = "reference" if len(references) == 1 else f"reference[{number}]"
             raise InputError(f"{name} has {len(document)} lines, but source has {len(lines)}; give pairs")
     made, workers = settings_from(TuneSettings, settings, "tune"), int(check_number(jobs, "jobs", 1))
-    with in_processes(workers) as engine, EmbeddedDecoder.from_ini(config, engine) as decoder:
+    with in_processes(workers) as engine, EmbeddedDecoder.from_ini(config, engine, needed=False) as decoder:
         if weights is None:
             start = {name: START_WEIGHTS.get(name, 0.0) for name in decoder.feature_names}
         elif isinstance(weights, Mapping):

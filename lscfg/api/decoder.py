@@ -63,7 +63,7 @@ class Decoder(Closing):
             )
         self.glossary = None if glossary is None else check_path(glossary, "glossary")
         self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
-        self._decoder = EmbeddedDecoder.from_ini(config, cached=0)
+        self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
         self._memory, self._typed = None, TypedCorrections(self.config)
         if self.corrections is not None:
@@ -100,7 +100,7 @@ class Decoder(Closing):
         """
         sentences = check_lines(lines, "lines")
         k = None if k is None else int(check_number(k, "k", 1))
-        check_inputs(sentences, "lines")
+        check_inputs(sentences, "lines", self._decoder.config)
         answers = self._decoder.translate(
             sentences, self.weights, 1 if k is None else k, terms=self._terms, memory=self._memory
         )

@@ -6,6 +6,7 @@ import argparse
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 
 from lscfg import log
@@ -16,11 +17,13 @@ from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
 from lscfg.decode.glossary import GlossaryReport
-from lscfg.decode.inputs import check_inputs, cost_names, input_fault
+from lscfg.decode.inputs import check_inputs, further_names, input_fault
 from lscfg.decode.memory import Memory
 from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
+from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import format_hypothesis
+from lscfg.formats.segments import sentence_id
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
@@ -71,14 +74,15 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
     stream = LineStream() if isinstance(args.text, StandardInput) else None
+    config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
     sentences: Iterable[str]
     total, place, name = None, Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
     if stream is None:
         sentences = read_lines(args.text)
-        check_inputs(sentences, args.text)
+        check_inputs(sentences, args.text, config)
         total = len(sentences)
     else:
-        sentences = tolerated(stream, fault=input_fault)
+        sentences = tolerated(stream, fault=partial(input_fault, config=config))
 
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
@@ -95,22 +99,22 @@ def run(args: argparse.Namespace) -> None:
         if stream is None:
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
+            label = sentence_id(sentence.sentence, number)
             if details is not None:
-                details.write(derivations_json(number, sentence) + "\n")
+                details.write(derivations_json(label, sentence) + "\n")
             if report is not None:
                 report.add(sentence, number)
             conflicts.add(sentence, number)
             found = typed.hypotheses(sentence)
-            yield [found[0].text] if k is None else [format_hypothesis(number, one) for one in found]
+            yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
 
     report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
     memory = None if args.corrections is None else Memory(args.corrections)
     conflicts, typed = ConflictReport(), TypedCorrections(args.config)
-    ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with (
         on_cluster(args.cluster),
         in_processes(args.jobs) as engine,
-        EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder,
+        EmbeddedDecoder.from_config(config, engine, cached=0, needed=False) as decoder,
     ):
         path = args.weights or decoder.config.weights
         if path is None:
@@ -118,7 +122,7 @@ def run(args: argparse.Namespace) -> None:
         k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
-        heads = decoder.config.feature_heads + (cost_names(sentences) if isinstance(sentences, list) else ())
+        heads = config.feature_heads + (further_names(sentences) if isinstance(sentences, list) else ())
         warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:

@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.derivations import Translated
+from lscfg.decode.derivations import Translated, split_words
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
@@ -38,6 +38,7 @@ from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
 from lscfg.formats.plf import is_lattice
+from lscfg.formats.segments import segment_text
 from lscfg.kernel import FeatureOptions, Grammar
 from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
@@ -60,6 +61,7 @@ class EmbeddedDecoder:
         provider: source of further features of rule applications; None: no further features.
         engine: shares out the sentences, and is closed by the caller; None: this process. Results do not depend on it.
         cached: upper limit in bytes of the forests that all workers keep together.
+        needed: refuse a configuration without a grammar, although the lines may name some.
 
     Attributes:
         feature_names: features of a hypothesis in the order of the columns of ``Translations.features``.
@@ -76,12 +78,13 @@ class EmbeddedDecoder:
         provider: ProviderSource | None = None,
         engine: Engine | None = None,
         cached: int = CACHED,
+        needed: bool = True,
     ):
         self.config = config
         self._improper = Improper()
         self._here: SentenceDecoder | None = None
         if engine is None or isinstance(engine, Serial):
-            self._here = SentenceDecoder(config, provider, cached)
+            self._here = SentenceDecoder(config, provider, cached, needed=needed)
             self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
             self.live_features = self._here.columns.live
             return
@@ -89,7 +92,7 @@ class EmbeddedDecoder:
         try:
             self._described = (
                 uuid4().hex,
-                pickle.dumps(partial(SentenceDecoder, config, provider, cached // engine.workers)),
+                pickle.dumps(partial(SentenceDecoder, config, provider, cached // engine.workers, needed=needed)),
             )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
@@ -117,17 +120,19 @@ class EmbeddedDecoder:
 
     @classmethod
     def from_ini(
-        cls, path: str | os.PathLike[str], engine: Engine | None = None, cached: int = CACHED
+        cls, path: str | os.PathLike[str], engine: Engine | None = None, cached: int = CACHED, needed: bool = True
     ) -> EmbeddedDecoder:
         """The decoder of a cdec.ini with its latent features.
 
         Raises:
             InputError: the ini or one of its files cannot be read or is malformed.
         """
-        return cls.from_config(read_ini(path), engine, cached)
+        return cls.from_config(read_ini(path), engine, cached, needed)
 
     @classmethod
-    def from_config(cls, config: DecoderConfig, engine: Engine | None = None, cached: int = CACHED) -> EmbeddedDecoder:
+    def from_config(
+        cls, config: DecoderConfig, engine: Engine | None = None, cached: int = CACHED, needed: bool = True
+    ) -> EmbeddedDecoder:
         """The decoder of a configuration that has been read.
 
         Raises:
@@ -136,7 +141,7 @@ class EmbeddedDecoder:
         provider: ProviderSource | None = None
         if config.latent is not None:
             provider = partial(_latent_features, config.latent, config.path or "")
-        return cls(config, provider, engine, cached)
+        return cls(config, provider, engine, cached, needed)
 
     def __enter__(self) -> EmbeddedDecoder:
         return self
@@ -293,12 +298,13 @@ def _requests(
     """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
     for number, text in enumerate(sentences, 1):
         recalled = NOTHING
-        if is_lattice(text) and (index.terms or choices or memory is not None):
+        plain = segment_text(text)
+        if is_lattice(plain) and (index.terms or choices or memory is not None):
             raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
         if memory is not None:
             memory.refresh()
-            recalled = memory.recall(text)
-        terms = index.find([word for word in text.split(" ") if word], choices)
+            recalled = memory.recall(plain)
+        terms = index.find(split_words(plain), choices)
         yield text, request._replace(terms=terms, recalled=recalled)
 
 

@@ -12,6 +12,7 @@ from lscfg.decode.memory import NOTHING, Recalled, StoredPair
 from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import is_lattice
+from lscfg.formats.segments import segment_text
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 
 Side = Sequence[int]
@@ -230,7 +231,8 @@ def derivations_json(number: int, translated: Translated) -> str:
         number: of the sentence, from 0.
     """
     derivations = derivation_objects(translated)
-    words = None if is_lattice(translated.sentence) else split_words(translated.sentence)
+    text = segment_text(translated.sentence)
+    words = None if is_lattice(text) else split_words(text)
     head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
     return json.dumps(head, ensure_ascii=False, allow_nan=False)
 

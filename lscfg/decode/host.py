@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import ClassVar, Protocol
 
+from lscfg.corpus.parallel import check_plain, check_sentences
 from lscfg.formats.ini import find_file, named_words
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.read import file_hash
@@ -42,8 +43,6 @@ class DecoderHost(Kind[Declared]):
     """True if the decoder returns hypergraphs, too."""
     DERIVATIONS: ClassVar[bool] = False
     """True if the report can show derivations of the decoder."""
-    SEGMENTS: ClassVar[bool] = False
-    """True if a line of the source may be a segment of cdec instead of plain words."""
     Settings = Declared
 
     def open(
@@ -92,6 +91,15 @@ class DecoderHost(Kind[Declared]):
             InputError: the decoder is not installed, or the plug-in for latent features is missing.
         """
         self.programs(bool(latent), plugin)
+
+    def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
+        """Refuses lines that the decoder cannot translate: by default all that are no sentences, which may be empty.
+
+        Raises:
+            InputError: the first bad line, with the cure.
+        """
+        check_plain(lines, path)
+        check_sentences(lines, path, allow_empty=True)
 
     def installed(self) -> list[Path]:
         """Programs and libraries of the host, as far as they are installed."""

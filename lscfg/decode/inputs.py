@@ -1,42 +1,72 @@
-"""Lines that the embedded decoder translates: words or lattices."""
+"""Lines that the embedded decoder translates: words or lattices, possibly in a segment with grammars."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures
-from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig
+from lscfg.errors import InputError, quote
+from lscfg.formats.ini import DecoderConfig, find_file
 from lscfg.formats.plf import Lattice, is_lattice, lattice_fault, parse_lattice
+from lscfg.formats.segments import Segment, read_segment, segment_text
 from lscfg.functions.function import ParsedInput
 from lscfg.functions.rows import NamedRows
 from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
 from lscfg.kernel.base import Vocab
 
 
-def check_inputs(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
-    """Refuses lines that are neither a lattice nor a possibly empty sentence.
+def check_inputs(lines: Sequence[str], path: str | os.PathLike[str], config: DecoderConfig) -> None:
+    """Refuses lines that are neither a lattice nor a possibly empty sentence, and missing grammars.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if fault := input_fault(line):
+        if fault := input_fault(line, config):
             raise InputError(fault, path, number)
 
 
-def input_fault(line: str) -> str | None:
+def input_fault(line: str, config: DecoderConfig) -> str | None:
     """Describes the fault of a line that ``check_inputs`` refuses; None if the line is good."""
-    return lattice_fault(line) if is_lattice(line) else plain_fault(line) or words_fault(line)
+    try:
+        segment = read_segment(line)
+        grammars = () if segment is None else segment_grammars(segment, config)
+    except InputError as error:
+        return str(error)
+    text = line if segment is None else segment.text
+    if not config.grammars and not grammars and text:
+        return 'no grammar; name one in the line, <seg grammar="FILE">words</seg>, or in the configuration'
+    return lattice_fault(text) if is_lattice(text) else plain_fault(text) or words_fault(text)
 
 
-def cost_names(lines: Iterable[str]) -> tuple[str, ...]:
-    """Names of the costs of all lattices among some lines."""
-    lattices = [parse_lattice(line) for line in lines if is_lattice(line)]
+def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...]:
+    """The grammar files of a segment, which lie in the working directory or in the folder of the configuration.
+
+    Raises:
+        InputError: a file is missing.
+    """
+    found = []
+    for name in segment.grammars:
+        path = find_file(name, config.path or "")
+        if path is None:
+            raise InputError(f"no grammar {quote(name)}")
+        found.append(path)
+    return tuple(found)
+
+
+def further_names(lines: Sequence[str]) -> tuple[str, ...]:
+    """Beginnings of the names of features that some lines add to those of the configuration.
+
+    They are the costs of lattices; grammars of lines may name any feature.
+    """
+    if any(segment.grammars for line in lines if (segment := read_segment(line)) is not None):
+        return ("",)
+    lattices = [parse_lattice(text) for text in map(segment_text, lines) if is_lattice(text)]
     return tuple({name: None for lattice in lattices for arc in lattice.arcs for name in arc.features})
 
 

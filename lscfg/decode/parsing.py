@@ -14,13 +14,16 @@ from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
 
 
-def read_grammar(config: DecoderConfig, vocab: Vocab | None = None) -> Grammar:
+def read_grammar(config: DecoderConfig, vocab: Vocab | None = None, needed: bool = True) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
+
+    Args:
+        needed: refuse a configuration without a grammar, which otherwise gives an empty one.
 
     Raises:
         InputError: there is none, a file cannot be read, or a rule is malformed.
     """
-    if not config.grammars:
+    if needed and not config.grammars:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
     for path in config.grammars:

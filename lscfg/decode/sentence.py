@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +17,7 @@ from lscfg import log
 from lscfg.decode.columns import FeatureColumns, OwnFeatures
 from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
-from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features
+from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
@@ -38,6 +39,7 @@ from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import Lattice
+from lscfg.formats.segments import Segment, read_segment
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
@@ -227,23 +229,35 @@ class SentenceDecoder:
 
     Args:
         vocab: vocabulary that the grammar shares with other grammars.
+        models: language models of the configuration, of this vocabulary; None: reads them.
+        needed: see ``read_grammar``.
     """
 
-    def __init__(self, config: DecoderConfig, provider: ProviderSource | None, cached: int, vocab: Vocab | None = None):
-        self.config = config
-        self.grammar = read_grammar(config, vocab)
+    def __init__(
+        self,
+        config: DecoderConfig,
+        provider: ProviderSource | None,
+        cached: int,
+        vocab: Vocab | None = None,
+        models: Sequence[LanguageModel] | None = None,
+        needed: bool = True,
+    ):
+        self.config, self.source = config, provider
+        self.grammar = read_grammar(config, vocab, needed)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
-        self._keeps = cached > 0
+        self.keeps = cached > 0
         self.ways = parse_options(config, self.grammar)
-        self._models = [LanguageModel(model.path, self.grammar.vocab) for model in config.models]
+        named = config.models
+        self.models = [LanguageModel(one.path, self.grammar.vocab) for one in named] if models is None else models
         self._joined: JoinedModels | None = None  # of several models, with the latest weights
         provided = () if self._provider is None else self._provider.names
-        self.columns = FeatureColumns(config, self.grammar, [model.name for model in config.models], provided)
+        self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
+        self.segment_decoders: dict[tuple[Path, ...], SentenceDecoder] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
@@ -259,13 +273,15 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
+        if (segment := read_segment(text)) is not None:
+            return _decode_segment(self, request, index, segment)
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
         terms, rules = request.terms.occurrences, request.recalled.rules
         sentence = constrained(self, index, text, terms, rules) if terms or rules else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
-            if self._keeps and sentence.size <= self._room:
+            if self.keeps and sentence.size <= self._room:
                 self._room -= sentence.size
                 self._sentences[text] = sentence
         translations, graph = self._decode_one(sentence, self.rule_scores(request.weights), request)
@@ -288,11 +304,11 @@ class SentenceDecoder:
         if lattice is None:
             forest, why = first_parse(self.grammar, ids, self.ways)
         else:
-            self._warn_of_lattice()
+            _warn_of_lattice(self._provider, self._warned)
             forest, why = first_lattice_parse(self.grammar, encoded(lattice, vocab), lattice.states, self.ways)
         if forest is None:
             if text not in self._warned:
-                if self._keeps:
+                if self.keeps:
                     self._warned.add(text)
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
@@ -300,13 +316,6 @@ class SentenceDecoder:
         penalties = self.columns.rule_penalty.take(forest.app_rule)
         own = own_features(self.config, self.feature_names, split_words(text), forest, self.grammar, lattice)
         return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own, lattice=lattice)
-
-    def _warn_of_lattice(self) -> None:
-        """Warns, once, of features that depend on words around a span, which a lattice lacks."""
-        if isinstance(self._provider, LatentFeatures) and "" not in self._warned:
-            self._warned.add("")
-            if any(name.startswith(OF_WORDS_AROUND) for name in self._provider.names):
-                log.warning("context features are 0 in lattices, whose spans have no certain words around them")
 
     def _extra_features(self, index: int, text: str, forest: Forest) -> np.ndarray | None:
         """The provider's features of a forest without rules of a layer."""
@@ -351,11 +360,11 @@ class SentenceDecoder:
 
     def _model(self, weights: np.ndarray) -> LanguageModel | JoinedModels | None:
         """The language model of the search under weights by column."""
-        if len(self._models) < 2:
-            return self._models[0] if self._models else None
+        if len(self.models) < 2:
+            return self.models[0] if self.models else None
         wanted = weights[self.columns.lm]
         if self._joined is None or not np.array_equal(self._joined.weights, wanted):
-            self._joined = JoinedModels(self._models, wanted)
+            self._joined = JoinedModels(self.models, wanted)
         return self._joined
 
     def _decode_one(
@@ -464,6 +473,43 @@ class SentenceDecoder:
 
     def _text(self, ids: np.ndarray) -> str:
         return " ".join(map(self._word, ids.tolist()))
+
+
+def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None:
+    """Warns, once, of features that depend on words around a span, which a lattice lacks."""
+    if isinstance(provider, LatentFeatures) and "" not in warned:
+        warned.add("")
+        if any(name.startswith(OF_WORDS_AROUND) for name in provider.names):
+            log.warning("context features are 0 in lattices, whose spans have no certain words around them")
+
+
+def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segment: Segment) -> Answer:
+    """The translations of a line with its own grammars, by a decoder of these grammars and of the configuration's.
+
+    Such decoders are kept if sentences are, else the latest.
+    """
+    grammars = segment_grammars(segment, decoder.config)
+    if not grammars:
+        return decoder.decode(request, index, segment.text)
+    own = decoder.segment_decoders.get(grammars)
+    if own is None:
+        if not decoder.keeps:
+            decoder.segment_decoders.clear()
+        config = replace(decoder.config, grammars=decoder.config.grammars + grammars)
+        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), decoder.grammar.vocab, decoder.models)
+        decoder.segment_decoders[grammars] = own
+    weights = dict(request.named) | dict(zip(decoder.feature_names, request.weights.tolist(), strict=True))
+    asked = request_of(own.feature_names, weights, request.k, request.unique)
+    own._room, decoder._room = decoder._room, 0
+    answer = own.decode(request._replace(weights=asked.weights, named=asked.named), index, segment.text)
+    own._room, decoder._room = 0, own._room
+    found = answer.translations
+    columns = {name: column for column, name in enumerate(decoder.feature_names)}
+    places = [columns.setdefault(name, len(columns)) for name in own.feature_names + found.own_names]
+    features = np.zeros((len(found.features), len(columns)))
+    features[:, places] = found.features
+    own_names = tuple(columns)[len(decoder.feature_names) :]
+    return answer._replace(translations=replace(found, features=features, own_names=own_names))
 
 
 def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Request) -> Translations:
@@ -613,7 +659,7 @@ def _details(
     own = [int(forest.app_rule[app]) < len(decoder.grammar) + EXTRA_RULES for app in apps]  # no rules of a layer
     values = decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)))
     kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
-    model = decoder._models[0] if decoder._models else None
+    model = decoder.models[0] if decoder.models else None
     searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, model)
     return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 

@@ -112,7 +112,9 @@ class DecoderConfig:
 
     @property
     def feature_heads(self) -> tuple[str, ...]:
-        """Beginnings of the names of features that only some sentences have."""
+        """Beginnings of the names of features that only some sentences have; without a grammar, any."""
+        if not self.grammars:
+            return ("",)
         return COST, *(head for function in self.functions for head in function.heads())
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.io.write import write_lines
 
 SEGMENTS = "segments.sgm"
@@ -27,6 +28,8 @@ def check_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> 
             raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
 
 
+_OPENING = re.compile(r"<seg\b[^>]*>", re.IGNORECASE)
+_ATTRIBUTE = re.compile(r"""([\w:.-]+)\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""")
 _SEGMENT = re.compile(r"\s*<seg\b([^>]*)>(.*)</seg>\s*", re.IGNORECASE)
 
 
@@ -34,14 +37,67 @@ def _attribute(name: str) -> re.Pattern[str]:
     return re.compile(rf"""\s*\b{name}\s*=\s*("[^"]*"|'[^']*'|[^\s>]+)""", re.IGNORECASE)
 
 
-_GRAMMAR, _ID = _attribute("grammar"), _attribute("id")
+_ID = _attribute("id")
 
 
-def segment_grammar(line: str) -> str | None:
-    """Returns the grammar that a line of cdec's input names, if any."""
-    segment = _SEGMENT.fullmatch(line)
-    found = segment and _GRAMMAR.search(segment[1])
-    return found[1].strip("\"'") if found else None
+class Segment(NamedTuple):
+    """A line of cdec's input with attributes."""
+
+    id: str | None
+    grammars: tuple[str, ...]
+    """Files of the sentence's grammars, which join those of the configuration."""
+    text: str
+    """Words or a lattice."""
+
+
+def is_segment(line: str) -> bool:
+    """Recognises a line with attributes, where other lines contain words."""
+    return _OPENING.match(line) is not None
+
+
+def read_segment(line: str) -> Segment | None:
+    """Reads a line with attributes; None for another line. Attributes that cdec does not use count nothing.
+
+    Raises:
+        InputError: the line does not end with ``</seg>``, or its grammars are not numbered grammar, grammar1, grammar2
+            and so on, each once.
+    """
+    if not is_segment(line):
+        return None
+    found = _SEGMENT.fullmatch(line)
+    if found is None:
+        raise InputError("a segment that does not end with </seg> in the same line")
+    values: dict[str, str] = {}
+    for name, value in _ATTRIBUTE.findall(found[1]):
+        if name.lower() in values:
+            raise InputError(f"a segment with a second {cut(name)}=")
+        values[name.lower()] = value.strip("\"'")
+    given = [name for name in values if re.fullmatch(r"grammar\d*", name)]
+    wanted = ["grammar", *(f"grammar{number}" for number in range(1, len(given)))][: len(given)]
+    if {*given} != {*wanted}:
+        raise InputError(f"a segment with {', '.join(sorted(given))}; name its grammars {', '.join(wanted)}")
+    return Segment(values.get("id"), tuple(values[name] for name in wanted), found[2].strip(" "))
+
+
+def segment_text(line: str) -> str:
+    """The words or lattice of a line, without the attributes of a good segment."""
+    segment = read_segment(line)
+    return line if segment is None else segment.text
+
+
+def sentence_id(line: str, number: int) -> int:
+    """The id that a segment gives itself, if it is a whole number; else the number of the line."""
+    segment = read_segment(line)
+    own = None if segment is None else segment.id
+    return int(own) if own is not None and own.isascii() and own.isdigit() else number
+
+
+def grammars_of_lines(lines: Iterable[str]) -> list[str]:
+    """Returns the grammars that lines of cdec's input name, each once; no segment is refused."""
+    segments = filter(None, map(_SEGMENT.fullmatch, lines))
+    named = [_ATTRIBUTE.findall(segment[1]) for segment in segments]
+    names = [value.strip("\"'") for one in named for name, value in one if re.fullmatch(r"(?i)grammar\d*", name)]
+    return list(dict.fromkeys(names))
 
 
 def numbered(line: str, number: int) -> str:

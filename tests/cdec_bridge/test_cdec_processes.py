@@ -14,7 +14,7 @@ from lscfg.cdec_bridge.decoder import CdecDecoder
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, LscfgError
-from lscfg.formats.segments import numbered, segment_grammar
+from lscfg.formats.segments import grammars_of_lines, numbered
 
 # Echoes each segment in capitals; dies at the word "boom", says nothing of "silent".
 PROGRAM = """#!{python}
@@ -193,15 +193,13 @@ def test_decoder_uses_several_processes(program, monkeypatch):
 
 @pytest.mark.parametrize("grammar", ['grammar="g.gz"', "grammar='g.gz'", "grammar=g.gz", 'grammar = "g.gz"'])
 def test_grammar_of_a_segment(grammar):
-    assert (
-        segment_grammar(f"<seg {grammar} id=7>a b</seg>") == segment_grammar(f'<seg id="7" {grammar}>a</seg>') == "g.gz"
-    )
-    assert segment_grammar(numbered(f"<seg id=7 {grammar}>a</seg>", 3)) == "g.gz"
+    assert grammars_of_lines([f"<seg {grammar} id=7>a b</seg>", f'<seg id="7" {grammar}>a</seg>']) == ["g.gz"]
+    assert grammars_of_lines([numbered(f"<seg id=7 {grammar}>a</seg>", 3)]) == ["g.gz"]
 
 
 def test_no_grammar_of_a_segment():
     for line in ('<seg id="7">grammar="g.gz"</seg>', 'a grammar="g.gz"', 'a <seg grammar="g.gz">b</seg>'):
-        assert segment_grammar(line) is None
+        assert grammars_of_lines([line]) == []
 
 
 def test_segments_keep_their_attributes():

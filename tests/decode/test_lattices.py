@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -134,8 +135,9 @@ def test_the_command_decodes_lattices_next_to_sentences(
 
 
 def test_a_bad_lattice_of_a_stream_counts_as_an_empty_line(caplog: pytest.LogCaptureFixture) -> None:
-    lines = [b"((('a'", b"((('a',1)))", b"a", b'<seg id="1">a</seg>']
-    assert list(tolerated(lines, fault=input_fault)) == ["", "((('a',1)))", "a", ""]
+    lines = [b"((('a'", b"((('a',1)))", b"a", b'<seg id="1">a']
+    fault = partial(input_fault, config=DecoderConfig(grammars=(Path("g"),)))
+    assert list(tolerated(lines, fault=fault)) == ["", "((('a',1)))", "a", ""]
     assert "1: lattice, column 7: expected ,, found the end of the line; it counts as an empty line" in caplog.text
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.corpus.parallel import check_length
 from lscfg.decode.host import DECODER_HOSTS, decoder_identity
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
@@ -81,9 +81,7 @@ def run(args: argparse.Namespace) -> None:
     host = DECODER_HOSTS[program]
     if args.cluster and not host.SHARES:
         raise InputError(f"--cluster is for the embedded decoder; leave it out, or leave out --decoder {program}")
-    if not host.SEGMENTS:
-        check_plain(sources, args.source)
-        check_sentences(sources, args.source, allow_empty=True)
+    host.check_source(sources, args.source, args.config)
     make_folder(args.output)
     identity = decoder_identity(program, args.config, sources)
     log.table(
