@@ -22,7 +22,7 @@ import runs
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
-from lscfg.decode.memory import phrase_spans
+from lscfg.decode.phrases import phrase_spans
 from lscfg.decode.terms import Term, TermIndex
 from lscfg.formats.weights import read_weights
 from lscfg.io.read import read_lines

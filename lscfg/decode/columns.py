@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -68,9 +69,14 @@ class FeatureColumns:
 
     def cost(self, rule: int) -> float:
         """The sum of a rule's features ``COSTS``."""
-        entries = slice(self.rules.offsets[rule], self.rules.offsets[rule + 1])
-        counts = np.isin(self.rules.columns[entries], self.costs)
-        return float(self.rules.values[entries][counts].sum())
+        return float(self.translation_costs[rule])
+
+    @cached_property
+    def translation_costs(self) -> np.ndarray:
+        """The sums of the features ``COSTS`` of all rules."""
+        weights = np.zeros(len(self.names))
+        weights[self.costs] = 1.0
+        return self.rules.products(weights)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from lscfg.decode.sentence import (
     Translations,
     request_of,
 )
+from lscfg.decode.sentence_rules import ADDED
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
@@ -219,8 +220,7 @@ class EmbeddedDecoder:
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
-        soft, correction = (float(weights.get(name, 1.0)) for name in ("Terminology", "Correction"))
-        request = request._replace(soft_weight=soft, correction_weight=correction)
+        request = request._replace(added_weights=tuple(float(weights.get(name, 1.0)) for name in ADDED))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
         requests = _requests(request, sentences, index, choices, memory)
         for text, own, answer in self._checked(requests, arriving):

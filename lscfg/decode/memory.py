@@ -8,14 +8,13 @@ import os
 from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from heapq import nlargest
-from itertools import islice
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, NamedTuple, NotRequired, TypedDict
+from typing import IO, Any, NamedTuple, NotRequired, TypedDict
 
-from lscfg.corpus.edits import word_edits
 from lscfg.corpus.open_aligner import OpenAligner
+from lscfg.decode.phrases import PHRASE_WORDS, Links, PhraseIndex, StoredPair, pair_phrases
+from lscfg.decode.similar import SentenceIndex, SimilarPair
 from lscfg.errors import InputError, quote
 from lscfg.io.json_files import check_shape
 from lscfg.json_text import parse_json
@@ -25,48 +24,22 @@ from lscfg.kernel import words_fault
 # a crash: readers ignore it, and the next writer removes it. All writers hold a lock.
 
 JOURNAL = "corrections.jsonl"
+COMPILED = "corrections.phrases"
+"""Phrases of the beginning of the journal, so that a process need not find them again."""
+NEW_LINES = 500
+"""Lines of the journal after the compiled ones that a process compiles when it opens a memory for writing."""
 
 MOST_WORDS = 100
 """Maximum words of a side of a pair."""
 MOST_PAIRS = 100_000
-PHRASE_WORDS = 7
-"""Maximum source words of a rule."""
 MOST_TARGETS = 10
 """Maximum translations of a phrase that a sentence may use, the latest ones; frequent words have thousands."""
 HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 
-SIMILAR = 0.7
-"""Minimum similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
-MOST_SIMILAR = 3
-CANDIDATES, COMPARED = 1000, 50
-"""Latest sentences with a rare word in common, and those of them with the most common words, which are compared."""
-
-Links = Sequence[tuple[int, int]]
-"""Pairs of a source and a target position."""
 
 Aligner = Callable[[Sequence[str], Sequence[str]], Links]
 """Links the words of two sentences."""
-
-
-class StoredPair(NamedTuple):
-    """A corrected pair."""
-
-    id: int
-    source: str
-    target: str
-    """Words, separated by blanks."""
-    links: tuple[tuple[int, int], ...]
-    typed: str = ""
-    """The target as a person typed it, where restoring its words gives another text."""
-
-
-class SimilarPair(NamedTuple):
-    """A stored pair with a similar source."""
-
-    pair: StoredPair
-    similarity: float
-    """1 minus the edits per word of the longer sentence."""
 
 
 class StoredRule(NamedTuple):
@@ -130,14 +103,18 @@ class Memory:
             raise InputError(f"cannot write: {error.strerror or error}", self.path) from error
         self._clear()
         self.refresh()
+        if align is not None and self._lines - self._compiled > NEW_LINES:
+            with suppress(InputError, OSError), open(self.path, "rb") as file:  # it only saves time
+                self._phrases.save(self.path.with_name(COMPILED), file, self._read)
 
     def _clear(self) -> None:
         self._read, self._lines, self._last, self._file = 0, 0, 0, (0, 0)
+        self._compiled = 0  # lines of the journal whose phrases came from the compiled file
         self._pairs: dict[int, StoredPair] = {}
         self._live: list[int] = []  # ascending
         self._by_source: dict[str, list[int]] = defaultdict(list)
-        self._rules: dict[str, dict[str, list[int]]] = {}  # source, target by its latest pair, pairs
-        self._with_word: dict[str, set[int]] = defaultdict(set)
+        self._decays: dict[int, float] = {}  # by id
+        self._phrases, self._sentences = PhraseIndex(), SentenceIndex(self._pairs)
 
     def __len__(self) -> int:
         return len(self._live)
@@ -174,12 +151,25 @@ class Memory:
         if self._file != (status.st_dev, status.st_ino) or status.st_size < self._read:
             self._clear()
             self._file = status.st_dev, status.st_ino
+            self._phrases, compiled = PhraseIndex.load(self.path.with_name(COMPILED), file)
+            file.seek(0)
+            self._apply_known(file.read(compiled))
         file.seek(self._read)
         whole, _, _ = file.read().rpartition(b"\n")
         for line in whole.split(b"\n") if whole else ():
             self._apply(line)
             self._lines += 1
             self._read += len(line) + 1
+
+    def _apply_known(self, text: bytes) -> None:
+        """Applies whole lines that were checked before, and whose phrases are known."""
+        entries: list[Any] = json.loads(b"[" + b",".join(text.split(b"\n")[:-1]) + b"]")
+        for found in entries:
+            if "undo" in found:
+                self._remove(self._pairs.pop(found["undo"]), phrases=False)
+            else:
+                self._insert(_pair_of(found), phrases=False)
+        self._read, self._lines, self._compiled = len(text), len(entries), len(entries)
 
     def _apply(self, line: bytes) -> None:
         try:
@@ -192,8 +182,7 @@ class Memory:
                 return
             if found["id"] <= self._last:
                 raise ValueError(f"id {found['id']} is not above {self._last}")
-            links = tuple((i, j) for i, j in found["links"])
-            pair = StoredPair(found["id"], found["source"], found["target"], links, found.get("typed", ""))
+            pair = _pair_of(found)
             if fault := _fault(pair):
                 raise ValueError(fault)
         except (ValueError, RecursionError) as error:
@@ -241,7 +230,9 @@ class Memory:
             own = self._by_source.get(joined[0])
             latest = self._pairs[own[-1]] if own else None
             if latest is not None and (latest.target, latest.typed) == (joined[1], typed):
-                return latest, len({*_phrases(latest)})  # stored already: its removal must bring back what was before
+                return latest, len(
+                    {*pair_phrases(latest)}
+                )  # stored already: its removal must bring back what was before
             if len(self._live) >= MOST_PAIRS:
                 raise InputError(f"contains {MOST_PAIRS:,} pairs already; name another folder", self.path)
             number = self._last + 1
@@ -250,7 +241,7 @@ class Memory:
                 entry["typed"] = typed
             self._write(file, entry)
         pair = self._pairs[number]
-        return pair, len({*_phrases(pair)})
+        return pair, len({*pair_phrases(pair)})
 
     def undo(self, number: int) -> None:
         """Removes a pair and its rules.
@@ -265,27 +256,30 @@ class Memory:
 
     # ---- the indexes ----
 
-    def _insert(self, pair: StoredPair) -> None:
+    def _insert(self, pair: StoredPair, phrases: bool = True) -> None:
         self._pairs[pair.id], self._last = pair, pair.id
         insort(self._live, pair.id)
         self._by_source[pair.source].append(pair.id)
-        for source, target in sorted({*_phrases(pair)}):
-            targets = self._rules.setdefault(source, {})
-            targets[target] = [*targets.pop(target, ()), pair.id]  # at the end
-        for word in {*pair.source.split(" ")}:
-            self._with_word[word].add(pair.id)
+        self._sentences.add(pair)
+        self._decays.clear()
+        if phrases:
+            self._phrases.add(pair)
 
-    def _remove(self, pair: StoredPair) -> None:
+    def _remove(self, pair: StoredPair, phrases: bool = True) -> None:
         self._live.remove(pair.id)
         self._by_source[pair.source].remove(pair.id)
-        for source, target in {*_phrases(pair)}:
-            self._rules[source][target].remove(pair.id)
-        for source in {source for source, _ in _phrases(pair)}:
-            rest = [(own[-1], target, own) for target, own in self._rules.pop(source).items() if own]
-            if rest:
-                self._rules[source] = {target: own for _, target, own in sorted(rest)}
-        for word in {*pair.source.split(" ")}:
-            self._with_word[word].discard(pair.id)
+        self._sentences.remove(pair)
+        self._decays.clear()
+        if phrases:
+            self._phrases.remove(pair)
+
+    def _decay(self, number: int) -> float:
+        """Value of a source word of a live pair."""
+        found = self._decays.get(number)
+        if found is None:
+            later = len(self._live) - bisect_right(self._live, number)
+            found = self._decays[number] = 0.5 ** (later / HALVED_BY)
+        return found
 
     def recall(self, text: str) -> Recalled:
         """Everything that the memory contains for a sentence of words."""
@@ -296,30 +290,10 @@ class Memory:
         exact = self._pairs[pairs[-1]] if pairs else None
         rules = []
         for n in range(1, min(PHRASE_WORDS, len(words)) + 1):
-            for source in dict.fromkeys(" ".join(words[i : i + n]) for i in range(len(words) - n + 1)):
-                for target, own in islice(reversed(self._rules.get(source, {}).items()), MOST_TARGETS):
-                    later = len(self._live) - bisect_right(self._live, own[-1])
-                    rules.append(StoredRule(source, target, n * 0.5 ** (later / HALVED_BY)))
-        return Recalled(exact, tuple(sorted(rules)), self._similar(words))
-
-    def _similar(self, words: list[str]) -> tuple[SimilarPair, ...]:
-        # A similar sentence lacks few words: it contains one of the rarest, if they are one more than it may lack.
-        lacking = int((1 - SIMILAR) * len(words) / SIMILAR + 1e-9)
-        rarest = sorted(words, key=lambda word: (len(self._with_word.get(word, ())), word))[: lacking + 1]
-        candidates = {number for word in {*rarest} for number in self._with_word.get(word, ())}
-        latest = nlargest(CANDIDATES, candidates)
-        known, found = {*words}, []
-        common = [(len(known.intersection(self._pairs[number].source.split(" "))), number) for number in latest]
-        for _, number in nlargest(COMPARED, common):
-            pair = self._pairs[number]
-            other = pair.source.split(" ")
-            longer = max(len(words), len(other))
-            if min(len(words), len(other)) < SIMILAR * longer:
-                continue
-            similarity = 1 - word_edits(words, other) / longer
-            if SIMILAR <= similarity < 1:
-                found.append(SimilarPair(pair, similarity))
-        return tuple(sorted(found, key=lambda one: (-one.similarity, -one.pair.id))[:MOST_SIMILAR])
+            for source in dict.fromkeys([" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]):
+                for target, latest in self._phrases.latest(source, MOST_TARGETS):
+                    rules.append(StoredRule(source, target, n * self._decay(latest)))
+        return Recalled(exact, tuple(rules), self._sentences.similar(words))
 
 
 class LastingMemory(Memory):
@@ -388,43 +362,10 @@ def _fault(pair: StoredPair) -> str:
     return ""
 
 
-def _phrases(pair: StoredPair) -> Iterator[tuple[str, str]]:
-    """The phrase pairs of a pair as text, those of equal words several times."""
-    source, target = pair.source.split(" "), pair.target.split(" ")
-    for (i, j), (k, m) in phrase_spans(len(source), len(target), pair.links):
-        yield " ".join(source[i:j]), " ".join(target[k:m])
-
-
-def phrase_spans(
-    n_source: int, n_target: int, links: Links, longest: int = PHRASE_WORDS
-) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Spans [i, j) of both sides of the consistent phrase pairs (Och and Ney 2004).
-
-    Each contains a link, no link leaves it, and unlinked target words at its ends may belong to it or not.
-
-    Args:
-        longest: maximum number of words of either side.
-    """
-    linked = {j for _, j in links}
-    for i in range(n_source):
-        for j in range(i + 1, min(i + longest, n_source) + 1):
-            inside = [t for s, t in links if i <= s < j]
-            if not inside:
-                continue
-            first, last = min(inside), max(inside)
-            if any(first <= t <= last and not i <= s < j for s, t in links):
-                continue
-            begin = first
-            while True:
-                end = last + 1
-                while end - begin <= longest:
-                    yield (i, j), (begin, end)
-                    if end == n_target or end in linked:
-                        break
-                    end += 1
-                if begin == 0 or begin - 1 in linked:
-                    break
-                begin -= 1
+def _pair_of(found: Any) -> StoredPair:
+    """The pair of a line of the journal."""
+    links = tuple((i, j) for i, j in found["links"])
+    return StoredPair(found["id"], found["source"], found["target"], links, found.get("typed", ""))
 
 
 def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair | None:

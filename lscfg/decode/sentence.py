@@ -20,8 +20,10 @@ from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
-from lscfg.decode.memory import NOTHING, Recalled, StoredPair, StoredRule, remembered
+from lscfg.decode.memory import NOTHING, Recalled, StoredRule, remembered
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
+from lscfg.decode.phrases import StoredPair
+from lscfg.decode.sentence_rules import ADDED, AddedFeatures, RuleEncoder, SentenceRules
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
@@ -41,7 +43,7 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import Lattice
 from lscfg.formats.segments import Segment, read_segment
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import JoinedModels, LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -112,8 +114,7 @@ class Sentence:
     penalties: np.ndarray  # WordPenalty of each application
     extra: np.ndarray | None  # [n_apps, F]
     unparsed: str = ""  # reason why ``forest`` is None
-    bonus: np.ndarray | None = None  # [n_apps] 1 for rules of soft terms
-    corrections: np.ndarray | None = None  # [n_apps] the feature Correction
+    added: AddedFeatures | None = None
     occurrences: tuple[Occurrence, ...] = ()
     own: OwnFeatures | None = None  # of feature functions and of the input
     passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
@@ -154,9 +155,8 @@ class Request(NamedTuple):
     derivations: bool
     details: bool
     terms: FoundTerms = NO_TERMS  # of this sentence
-    soft_weight: float = 1.0
     recalled: Recalled = NOTHING  # for this sentence
-    correction_weight: float = 1.0
+    added_weights: tuple[float, ...] = (0.0,) * len(ADDED)  # of the features ADDED
     named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
 
     def weights_of(self, sentence: Sentence) -> np.ndarray:
@@ -255,6 +255,7 @@ class SentenceDecoder:
         self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
+        self.encoder = RuleEncoder(self.grammar)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self.segment_decoders: dict[tuple[Path, ...], SentenceDecoder] = {}
@@ -382,10 +383,8 @@ class SentenceDecoder:
             unparsed, taught = sentence.unparsed, sentence.taught
             return Translations(texts, scores, nothing, (), unparsed, shown, passed.used, taught), None
         scores = self.scores(sentence, rule_scores, weights)
-        if sentence.bonus is not None:
-            scores += request.soft_weight * sentence.bonus
-        if sentence.corrections is not None:
-            scores += request.correction_weight * sentence.corrections
+        if sentence.added is not None:
+            scores[sentence.added.apps] += sentence.added.values @ np.array(request.added_weights)
         options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
         shown = ()
@@ -527,30 +526,46 @@ def constrained(
     """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
-    layer, values = GrammarLayer(decoder.grammar), {}
-    for span, forms, _ in terms:
+    more = SentenceRules(decoder.encoder)
+    for span, forms, hard in terms:
         for form in forms:
-            layer.add(X, ids[slice(*span)].tolist(), vocab.add_line(form).tolist())
+            added = (float(not hard), 0.0, 0.0, 0.0)
+            more.add(tuple(ids[slice(*span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
     for rule in rules:
-        sides = vocab.add_line(rule.source).tolist(), vocab.add_line(rule.target).tolist()
-        number = decoder.grammar.find(X, *sides)
-        values[layer.add(X, *sides) if number < 0 else number] = rule.value
-    borrowed = {} if decoder.unknown is None else decoder.unknown.add_rules(layer, ids)
-    layer.finish()
+        more.correct(decoder.encoder(rule.source, rule.target), rule.value)
+    layer, borrowed = _layer(decoder, more, ids)
     for way in decoder.ways:
         whole, why = first_parse(layer, ids, [way])
-        part, kept = (None, ids) if whole is None else whole.restricted(obeying(whole, layer, terms))
-        if whole is not None and part is not None:
-            sentence = _with_terms(decoder, index, text, layer, whole, part, kept, terms, borrowed)
-            found = np.array([values.get(rule, 0.0) for rule in whole.app_rule[kept].tolist()])
-            taught = taught_positions(part, len(decoder.grammar) + EXTRA_RULES, min(borrowed, default=None))
-            return replace(sentence, corrections=found if rules else None, taught=taught)
+        if whole is None:
+            continue
+        sentence = replace(_with_rules(decoder, index, text, layer, whole, more, borrowed), occurrences=terms)
+        if any(one.hard for one in terms):
+            part, kept = whole.restricted(obeying(whole, layer, terms))
+            if part is None:
+                continue
+            sentence = _part(sentence, part, kept)
+        assert sentence.forest is not None
+        first, last = len(decoder.grammar) + EXTRA_RULES, min(borrowed, default=None)
+        return replace(sentence, taught=taught_positions(sentence.forest, first, last))
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
     words, rows = " ".join(passed.words), np.empty(0, np.int32)
     taught = tuple(sorted(k for one in terms if one.hard for k in range(*one.span)))
     return Sentence(
         words, None, decoder.grammar, rows, empty, None, why, occurrences=terms, passed=passed, taught=taught
+    )
+
+
+def _part(sentence: Sentence, part: Forest, kept: np.ndarray) -> Sentence:
+    """A sentence with a part of its forest, whose applications are numbers in the whole."""
+    return replace(
+        sentence,
+        forest=part,
+        rows=sentence.rows[kept],
+        penalties=sentence.penalties[kept],
+        extra=None if sentence.extra is None else sentence.extra[kept],
+        added=None if sentence.added is None else sentence.added.part(kept, len(sentence.rows)),
+        own=None if sentence.own is None else sentence.own.part(kept),
     )
 
 
@@ -568,61 +583,61 @@ def _remembered(pair: StoredPair, request: Request, features: int) -> Translatio
     return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used, taught)
 
 
-def _with_terms(
+def _layer(
+    decoder: SentenceDecoder, more: SentenceRules, ids: np.ndarray
+) -> tuple[GrammarLayer, dict[int, BorrowedRule]]:
+    """The layer of more rules and of those that unknown words borrow, which come last."""
+    layer = more.layer()
+    borrowed = {} if decoder.unknown is None else decoder.unknown.add_rules(layer, ids)
+    layer.finish()
+    return layer, borrowed
+
+
+def _with_rules(
     decoder: SentenceDecoder,
     index: int,
     text: str,
     layer: Grammar,
     whole: Forest,
-    part: Forest,
-    kept: np.ndarray,
-    terms: tuple[Occurrence, ...],
+    more: SentenceRules,
     borrowed: Mapping[int, BorrowedRule],
 ) -> Sentence:
-    """A sentence with rules of a layer; those get the features of a usual rule of the sentence.
+    """A sentence with more rules, most of which get the features of a usual rule of the sentence.
 
     Borrowed rules get the features of the rule of the substitute, and the latent features of the copied word. Latent
-    features come from the whole forest without the layer, so that terms do not change the others.
+    features come from the whole forest without these rules, so that they do not change the others.
     """
-    of_layer = whole.app_rule >= len(decoder.grammar) + EXTRA_RULES
-    of_substitute = np.isin(whole.app_rule, [*borrowed])
-    rows = np.where(of_layer, len(decoder.grammar) + PASS + 1, whole.app_rule)
-    phrases = (rows < len(decoder.grammar)) & (whole.edge_tail[whole.app_edge, 0] < 0)
+    size = len(decoder.grammar)
+    marks, numbers = more.numbers(whole)
+    of_layer = whole.app_rule >= size + EXTRA_RULES
+    of_substitute = of_layer & ~marks
+    rows = whole.app_rule.astype(np.int64)
+    phrases = (rows < size) & (whole.edge_tail[whole.app_edge, 0] < 0)
+    usual = size + PASS + 1
     if phrases.any():  # the rule of words of median cost
-        ranked = sorted(np.unique(rows[phrases]).tolist(), key=lambda rule: (decoder.columns.cost(rule), rule))
-        rows[of_layer] = ranked[len(ranked) // 2]
+        found = rows[phrases]
+        costs = decoder.columns.translation_costs.take(found)
+        usual = int(found[costs == np.partition(costs, len(costs) // 2)[len(costs) // 2]].min())
+    rows[marks] = more.rows(numbers, usual)
     for app in np.flatnonzero(of_substitute).tolist():
         rows[app] = borrowed[int(whole.app_rule[app])].rule
     penalties = decoder.columns.rule_penalty.take(rows)
-    for app in np.flatnonzero(of_layer).tolist():
+    penalties[marks] = WORD_PENALTY * more.lengths(numbers)
+    for app in np.flatnonzero(of_substitute).tolist():
         penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
     extra = None
     if decoder._provider is not None:
         plain, apps = whole.restricted(~of_layer)
         extra = np.zeros((whole.n_apps, len(decoder.columns.extra)))
-        found = None if plain is None else decoder._extra_features(index, text, plain)
-        if found is not None:
-            extra[apps] = found
-            usual = phrases[apps]
-            extra[of_layer] = np.median(found[usual], 0) if usual.any() else 0.0
+        values = None if plain is None else decoder._extra_features(index, text, plain)
+        if values is not None:
+            extra[apps] = values
+            usual_apps = phrases[apps]
+            extra[of_layer] = np.median(values[usual_apps], 0) if usual_apps.any() else 0.0
             extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
-        extra = extra[kept]
-    soft = {one.span for one in terms if not one.hard}
-    bonus = np.array(
-        [
-            rule and tuple(span) in soft
-            for rule, span in zip(
-                (of_layer & ~of_substitute)[kept].tolist(),
-                whole.node_span[whole.edge_head[whole.app_edge[kept]]].tolist(),
-                strict=True,
-            )
-        ],
-        float,
-    )
-    more = [borrowed_features(part, borrowed)] if borrowed else []
-    own = own_features(decoder.config, decoder.feature_names, split_words(text), part, layer, more=more)
-    shown = bonus if soft else None
-    return Sentence(text, part, layer, rows[kept], penalties[kept], extra, "", shown, occurrences=terms, own=own)
+    added, other = more.added(whole, marks, numbers), [borrowed_features(whole, borrowed)] if borrowed else []
+    own = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
+    return Sentence(text, whole, layer, rows, penalties, extra, "", added, own=own)
 
 
 def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:

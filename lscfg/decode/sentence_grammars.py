@@ -19,6 +19,7 @@ from lscfg.corpus.parallel import check_words
 from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.sentence import Sentence, SentenceDecoder, constrained
+from lscfg.decode.sentence_rules import TERMINOLOGY
 from lscfg.decode.terms import FoundTerms, TermIndex
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
@@ -159,11 +160,11 @@ class SentenceGrammars:
         tails = [forest.tails(edge) for edge in edges[begins].tolist()]
         opened = []
         for rule, head, below in zip(rules[begins].tolist(), heads, tails, strict=True):
-            i, j = forest.node_span[head].tolist()
-            if rule >= n + EXTRA_RULES:  # of a term
-                filled = " ".join(words[i:j])
+            if rule >= n + EXTRA_RULES and obeying is not None:
+                template = self._sides(obeying.grammar, rule)[0]
             else:
-                filled = self._template(rule, words, i)[0] % tuple(names[tail] for tail in below)
+                template = self._template(rule, words, int(forest.node_span[head, 0]))[0]
+            filled = template % tuple(names[tail] for tail in below)
             opened.append(f"[{names[head]}] ||| {filled}".encode())
         opens = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rules)))
         targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._target(rule, words))
@@ -187,13 +188,18 @@ class SentenceGrammars:
             return source, self._after(rule, target)
         known = self._templates.get(rule)
         if known is None:
-            word_of, k, src = grammar.vocab.word, 0, []
-            for symbol in grammar.src(rule):
-                k += symbol < 0
-                src.append(word_of(symbol).replace("%", "%%") if symbol >= 0 else f"[%s,{k}]")
-            tgt = [word_of(symbol) if symbol >= 0 else f"[{-symbol}]" for symbol in grammar.tgt(rule)]
-            known = self._templates[rule] = " ".join(src), self._after(rule, " ".join(tgt))
+            source, target = self._sides(grammar, rule)
+            known = self._templates[rule] = source, self._after(rule, target)
         return known
+
+    @staticmethod
+    def _sides(grammar: Grammar, rule: int) -> tuple[str, str]:
+        """Source side with a slot for the name of each tail, and target side."""
+        word_of, k, src = grammar.vocab.word, 0, []
+        for symbol in grammar.src(rule):
+            k += symbol < 0
+            src.append(word_of(symbol).replace("%", "%%") if symbol >= 0 else f"[%s,{k}]")
+        return " ".join(src), " ".join(word_of(one) if one >= 0 else f"[{-one}]" for one in grammar.tgt(rule))
 
     def _target(self, rule: int, words: list[str]) -> bytes:
         """Target side and features of a rule of the grammar; empty for other rules."""
@@ -204,9 +210,9 @@ class SentenceGrammars:
         assert sentence.forest is not None
         grammar, row = sentence.grammar, int(sentence.rows[app])
         features = self._rule_features[row].split(" ") if row < len(self._analyser.grammar) else []
-        if sentence.bonus is not None and sentence.bonus[app]:
+        if sentence.added is not None and sentence.added.values[sentence.added.apps == app, TERMINOLOGY].any():
             features.append("Terminology=1")
-        target = " ".join(map(grammar.vocab.word, grammar.tgt(int(sentence.forest.app_rule[app]))))
+        target = self._sides(grammar, int(sentence.forest.app_rule[app]))[1]
         shown = " ".join(filter(None, features))
         return f" ||| {target} ||| {shown}{' ' if shown else ''}".encode()
 

@@ -203,9 +203,19 @@ def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence])
         grammar: of the forest, or its layer.
         occurrences: without overlaps; soft ones are ignored.
     """
-    hard = [occurrence for occurrence in occurrences if occurrence.hard]
+    keep, owners = owned_terms(forest, [occurrence for occurrence in occurrences if occurrence.hard])
+    apps: np.ndarray = keep[forest.app_edge]
+    for edge, own in owners.items():
+        for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
+            target = target_words(forest, grammar, app)
+            apps[app] &= form_places(target, [[form.split() for form in one.forms] for one in own]) is not None
+    return apps
+
+
+def owned_terms(forest: Forest, hard: Sequence[Occurrence]) -> tuple[np.ndarray, dict[int, list[Occurrence]]]:
+    """Edges that split no term, bool [n_edges], and the terms that the rules of an edge themselves cover."""
     keep = np.ones(forest.n_edges, bool)
-    owners: dict[int, list[Occurrence]] = {}  # edges whose rule itself covers occurrences
+    owners: dict[int, list[Occurrence]] = {}
     begin, end = forest.node_span[forest.edge_head].T
     rest = forest.node_cat[forest.edge_head] == REST
     for occurrence in hard:
@@ -218,12 +228,7 @@ def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence])
                 owners.setdefault(edge, []).append(occurrence)
             else:
                 keep[edge] = False
-    apps: np.ndarray = keep[forest.app_edge]
-    for edge, own in owners.items():
-        for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
-            target = target_words(forest, grammar, app)
-            apps[app] &= form_places(target, [[form.split() for form in one.forms] for one in own]) is not None
-    return apps
+    return keep, {edge: own for edge, own in owners.items() if keep[edge]}
 
 
 def target_words(forest: Forest, grammar: Grammar, app: int) -> list[str]:

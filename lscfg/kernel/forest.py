@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -298,11 +299,12 @@ class Grammar:
 
 
 class GrammarLayer(Grammar):
-    """Rules of words only over a finished grammar, which keeps its numbers, size and index.
+    """Rules over a finished grammar, which keeps its numbers, size and index.
 
     The rules of the layer are numbered from ``len(layer) + EXTRA_RULES`` on, where ``len(layer)`` is the size of the
-    base. They may be longer than the span limit, and have no features. Parsing, search, ``src``, ``tgt`` and ``lhs``
-    take a layer instead of its base. Add the rules, then call ``finish``.
+    base. They have no features. Rules of words only may be longer than the span limit; others have words on their
+    source side, and exceed the limit only where they cover the whole sentence. Parsing, search, ``src``, ``tgt`` and
+    ``lhs`` take a layer instead of its base. Add the rules, then call ``finish``.
 
     Raises:
         ValueError: the base is not finished, or a layer itself.
@@ -313,6 +315,24 @@ class GrammarLayer(Grammar):
         self._pointer = ffi.gc(lib.lscfg_grammar_over(base._pointer), lib.lscfg_grammar_free)
         if self._pointer == ffi.NULL:
             raise ValueError("a layer needs a finished grammar that is no layer")
+
+    def add_all(self, lhs: int, sides: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
+        """Adds rules of encoded source and target sides, which get consecutive numbers; returns the first number."""
+        parts = [part for pair in sides for part in pair]
+        offsets = np.zeros(len(parts) + 1, np.int64)
+        np.cumsum([len(part) for part in parts], out=offsets[1:])
+        symbols = np.fromiter(itertools.chain.from_iterable(parts), np.int32, int(offsets[-1]))
+        error = ffi.new("lscfg_error *")
+        first = lib.lscfg_grammar_add_all(
+            self._pointer,
+            lhs,
+            ffi.from_buffer("int32_t[]", symbols),
+            ffi.from_buffer("int64_t[]", offsets),
+            len(sides),
+            error,
+        )
+        check(first, error)
+        return int(first)
 
     def _check(self, rule: int) -> None:
         first = len(self) + EXTRA_RULES

@@ -144,7 +144,7 @@ void lscfg_grammar_features(const lscfg_grammar *g, const int64_t **indptr, cons
 int32_t grammar_add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int64_t n_src, const int32_t *tgt,
                          int64_t n_tgt, int64_t line, lscfg_error *error) {
   int32_t arity = 0, seen = 0, linked = 0, words = lscfg_vocab_size(g->vocab),
-          categories = lscfg_vocab_size(&g->categories);
+          categories = lscfg_vocab_size(&(g->base ? g->base : g)->categories);
   if (g->finished) return lscfg_fail(error, LSCFG_EINPUT, line, "the grammar is finished, no rule can be added");
   if (lhs < 0 || lhs >= categories)
     return lscfg_fail(error, LSCFG_EINPUT, line, "the left-hand side %ld is not a category", (long)lhs);
@@ -156,8 +156,8 @@ int32_t grammar_add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int6
       return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is neither a word nor a category", (long)src[i]);
     arity += src[i] < 0;
   }
-  if (arity && g->base)
-    return lscfg_fail(error, LSCFG_EINPUT, line, "a layer's rules have no nonterminals, but this one has %d", arity);
+  if (g->base && arity == n_src)
+    return lscfg_fail(error, LSCFG_EINPUT, line, "a layer's rules have words on their source side; this one has none");
   if (arity > MAX_ARITY)
     return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals; a rule may have %d at most", arity, MAX_ARITY);
   for (int64_t i = 0; i < n_tgt; i++) {
@@ -191,6 +191,17 @@ int32_t lscfg_grammar_add(lscfg_grammar *g, int32_t lhs, const int32_t *src, int
                           int32_t n_tgt, lscfg_error *error) {
   int32_t rule = grammar_add_rule(g, lhs, src, n_src, tgt, n_tgt, 0, error);
   return rule < 0 || !g->base ? rule : layer_begin(g->base) + rule;
+}
+
+int32_t lscfg_grammar_add_all(lscfg_grammar *g, int32_t lhs, const int32_t *symbols, const int64_t *offsets, int32_t n,
+                              lscfg_error *error) {
+  int32_t first = (g->base ? layer_begin(g->base) : 0) + (int32_t)g->rules.size;
+  for (const int64_t *at = offsets; at < offsets + 2 * (int64_t)n; at += 2) {
+    const int32_t *src = symbols + at[0], *tgt = symbols + at[1];
+    int32_t rule = grammar_add_rule(g, lhs, src, at[1] - at[0], tgt, at[2] - at[1], 0, error);
+    if (rule < 0) return rule;
+  }
+  return first;
 }
 
 /* ---- reading text ---- */

@@ -7,7 +7,7 @@
 enum { PASS_BEGIN = -1, PASS_END = -2, GLUE_BEGIN = -3, GLUE_MIDDLE = -4, GLUE_END = -5 };
 
 typedef struct {
-  int32_t node;    /* of the trie, or one of the values above */
+  int32_t node;    /* of the grammar's trie, then of the layer's, or one of the values above */
   int32_t tail[2]; /* the second: -1 for none; below that, -2 - k for what ends with tail k of the longer list */
   int32_t path; /* last step through a lattice, -1 */
 } dotted;
@@ -33,7 +33,6 @@ typedef struct {
 typedef struct {
   const lscfg_grammar *grammar;
   const lscfg_grammar *layer; /* over the grammar, or NULL */
-  int32_t *layer_nodes;       /* [n] the layer's trie node after the words from i to the end of the last cell, or -1 */
   const lscfg_parse_options *options;
   lscfg_forest *forest;
   int32_t n;                 /* the last state; a sentence has an arc for each word */
@@ -56,10 +55,22 @@ static int32_t distance(const parser *p, int32_t i, int32_t j) {
   return p->distance ? p->distance[(int64_t)i * (p->n + 1) + j] : j - i;
 }
 
-/* True if a rule with its dot there may cover [i, j); passed-through words have cdec's limit for empty arcs. */
+/* Places in the layer's trie come after those in the grammar's. */
+static int32_t first_of_layer(const parser *p) { return (int32_t)p->grammar->node_group.size; }
+
+/* The grammar whose trie contains a place, which becomes a node there. */
+static const lscfg_grammar *trie_of(const parser *p, int32_t *place) {
+  int32_t first = first_of_layer(p);
+  if (*place < first) return p->grammar;
+  *place -= first;
+  return p->layer;
+}
+
+/* True if a rule with its dot there may cover [i, j); passed-through words have cdec's limit for empty arcs. Finished
+ * rules of the layer have limits, see may_finish. */
 static int may_cover(const parser *p, int32_t place, int32_t i, int32_t j) {
   enum { MAX_PASS = 3 };
-  if (place <= GLUE_BEGIN) return 1;
+  if (place <= GLUE_BEGIN || place >= first_of_layer(p)) return 1;
   return distance(p, i, j) <= (place >= 0 ? p->options->max_span : MAX_PASS);
 }
 
@@ -72,21 +83,22 @@ static int add_item(parser *p, int32_t place, int32_t tail0, int32_t tail1, int3
 /* The trie node after a nonterminal, NOWHERE if the rule continues with another symbol. */
 enum { NOWHERE = INT32_MIN };
 
+static int32_t behind_symbol(const parser *p, int32_t place, int32_t symbol) {
+  int32_t node = place;
+  const lscfg_grammar *g = trie_of(p, &node);
+  int32_t next = trie_child(&g->sources, node, symbol);
+  return next < 0 ? NOWHERE : place - node + next;
+}
+
 static int32_t behind_category(const parser *p, int32_t place, int32_t category) {
-  if (place >= 0) {
-    int32_t next = trie_child(&p->grammar->sources, place, category_symbol(category));
-    return next < 0 ? NOWHERE : next;
-  }
+  if (place >= 0) return behind_symbol(p, place, category_symbol(category));
   if (place == GLUE_BEGIN && category == CATEGORY_S) return GLUE_MIDDLE;
   return place == GLUE_MIDDLE && category == CATEGORY_X ? GLUE_END : NOWHERE;
 }
 
 static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
   if (word == LSCFG_EPSILON) return place;
-  if (place >= 0) {
-    int32_t next = word < 0 ? -1 : trie_child(&p->grammar->sources, place, word);
-    return next < 0 ? NOWHERE : next;
-  }
+  if (place >= 0) return word < 0 ? NOWHERE : behind_symbol(p, place, word);
   int known = grammar_has_word_rule(p->grammar, word) || (p->layer && grammar_has_word_rule(p->layer, word));
   int passes = place == PASS_BEGIN && (p->options->pass == 1 || !known);
   return passes ? PASS_END : NOWHERE;
@@ -191,6 +203,32 @@ static int is_unary(const lscfg_grammar *g, const grammar_group *group) {
   return rule->n_src == 1 && rule->arity == 1;
 }
 
+/* A layer's rules of words only may be of any length, and any of its rules may cover the whole sentence. */
+static int may_finish(const parser *p, const lscfg_grammar *g, const grammar_group *group, int32_t i, int32_t j) {
+  return g != p->layer || !g->rules.data[g->by_source[group->rules_begin]].arity || (!i && j == p->n) ||
+         distance(p, i, j) <= p->options->max_span;
+}
+
+/* The finished rules among the dotted rules over [i, j), of the grammar or of the layer. */
+static int complete_items(parser *p, range items, int32_t i, int32_t j, int of_layer) {
+  for (int32_t a = items.begin; a < items.end; a++) {
+    dotted item = p->items.data[a];
+    int32_t node = item.node;
+    if (node < 0 || (node >= first_of_layer(p)) != of_layer || !may_cover(p, node, i, j)) continue;
+    const lscfg_grammar *g = trie_of(p, &node);
+    int32_t group = g->node_group.data[node];
+    if (item.tail[1] <= -2 && group >= 0 && (item.tail[1] = rest_of_tails(p, item.tail[1])) < 0) return LSCFG_ENOMEM;
+    for (; group >= 0; group = g->groups.data[group].next) {
+      const grammar_group *found = &g->groups.data[group];
+      /* a nonterminal next to empty arcs: unary rules join nodes of one span only */
+      if ((p->arcs && is_unary(g, found)) || !may_finish(p, g, found, i, j)) continue;
+      completed done = {of_layer ? -2 - group : group, found->lhs, 0, {item.tail[0], item.tail[1]}, item.path};
+      if (add_done(p, done)) return LSCFG_ENOMEM;
+    }
+  }
+  return LSCFG_OK;
+}
+
 /* The dotted rules over [i, j) that end with a word or a node that ends in j. Nodes for the rest of tails are made
  * before the nodes of the cell, where no rule goes on with them. */
 static int scan_cell(parser *p, int32_t i, int32_t j) {
@@ -201,42 +239,17 @@ static int scan_cell(parser *p, int32_t i, int32_t j) {
     if (extend_by_nodes(p, *cell(p, p->item_cells, i, k), *cell(p, p->node_cells, k, j), i, j)) return LSCFG_ENOMEM;
   if (extend_by_arcs(p, i, j, 1)) return LSCFG_ENOMEM;
   items->end = (int32_t)p->items.size;
-  for (int32_t a = items->begin; a < items->end; a++) {
-    dotted item = p->items.data[a];
-    if (item.node < 0 || !may_cover(p, item.node, i, j)) continue;
-    if (item.tail[1] <= -2 && p->grammar->node_group.data[item.node] >= 0 &&
-        (item.tail[1] = rest_of_tails(p, item.tail[1])) < 0)
-      return LSCFG_ENOMEM;
-    for (int32_t group = p->grammar->node_group.data[item.node]; group >= 0;
-         group = p->grammar->groups.data[group].next) {
-      int32_t lhs = p->grammar->groups.data[group].lhs;
-      /* a nonterminal next to empty arcs: unary rules join nodes of one span only */
-      if (p->arcs && is_unary(p->grammar, &p->grammar->groups.data[group])) continue;
-      if (add_done(p, (completed){group, lhs, 0, {item.tail[0], item.tail[1]}, item.path})) return LSCFG_ENOMEM;
-    }
-  }
-  return LSCFG_OK;
-}
-
-/* The layer's rules over exactly the words i .. j-1; the cells from i on come in order of their ends. */
-static int add_layer(parser *p, int32_t i, int32_t j) {
-  const lscfg_grammar *g = p->layer;
-  if (!p->layer_nodes) return LSCFG_OK;
-  int32_t word = p->forest->words[j - 1], *node = &p->layer_nodes[i];
-  *node = *node < 0 || word < 0 ? -1 : trie_child(&g->sources, *node, word);
-  if (*node < 0) return LSCFG_OK;
-  for (int32_t group = g->node_group.data[*node]; group >= 0; group = g->groups.data[group].next)
-    if (add_done(p, (completed){-2 - group, g->groups.data[group].lhs, 0, {-1, -1}, -1})) return LSCFG_ENOMEM;
-  return LSCFG_OK;
+  if (complete_items(p, *items, i, j, 0)) return LSCFG_ENOMEM;
+  return p->layer && complete_items(p, *items, i, j, 1) ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
 /* An edge of all rules of a group of the layer. */
-static int32_t add_layer_edge(parser *p, const grammar_group *group) {
+static int32_t add_layer_edge(parser *p, const grammar_group *group, const int32_t tail[2]) {
   int32_t n = group->rules_end - group->rules_begin, *rules = malloc((size_t)n * sizeof *rules);
   if (!rules) return LSCFG_ENOMEM;
   for (int32_t k = 0; k < n; k++)
     rules[k] = layer_begin(p->grammar) + p->layer->by_source[group->rules_begin + k];
-  int32_t edge = forest_add_edge(p->forest, -1, -1, rules, n);
+  int32_t edge = forest_add_edge(p->forest, tail[0], tail[1], rules, n);
   free(rules);
   return edge;
 }
@@ -303,7 +316,7 @@ static int finish_node(parser *p, int32_t category, int32_t i, int32_t j) {
     }
     int32_t edge;
     if (c.group <= -2) {
-      edge = add_layer_edge(p, &p->layer->groups.data[-2 - c.group]);
+      edge = add_layer_edge(p, &p->layer->groups.data[-2 - c.group], c.tail);
     } else if (c.group < 0) {
       int32_t rule = lscfg_grammar_size(g) + c.extra;
       edge = forest_add_edge(p->forest, c.tail[0], c.tail[1], &rule, 1);
@@ -322,7 +335,7 @@ static int parse_cell(parser *p, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
   range *nodes = cell(p, p->node_cells, i, j), *items = cell(p, p->item_cells, i, j);
   p->done.size = 0;
-  if (scan_cell(p, i, j) || add_layer(p, i, j)) return LSCFG_ENOMEM;
+  if (scan_cell(p, i, j)) return LSCFG_ENOMEM;
   nodes->begin = nodes->end = (int32_t)p->forest->node_cat.size;
   for (int32_t c = 0; c < g->n_ordered; c++)
     if (finish_node(p, g->categories_in_order[c], i, j)) return LSCFG_ENOMEM;
@@ -340,12 +353,14 @@ static int64_t count_cells(int32_t n) { return ((int64_t)n + 1) * ((int64_t)n + 
 static int parse_all(parser *p) {
   int32_t widest = p->options->max_span;
   for (int64_t r = 0; p->layer && r < p->layer->rules.size; r++)
-    if (p->layer->rules.data[r].n_src > widest) widest = p->layer->rules.data[r].n_src;
+    if (!p->layer->rules.data[r].arity && p->layer->rules.data[r].n_src > widest)
+      widest = p->layer->rules.data[r].n_src;
   for (int32_t i = 0; i <= p->n; i++) {
     range *begin = cell(p, p->item_cells, i, i);
     begin->begin = (int32_t)p->items.size;
     if (add_item(p, 0, -1, -1, -1) || (p->options->pass && add_item(p, PASS_BEGIN, -1, -1, -1)) ||
-        (p->options->glue && !i && add_item(p, GLUE_BEGIN, -1, -1, -1)))
+        (p->options->glue && !i && add_item(p, GLUE_BEGIN, -1, -1, -1)) ||
+        (p->layer && add_item(p, first_of_layer(p), -1, -1, -1)))
       return LSCFG_ENOMEM;
     begin->end = (int32_t)p->items.size;
   }
@@ -398,14 +413,12 @@ int lscfg_parse(const lscfg_grammar *g, const int32_t *words, int32_t n_words, c
   if (!n_words) return LSCFG_NO_PARSE;
   if (is_too_many(options, count_cells(n_words))) return LSCFG_TOO_LARGE;
   parser p = {.grammar = g, .options = options, .n = n_words};
-  if (g->base) { /* a root for each word */
+  if (g->base) {
     p = (parser){.grammar = g->base, .layer = g, .options = options, .n = n_words};
-    if (!(p.layer_nodes = calloc((size_t)n_words, sizeof *p.layer_nodes))) return out_of_memory(error);
+    if (g->base->node_group.size > INT32_MAX - g->node_group.size) return out_of_memory(error);
   }
   p.forest = forest_new(words, n_words);
-  int code = parse(&p, forest, error);
-  free(p.layer_nodes);
-  return code;
+  return parse(&p, forest, error);
 }
 
 /* ---- lattices ---- */

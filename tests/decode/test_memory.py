@@ -7,11 +7,14 @@ import json
 import os
 import pickle
 import random
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
+import killed_writers
 import numpy as np
 import pytest
 from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
@@ -19,7 +22,9 @@ from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 from lscfg.api.decoder import Decoder
 from lscfg.corpus.edits import word_edits
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.memory import HALVED_BY, MOST_TARGETS, Memory, SimilarPair, open_memory, phrase_spans
+from lscfg.decode.memory import COMPILED, HALVED_BY, MOST_TARGETS, NEW_LINES, Memory, open_memory
+from lscfg.decode.phrases import phrase_spans
+from lscfg.decode.similar import SimilarPair
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
@@ -74,7 +79,7 @@ def test_processes_see_each_other_and_undo_restores(tmp_path: Path) -> None:
     recalled = one.recall("b c")
     assert recalled.pair and recalled.pair.target == "v w"
     halved = 0.5 ** (1 / HALVED_BY)
-    assert [(rule.source, rule.target, rule.value) for rule in recalled.rules] == [
+    assert sorted((rule.source, rule.target, rule.value) for rule in recalled.rules) == [
         ("b", "v", 1), ("b", "y", halved), ("b c", "v w", 2), ("b c", "y z", 2 * halved),
         ("c", "w", 1), ("c", "z", halved),
     ]  # fmt: skip
@@ -142,6 +147,68 @@ def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:
     assert memory.path.read_bytes().startswith(whole) and memory.path.read_bytes().count(b"\n") == 2
     memory.refresh()
     assert memory.pairs == late.pairs
+
+
+def test_killed_writers_lose_no_stored_correction(tmp_path: Path) -> None:
+    """200 processes are killed while they write; the journal contains every correction that one of them reported."""
+    program = [sys.executable, killed_writers.__file__, tmp_path, "200"]
+    done = subprocess.run(program, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "") and int(done.stdout) >= 200
+
+
+def many(folder: Path, lines: int) -> Memory:
+    """A memory with so many lines in its journal, some of which remove corrections."""
+    rng, memory, live = random.Random(8), Memory(folder, straight), []
+    while memory._lines < lines:
+        if live and rng.random() < 0.1:
+            memory.undo(live.pop(rng.randrange(len(live))))
+        else:
+            pair, _ = memory.add(*(" ".join(rng.choices("abcdefgh", k=rng.randint(1, 5))) for _ in range(2)))
+            live = sorted({*live, pair.id})
+    return memory
+
+
+def test_compiled_phrases_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memories with and without the compiled file agree, also after more corrections and removals."""
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    texts = ["a b c", "d", "a a b", "h g f e d", "c d e"]
+    memory = many(tmp_path, NEW_LINES + 1)
+    compiled = tmp_path / COMPILED
+    assert not compiled.exists()
+    Memory(tmp_path, straight)
+    data = compiled.read_bytes()
+    again = Memory(tmp_path, straight)
+    assert again._compiled == NEW_LINES + 1 and state(again, texts) == state(memory, texts)
+    rng = random.Random(9)
+    for number in rng.sample([pair.id for pair in again.pairs], 60):
+        again.undo(number)
+        again.add(" ".join(rng.choices("abcdefgh", k=3)), "x y z")
+    memory.refresh()
+    assert state(again, texts) == state(memory, texts) == state(Memory(tmp_path, straight), texts)
+    assert compiled.read_bytes() == data  # few lines are new
+    many_more = many(tmp_path, memory._lines + NEW_LINES)
+    assert Memory(tmp_path, straight)._compiled and compiled.read_bytes() != data
+    assert state(Memory(tmp_path), texts) == state(many_more, texts)
+
+
+def test_a_compiled_file_that_does_not_fit_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda file: None)
+    expected = state(many(tmp_path, NEW_LINES + 1), ["a b", "c"])
+    Memory(tmp_path, straight)
+    data = (tmp_path / COMPILED).read_bytes()
+    damaged = [data[: len(data) // 2], b"", b"x", data[:900] + bytes([data[900] ^ 1]) + data[901:]]
+    for bad in damaged:
+        (tmp_path / COMPILED).write_bytes(bad)
+        memory = Memory(tmp_path)
+        assert memory._compiled == 0 and state(memory, ["a b", "c"]) == expected
+    (tmp_path / COMPILED).write_bytes(data)
+    journal = memory.path.read_bytes()
+    memory.path.write_bytes(journal.replace(b'"id": 1,', b'"id":  1,', 1))  # another journal
+    assert Memory(tmp_path)._compiled == 0
+    memory.path.write_bytes(journal[: journal.rindex(b"\n", 0, -1) + 1])  # shorter
+    assert Memory(tmp_path)._compiled == 0
+    memory.path.write_bytes(journal)
+    assert Memory(tmp_path)._compiled == NEW_LINES + 1
 
 
 def test_threads_lose_no_correction(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from decoders import GRAMMAR, WEIGHTS, Provider, small_config
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Derivation, Translated
+from lscfg.decode.sentence_rules import encode
 from lscfg.decode.terms import ChosenSpan, Occurrence, Overlap, Term, TermIndex, form_places, used_terms
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
@@ -22,6 +23,10 @@ RULES = [
     ("[X,1] c [X,2]", "[2] x y [1]"), ("a [X,1] b [X,2] c [X,3]", "[3] y [1] x y [2]"), ("[X,1] [X,2]", "[2] [1]"),
 ]  # fmt: skip
 LATER = [("a", "x y"), ("b c", "q"), ("a b", "x"), ("c a b", "r z"), ("d", "z")]
+LATER_WITH_GAPS = [
+    ("a [X,1] b", "[1] q"), ("[X,1] d [X,2]", "[2] r [1]"), ("a b [X,1]", "[1] w"), ("[X,1] c", "r [1]"),
+    ("[X,1] b [X,2] c [X,3] a", "[3] x [1] [2]"), ("d [X,1] [X,2]", "[2] [1] y"),
+]  # fmt: skip
 
 
 def grammar_of(rules: list[tuple[str, str]], words: str) -> Grammar:
@@ -42,10 +47,14 @@ def layer_of(base: Grammar, rules: list[tuple[str, str]]) -> GrammarLayer:
 
 
 @pytest.mark.parametrize("pass_through", [0, 1, 2])
-def test_base_and_layer_equal_one_grammar_of_all_rules(pass_through: int) -> None:
+@pytest.mark.parametrize("later", [LATER, LATER + LATER_WITH_GAPS], ids=["words", "gaps"])
+def test_base_and_layer_equal_one_grammar_of_all_rules(pass_through: int, later: list[tuple[str, str]]) -> None:
     words = "a b c d x y z w q r"
     base, rng = grammar_of(RULES, words), random.Random(2)
-    layer, whole = layer_of(base, LATER), grammar_of(RULES + LATER, words)
+    layer, whole = GrammarLayer(base), grammar_of(RULES + later, words)
+    sides = [encode(base, *rule) for rule in later]
+    assert layer.add_all(X, [(one.source, one.target) for one in sides]) == len(base) + EXTRA_RULES
+    layer.finish()
     options = ParseOptions(max_span=6, pass_through=pass_through)
     for _ in range(25):
         sentence = base.vocab.add_line(" ".join(rng.choices("aabbccd", k=rng.randint(1, 6))))
@@ -79,8 +88,10 @@ def test_numbers_and_faults_of_a_layer() -> None:
         GrammarLayer(layer)
     with pytest.raises(ValueError, match="finished"):
         GrammarLayer(Grammar())
-    with pytest.raises(InputError, match="no nonterminals"):
+    with pytest.raises(InputError, match="have words on their source side"):
         GrammarLayer(base).add(X, [-1], [-1])
+    with pytest.raises(InputError, match="names nonterminal 1 of 0"):
+        GrammarLayer(base).add_all(X, [([0], [1]), ([0], [-1])])
     with pytest.raises(InputError, match="lattice"):
         layer.parse_lattice(np.array([[0, 1, 0]]), 2, ParseOptions())
 
@@ -90,6 +101,17 @@ def test_a_rule_of_a_layer_may_be_longer_than_the_span_limit() -> None:
     layer = layer_of(base, [("d d d d", "q")])
     forest = layer.parse(base.vocab.add_line("a d d d d b"), ParseOptions(max_span=2, pass_through=0))
     assert forest is not None and len(base) + EXTRA_RULES in forest.app_rule.tolist()
+
+
+def test_a_rule_with_gaps_exceeds_the_span_limit_only_over_the_whole_sentence() -> None:
+    base = grammar_of([("a", "x"), ("b", "y")], "a b x y q r")
+    layer = GrammarLayer(base)
+    layer.add_all(X, [encode(base, "a [X,1] b", "q [1]")[1:]])
+    layer.finish()
+    options = ParseOptions(max_span=2)
+    for text, whole in (("a b b", True), ("b a b b", False), ("a b b b", False)):
+        forest = layer.parse(base.vocab.add_line(text), options)
+        assert forest is not None and (len(base) + EXTRA_RULES in forest.app_rule.tolist()) == whole
 
 
 def test_restricted_forests_by_enumeration() -> None:

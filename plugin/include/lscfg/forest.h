@@ -31,9 +31,10 @@ enum { LSCFG_REST = -1 }; /* the category of a node that joins the rest of an ed
 
 /* The vocabulary must outlive the grammar. */
 lscfg_grammar *lscfg_grammar_new(lscfg_vocab *);
-/* A layer over a finished grammar, for rules that come later: rules of words only, by lscfg_grammar_add. They may be of
- * any length, whatever the span limit, and have no features. A parser, a search and the functions for a single rule
- * take the layer instead of its base. Their size is the base's; the layer's rules are numbered from size +
+/* A layer over a finished grammar, for rules that come later, by lscfg_grammar_add and lscfg_grammar_add_all. They have
+ * no features. Rules of words only may be of any length, whatever the span limit; others have words on their source
+ * side, and exceed the limit only where they cover the whole sentence. A parser, a search and the functions for a
+ * single rule take the layer instead of its base. Their size is the base's; the layer's rules are numbered from size +
  * LSCFG_EXTRA_RULES on. NULL: memory is out, or the base is not finished or a layer itself. The base must outlive
  * the layer. */
 lscfg_grammar *lscfg_grammar_over(const lscfg_grammar *base);
@@ -56,6 +57,10 @@ void lscfg_grammar_get(const lscfg_grammar *, lscfg_grammar_view *, int32_t *rul
  * and categories must have their ids already. */
 int32_t lscfg_grammar_add(lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                           int32_t n_tgt, lscfg_error *);
+/* Adds n rules, numbered in order; returns the first id or a negative code. Rule k has the source side
+ * symbols[offsets[2k]] to symbols[offsets[2k + 1]], and its target side follows, up to offsets[2k + 2]. */
+int32_t lscfg_grammar_add_all(lscfg_grammar *, int32_t lhs, const int32_t *symbols, const int64_t *offsets, int32_t n,
+                              lscfg_error *);
 /* Builds the index by source side. Call it once, after the last rule and before the first parse. */
 int lscfg_grammar_finish(lscfg_grammar *, lscfg_error *);
 int32_t lscfg_grammar_size(const lscfg_grammar *);
