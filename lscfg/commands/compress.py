@@ -1,4 +1,4 @@
-"""``lscfg compress``: a model whose tensors are sums of a few outer products."""
+"""``lscfg compress``: a model of smaller tensors, as sums of a few outer products or without small entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.io.arguments import InputFile
-from lscfg.model.compress import CPSettings, compress
+from lscfg.model.compress import CPSettings, compress, make_sparse
 from lscfg.options import add_jobs, add_output
 
 
@@ -17,7 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the options."""
     parser.add_argument("model", type=InputFile, metavar="MODEL", help="model of lscfg estimate")
     add_output(parser, "model to write", metavar="MODEL", required=True)
-    parser.add_argument("--cp", type=int, required=True, metavar="R", help="maximum components per tensor")
+    form = parser.add_mutually_exclusive_group(required=True)
+    form.add_argument("--cp", type=int, metavar="R", help="maximum components per tensor")
+    form.add_argument(
+        "--sparse",
+        type=float,
+        metavar="T",
+        help="drop entries below this share of their tensor's sum, and store the others in 8 bits; 0.0001 is a start",
+    )
     parser.add_argument(
         "--tolerance",
         type=float,
@@ -29,21 +36,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Decomposes the tensors and writes the model.
+    """Makes the tensors smaller and writes the model.
 
     Raises:
         InputError: the model cannot be read, or an option is out of range.
     """
-    found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.jobs))
-    before, after = (os.path.getsize(path) for path in (args.model, args.output))
-    some = found.error[found.ranks > 0]
-    mean, worst = (float(np.mean(some)), float(np.max(some))) if len(some) else (0.0, 0.0)
-    log.table(
-        {
+    facts: dict[str, object]
+    if args.sparse is not None:
+        kept = make_sparse(args.model, args.output, args.sparse)
+        facts = {
+            "tensors of arity 2": f"{len(kept.index)}, of them {len(kept.scales)} different",
+            "entries of a tensor": f"{len(kept.codes) / max(1, len(kept.scales)):.0f} on average",
+            "dropped": f"{kept.dropped:.2g} of the sum",
+        }
+    else:
+        found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.jobs))
+        some = found.error[found.ranks > 0]
+        mean, worst = (float(np.mean(some)), float(np.max(some))) if len(some) else (0.0, 0.0)
+        facts = {
             "tensors": len(found.ranks),
             "components": int(found.components[-1]),
             "relative error": f"{mean:.2g} mean, {worst:.2g} worst",
-            "size": f"{before / 1e6:.1f} MB -> {after / 1e6:.1f} MB",
         }
-    )
+    before, after = (os.path.getsize(path) for path in (args.model, args.output))
+    log.table({**facts, "size": f"{before / 1e6:.1f} MB -> {after / 1e6:.1f} MB"})
     log.info(f"wrote {args.output}")

@@ -24,7 +24,7 @@ from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
 
-_DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint8": "U8"}
+_DTYPES = {"int64": "I64", "float64": "F64", "int32": "I32", "float32": "F32", "uint16": "U16", "uint8": "U8"}
 """Names of the format for the types in files of lscfg."""
 
 FORMAT = "1"

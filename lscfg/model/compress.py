@@ -12,7 +12,8 @@ import numpy as np
 from lscfg import log
 from lscfg.errors import InputError
 from lscfg.io import tensors
-from lscfg.model.parameters import Parameters, save_low_rank
+from lscfg.model.parameters import Parameters, rounded, save_low_rank, save_sparse
+from lscfg.model.sparse import SparseTensors, sparse
 from lscfg.parallel.choose import in_threads
 
 # Each tensor is decomposed by itself, by alternating least squares; a basis shared by all rules was far worse. Signed
@@ -158,6 +159,31 @@ def _leading(matrix: np.ndarray, rank: int, mode: int) -> np.ndarray:
         more = np.random.default_rng(mode).normal(size=(rank - m, m)) / np.sqrt(m)
         vectors = np.concatenate([vectors, np.broadcast_to(more, (n, rank - m, m))], axis=1)
     return np.array(vectors)
+
+
+MOST_DROPPED = 0.01
+"""The largest share of the parameters' sum that a sparse model may lack."""
+
+
+def make_sparse(path: str | os.PathLike[str], output: str | os.PathLike[str], share: float) -> SparseTensors:
+    """Writes the model with sparse tensors for its rules of one and two nonterminals; returns those of two.
+
+    Args:
+        share: of a tensor's sum below which an entry is dropped, in (0, 1).
+
+    Raises:
+        InputError: the model cannot be read, has negative parameters, or would lose more than a hundredth of its sum.
+    """
+    if not 0 < share < 1:
+        raise InputError(f"the share of an entry must lie between 0 and 1, not {share}")
+    parameters, single = Parameters.load(path), np.dtype(np.float32)
+    one, two = (sparse(rounded(tensors, single), share) for tensors in parameters.tensors[1:])
+    worst = max(one.dropped, two.dropped)
+    if worst > MOST_DROPPED:
+        raise InputError(f"would lose {worst:.1%} of the sum of its parameters; use less than --sparse {share:g}", path)
+    about = parameters.about | {"least share of an entry": share, "dropped": round(worst, 6)}
+    save_sparse(output, parameters, one, two, about)
+    return two
 
 
 def compress(path: str | os.PathLike[str], output: str | os.PathLike[str], settings: CPSettings) -> LowRank:

@@ -21,6 +21,7 @@ from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
 from lscfg.model.packing import PackedTensors, unpack
+from lscfg.model.sparse import SparseTensors, unpack_sparse
 from lscfg.version import __version__
 
 MAX_RANK = 1024
@@ -144,7 +145,8 @@ class Parameters:
                 raise ValueError(f"{states} hidden states; 1 to {MAX_RANK} are possible")
             for k in (1, 2):
                 if f"C{k}.index" in arrays:
-                    arrays[f"C{k}"] = unpack(arrays, f"C{k}", (states,) * (k + 1))
+                    unpacked = unpack_sparse if f"C{k}.positions" in arrays else unpack
+                    arrays[f"C{k}"] = unpacked(arrays, f"C{k}", (states,) * (k + 1))
             full = {name: layout for name, layout in FULL.items() if not (low_rank and name == "C2")}
             sizes = check_layout(arrays, {**STATES, **full, **(LOW_RANK if low_rank else {})})
             rules = RuleTable.from_arrays(arrays)
@@ -301,6 +303,18 @@ def save_low_rank(
     values = {f"C{k}": rounded(parameters.tensors[k], single) for k in (0, 1)}
     with _packed(values, single, path) as smaller:
         _save(path, parameters, smaller | {"C2.components": components, "C2.factors": rounded(factors, single)}, about)
+
+
+def save_sparse(
+    path: str | os.PathLike[str],
+    parameters: Parameters,
+    one: SparseTensors,
+    two: SparseTensors,
+    about: dict[str, Any],
+) -> None:
+    """Writes a model file with sparse tensors (docs/reference/formats.md) of one and of two nonterminals."""
+    values = {"C0": rounded(parameters.tensors[0], np.dtype(np.float32)), **one.arrays("C1"), **two.arrays("C2")}
+    _save(path, parameters, values, about)
 
 
 def _save(

@@ -134,6 +134,7 @@ static const char *find_entry(const char *p, const char *end, const char *name, 
 static size_t element_size(const char *dtype) {
   if (!strcmp(dtype, "F64") || !strcmp(dtype, "I64")) return 8;
   if (!strcmp(dtype, "F32") || !strcmp(dtype, "I32")) return 4;
+  if (!strcmp(dtype, "U16")) return 2;
   if (!strcmp(dtype, "U8")) return 1;
   return 0;
 }

@@ -31,7 +31,7 @@ typedef struct {
   tail_key *keys;
   int32_t *edges;
   group *by_head, *by_tail;
-  void *tensor[MAX_TENSOR_ARITY + 1]; /* for packed tensors, else NULL */
+  tensor_room tensor[MAX_TENSOR_ARITY + 1];
   int32_t *first; /* [tensors of any arity] the first rule of the set with the tensor; -1 between two sets */
   int32_t *equal; /* [rules of any set] the first rule with an equal tensor */
 } room;
@@ -90,8 +90,8 @@ static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const g
     for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, model->unk);
   if (row < 0) return row == OOV_ROW;
   int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
-  const void *tensor = model_tensor(model, arity, row, space->tensor[arity]);
-  const void *next = next_row >= 0 && !space->tensor[arity] ? stored_tensor(model, arity, next_row) : NULL;
+  const void *tensor = model_tensor(model, arity, row, &space->tensor[arity]);
+  const void *next = next_row >= 0 && !space->tensor[arity].values ? stored_tensor(model, arity, next_row) : NULL;
   int32_t parts = g->by_tail ? m : 1; /* by tail: a matrix [first tail][second tail] for each state of the head */
   int64_t columns = size / parts;
   for (int32_t h = 0; h < parts; h++) {
@@ -192,13 +192,14 @@ static int make_room(const pass *p, room *space) {
   const lscfg_model *model = p->binding->model;
   size_t n = (size_t)p->forest->edge_head.size + 1, tensors = 1, rules = 1;
   *space = (room){malloc(n * sizeof *space->keys), malloc(n * sizeof *space->edges),
-                  malloc(n * sizeof *space->by_head), malloc(n * sizeof *space->by_tail), {0}, NULL, NULL};
+                  malloc(n * sizeof *space->by_head), malloc(n * sizeof *space->by_tail), {{0}}, NULL, NULL};
   int code = space->keys && space->edges && space->by_head && space->by_tail ? LSCFG_OK : LSCFG_ENOMEM;
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) {
     if ((size_t)model->packing[arity].n_tensors > tensors) tensors = (size_t)model->packing[arity].n_tensors;
     if (!needs_room(model, arity)) continue;
-    space->tensor[arity] = calloc((size_t)tensor_length(p->rank, arity), sizeof(double)); /* of either precision */
-    if (!space->tensor[arity]) code = LSCFG_ENOMEM;
+    size_t values = (size_t)tensor_length(p->rank, arity);
+    space->tensor[arity] = (tensor_room){calloc(values, sizeof(double)), -1}; /* of either precision */
+    if (!space->tensor[arity].values) code = LSCFG_ENOMEM;
   }
   for (int64_t s = 0; s < p->sets.size; s++)
     if ((size_t)p->sets.data[s].n > rules) rules = (size_t)p->sets.data[s].n;
@@ -214,7 +215,7 @@ static void free_room(room *space) {
   free(space->edges);
   free(space->by_head);
   free(space->by_tail);
-  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) free(space->tensor[arity]);
+  for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) free(space->tensor[arity].values);
   free(space->first);
   free(space->equal);
 }

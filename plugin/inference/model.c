@@ -62,31 +62,76 @@ static int map_full(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *
   return LSCFG_OK;
 }
 
-/* Packed tensors; see docs/reference/formats.md. */
-static int map_packed(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {
-  static const char *const names[][3] = {{NULL, NULL, NULL},
-                                         {"C1.index", "C1.support", "C1.values"},
-                                         {"C2.index", "C2.support", "C2.values"}};
+static int map_index(lscfg_model *model, int32_t arity, int64_t *n, lscfg_error *error) {
+  static const char *const names[] = {NULL, "C1.index", "C2.index"};
   tensor_packing *packing = &model->packing[arity];
-  tensor_view index, support, values;
+  tensor_view index;
+  int code = tensor_file_get(&model->file, names[arity], "I32", 1, &index, error);
+  if (code) return code;
+  packing->index = index.data;
+  *n = index.shape[0];
+  for (int64_t r = 0; r < *n; r++)
+    if (packing->index[r] < 0 || packing->index[r] >= packing->n_tensors)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld", names[arity], (long)packing->index[r]);
+  return LSCFG_OK;
+}
+
+/* Packed tensors; see docs/reference/formats.md. */
+static int map_packed(lscfg_model *model, int32_t arity, lscfg_error *error) {
+  static const char *const names[][2] = {{NULL, NULL}, {"C1.support", "C1.values"}, {"C2.support", "C2.values"}};
+  tensor_packing *packing = &model->packing[arity];
+  tensor_view support, values;
   int64_t length = tensor_length(model->rank, arity), last = -1;
-  int code = tensor_file_get(&model->file, names[arity][0], "I32", 1, &index, error);
-  if (!code) code = tensor_file_get(&model->file, names[arity][1], "I32", 1, &support, error);
-  if (!code) code = tensor_file_get(&model->file, names[arity][2], model->single ? "F32" : "F64", 2, &values, error);
+  int code = tensor_file_get(&model->file, names[arity][0], "I32", 1, &support, error);
+  if (!code) code = tensor_file_get(&model->file, names[arity][1], model->single ? "F32" : "F64", 2, &values, error);
   if (code) return code;
   if (values.shape[1] != support.shape[0])
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", names[arity][1], names[arity][2]);
-  *packing = (tensor_packing){index.data, support.data, values.shape[0], values.shape[1]};
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' and '%s' do not fit", names[arity][0], names[arity][1]);
+  packing->support = support.data;
+  packing->n_tensors = values.shape[0];
+  packing->n_support = values.shape[1];
   for (int64_t k = 0; k < packing->n_support; last = packing->support[k++])
     if (packing->support[k] <= last || packing->support[k] >= length)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend below %lld", names[arity][1], (long long)length);
-  for (int64_t r = 0; r < index.shape[0]; r++)
-    if (packing->index[r] < 0 || packing->index[r] >= packing->n_tensors)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld", names[arity][0], (long)packing->index[r]);
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend below %lld", names[arity][0], (long long)length);
   if (packing->n_support == length) packing->support = NULL;
   model->tensor[arity] = values.data;
-  *n = index.shape[0];
   return LSCFG_OK;
+}
+
+/* Sparse tensors; see docs/reference/formats.md. */
+static int map_sparse(lscfg_model *model, int32_t arity, lscfg_error *error) {
+  static const char *const names[][5] = {
+      {NULL, NULL, NULL, NULL, NULL},
+      {"C1.first", "C1.positions", "C1.codes", "C1.scales", "C1.levels"},
+      {"C2.first", "C2.positions", "C2.codes", "C2.scales", "C2.levels"},
+  };
+  const char *const *name = names[arity];
+  tensor_packing *packing = &model->packing[arity];
+  tensor_view first, positions, codes, scales, levels;
+  int64_t length = tensor_length(model->rank, arity);
+  int code = tensor_file_get(&model->file, name[0], "I64", 1, &first, error);
+  if (!code) code = tensor_file_get(&model->file, name[1], "U16", 1, &positions, error);
+  if (!code) code = tensor_file_get(&model->file, name[2], "U8", 1, &codes, error);
+  if (!code) code = tensor_file_get(&model->file, name[3], "F32", 1, &scales, error);
+  if (!code) code = tensor_file_get(&model->file, name[4], "F32", 1, &levels, error);
+  if (code) return code;
+  int64_t entries = positions.shape[0];
+  if (!model->single)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' belongs to a model of single precision", name[1]);
+  if (first.shape[0] != scales.shape[0] + 1 || codes.shape[0] != entries || levels.shape[0] != 256)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' to '%s' do not fit", name[0], name[4]);
+  if ((code = check_offsets(name[0], first.data, scales.shape[0], entries, error))) return code;
+  for (int64_t k = 0; k < entries; k++)
+    if (((const uint16_t *)positions.data)[k] >= length)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %u", name[1], ((const uint16_t *)positions.data)[k]);
+  packing->n_tensors = scales.shape[0];
+  packing->first = first.data;
+  packing->positions = positions.data;
+  packing->codes = codes.data;
+  packing->scales = scales.data;
+  packing->levels = levels.data;
+  code = check_values(name[3], scales.data, 1, scales.shape[0], error);
+  return code ? code : check_values(name[4], levels.data, 1, levels.shape[0], error);
 }
 
 static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
@@ -105,6 +150,7 @@ static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
 
 static int map_tensors(lscfg_model *model, lscfg_error *error) {
   static const char *const packed[] = {"", "C1.index", "C2.index"}; /* those without nonterminals never are */
+  static const char *const sparse[] = {"", "C1.positions", "C2.positions"};
   tensor_view view;
   int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
   if (code) return code;
@@ -122,10 +168,11 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
     int64_t n = 0;
     if (arity == 2 && tensor_file_has(&model->file, "C2.components", "I64"))
       code = map_components(model, &n, error);
-    else if (tensor_file_has(&model->file, packed[arity], "I32"))
-      code = map_packed(model, arity, &n, error);
-    else
+    else if (!tensor_file_has(&model->file, packed[arity], "I32"))
       code = map_full(model, arity, &n, error);
+    else if (!(code = (tensor_file_has(&model->file, sparse[arity], "U16") ? map_sparse : map_packed)(model, arity,
+                                                                                                   error)))
+      code = map_index(model, arity, &n, error);
     if (code) return code;
     model->first_of_arity[arity + 1] = model->first_of_arity[arity] + n;
   }
@@ -357,16 +404,49 @@ void lscfg_model_close(lscfg_model *model) {
   free(model);
 }
 
-const void *model_tensor(const lscfg_model *model, int32_t arity, int32_t row, void *room) {
+static const void *sparse_tensor(const tensor_packing *packing, int32_t tensor, tensor_room *room) {
+  float *values = room->values;
+  if (room->last >= 0)
+    for (int64_t k = packing->first[room->last]; k < packing->first[room->last + 1]; k++)
+      values[packing->positions[k]] = 0;
+  for (int64_t k = packing->first[tensor]; k < packing->first[tensor + 1]; k++)
+    values[packing->positions[k]] = packing->scales[tensor] * packing->levels[packing->codes[k]];
+  room->last = tensor;
+  return values;
+}
+
+const void *model_tensor(const lscfg_model *model, int32_t arity, int32_t row, tensor_room *room) {
+  const tensor_packing *packing = &model->packing[arity];
+  if (packing->first) return sparse_tensor(packing, packing->index[row], room);
   const void *stored = stored_tensor(model, arity, row);
-  const int32_t *support = model->packing[arity].support;
-  int64_t n = model->packing[arity].n_support;
+  const int32_t *support = packing->support;
   if (!support) return stored;
   if (model->single)
-    for (int64_t k = 0; k < n; k++) ((float *)room)[support[k]] = ((const float *)stored)[k];
+    for (int64_t k = 0; k < packing->n_support; k++) ((float *)room->values)[support[k]] = ((const float *)stored)[k];
   else
-    for (int64_t k = 0; k < n; k++) ((double *)room)[support[k]] = ((const double *)stored)[k];
-  return room;
+    for (int64_t k = 0; k < packing->n_support; k++) ((double *)room->values)[support[k]] = ((const double *)stored)[k];
+  return room->values;
+}
+
+void model_add_tensor(const lscfg_model *model, int32_t arity, int32_t row, double *sum) {
+  const tensor_packing *packing = &model->packing[arity];
+  if (packing->first) {
+    int32_t tensor = packing->index[row];
+    for (int64_t k = packing->first[tensor]; k < packing->first[tensor + 1]; k++)
+      sum[packing->positions[k]] += (double)(packing->scales[tensor] * packing->levels[packing->codes[k]]);
+    return;
+  }
+  const void *tensor = stored_tensor(model, arity, row);
+  const int32_t *support = packing->support;
+  int64_t n = support ? packing->n_support : tensor_length(model->rank, arity);
+  if (model->single && support)
+    for (int64_t k = 0; k < n; k++) sum[support[k]] += (double)((const float *)tensor)[k];
+  else if (model->single)
+    for (int64_t k = 0; k < n; k++) sum[k] += (double)((const float *)tensor)[k];
+  else if (support)
+    for (int64_t k = 0; k < n; k++) sum[support[k]] += ((const double *)tensor)[k];
+  else
+    for (int64_t k = 0; k < n; k++) sum[k] += ((const double *)tensor)[k];
 }
 
 int32_t lscfg_model_rank(const lscfg_model *model) { return model->rank; }

@@ -54,7 +54,19 @@ typedef struct {
   const int32_t *index;   /* [rules of the arity] the tensor of each rule; NULL: tensors are not packed */
   const int32_t *support; /* [n_support] ascending positions of the stored values in a tensor; NULL: all of them */
   int64_t n_tensors, n_support;
+  /* of sparse tensors, else NULL: entries first[t] .. first[t+1]-1 of tensor t are scales[t] * levels[codes[k]] at
+   * positions[k], in single precision */
+  const int64_t *first;
+  const uint16_t *positions;
+  const uint8_t *codes;
+  const float *scales, *levels; /* [tensors], [256] */
 } tensor_packing;
+
+/* Room for a packed tensor, which is 0 where its tensor is. */
+typedef struct {
+  void *values; /* tensor_length values, all 0 at first; NULL: tensors of the arity need no room */
+  int32_t last; /* a sparse tensor that lies there, -1 for none */
+} tensor_room;
 
 /* The parameters of an L-SCFG, all in the mapped file except one_state, a view of it, and the index of the rules. Rules
  * are numbered by arity: those without nonterminals first. */
@@ -92,7 +104,7 @@ static inline int32_t tensor_number(const lscfg_model *model, int32_t arity, int
   return model->packing[arity].index ? model->packing[arity].index[row] : row;
 }
 
-/* The stored values of a tensor, in the model's precision: n_support of a packed one, else all. */
+/* The stored values of a tensor that is not sparse, in the model's precision: n_support of a packed one, else all. */
 static inline const void *stored_tensor(const lscfg_model *model, int32_t arity, int32_t row) {
   const tensor_packing *packing = &model->packing[arity];
   size_t stored = (size_t)(packing->index ? packing->n_support : tensor_length(model->rank, arity));
@@ -100,10 +112,14 @@ static inline const void *stored_tensor(const lscfg_model *model, int32_t arity,
          (size_t)tensor_number(model, arity, row) * stored * (model->single ? sizeof(float) : sizeof(double));
 }
 
-/* True if tensors of the arity need room to be unpacked: tensor_length values, all 0 at first. */
-static inline int needs_room(const lscfg_model *model, int32_t arity) { return model->packing[arity].support != NULL; }
+/* True if tensors of the arity need room to be unpacked. */
+static inline int needs_room(const lscfg_model *model, int32_t arity) {
+  return model->packing[arity].support || model->packing[arity].first;
+}
 
 /* A whole tensor, in the model's precision: in the file, or unpacked into the arity's room. */
-const void *model_tensor(const lscfg_model *, int32_t arity, int32_t row, void *room);
+const void *model_tensor(const lscfg_model *, int32_t arity, int32_t row, tensor_room *);
+/* sum[k] += the entries of a tensor; entries of 0 leave the sum as it is. */
+void model_add_tensor(const lscfg_model *, int32_t arity, int32_t row, double *sum);
 
 #endif

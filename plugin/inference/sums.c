@@ -36,20 +36,6 @@ void group_sums_free(group_sums *sums) {
   free(sums);
 }
 
-static void add_tensor(const lscfg_model *model, int32_t arity, int32_t row, int64_t length, double *sum) {
-  const void *tensor = stored_tensor(model, arity, row);
-  const int32_t *support = model->packing[arity].support;
-  int64_t n = support ? model->packing[arity].n_support : length; /* the others are 0 and leave a sum as it is */
-  if (model->single && support)
-    for (int64_t k = 0; k < n; k++) sum[support[k]] += (double)((const float *)tensor)[k];
-  else if (model->single)
-    for (int64_t k = 0; k < n; k++) sum[k] += (double)((const float *)tensor)[k];
-  else if (support)
-    for (int64_t k = 0; k < n; k++) sum[support[k]] += ((const double *)tensor)[k];
-  else
-    for (int64_t k = 0; k < n; k++) sum[k] += ((const double *)tensor)[k];
-}
-
 /* The sum, newly allocated; NULL in *sum where no rule has a tensor. */
 static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, double **sum,
                     lscfg_error *error) {
@@ -62,7 +48,7 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
     if (row == OOV_ROW)
       for (int32_t h = 0; h < b->model->rank; h++) (*sum)[h] += b->model->unk[h];
     else
-      add_tensor(b->model, arity, row, length, *sum);
+      model_add_tensor(b->model, arity, row, *sum);
   }
   for (int64_t k = 0; *sum && k < length; k++)
     if (!isfinite((*sum)[k])) { /* so is one of its terms, as no sum of floats overflows a double but by intent */

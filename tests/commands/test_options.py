@@ -219,6 +219,15 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"lscfg.model.compress.compress": call("model", "out", CPSettings(rank=4, tolerance=0.25, threads=97))},
     ),
     (
+        "compress model -o out --sparse 0.0005",
+        {
+            "lscfg.model.compress.make_sparse": SimpleNamespace(
+                index=np.ones(1), scales=np.ones(1), codes=np.ones(1), dropped=0.0
+            )
+        },
+        {"lscfg.model.compress.make_sparse": call("model", "out", 0.0005)},
+    ),
+    (
         "pack -c cdec.ini -w weights --prepare folder -o bundle",
         {"lscfg.bundle.pack.pack": SimpleNamespace(files={})},
         {"lscfg.bundle.pack.pack": call("cdec.ini", "bundle", "weights", "folder")},

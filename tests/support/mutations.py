@@ -10,7 +10,7 @@ from typing import Any
 INTERESTING = (0, 1, -1, 2, 3, 127, 255, 2**15, 2**31 - 1, -(2**31), 2**32, 2**40, 2**62, 2**63 - 1, -(2**63))
 """Whole numbers at which ranges and sizes end."""
 
-SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U8": 1}
+SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U16": 2, "U8": 1}
 """Types that lscfg's files hold, and the bytes of a value."""
 
 TYPES = (*SIZES, "BF16", "F16", "U64", "BOOL", "F8_E4M3", "X9")
