@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import cut, quote
-from lscfg.serve import corrections
+from lscfg.serve import corrections, why_not
 from lscfg.serve.corrections import Corrections
 from lscfg.serve.description import ShownScore, metrics, openapi, system_facts
 from lscfg.serve.dispatch import Dispatcher, RequestSentence
@@ -29,6 +29,7 @@ from lscfg.serve.refusal import JsonLine, RefusalError, refusal_response
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.text_requests import TextRequests
 from lscfg.serve.texts import NO_LANGUAGES, LanguagePair, pair_facts
+from lscfg.serve.why_not import WhyNotRequests
 from lscfg.version import __version__
 
 PAGE = dict.fromkeys(FILES, "GET")
@@ -37,6 +38,7 @@ ROUTES = {
     "/translate_file": "POST",
     "/download_file/{name}": "GET",
     "/detect": "POST",
+    why_not.PATH: "POST",
     "/languages": "GET",
     "/system": "GET",
     "/health": "GET",
@@ -100,7 +102,8 @@ class Application:
         self._routes = ROUTES | (PAGE if self._offer.page else {}) | ({"/report": "GET"} if self._offer.report else {})
         if system.memory is not None:
             self._routes |= corrections.ROUTES
-        self._corrections = Corrections(self._dispatcher, settings, system.preparation is not None, self._offer.keys)
+        common = self._dispatcher, settings, system.preparation is not None, self._offer.keys
+        self._corrections, self._why_not = Corrections(*common), WhyNotRequests(*common)
         self.asgi = Guard(self._layers([*self._offer.origins]), hosts, settings.max_request, self._routes)
 
     def _layers(self, origins: list[str]) -> ASGIApp:
@@ -115,6 +118,7 @@ class Application:
             "/metrics": self._metrics,
             "/openapi.json": self._openapi,
             "/report": self._report,
+            why_not.PATH: self._why_not.compare,
             corrections.ADD: self._corrections.add,
             corrections.UNDO: self._corrections.undo,
             **dict.fromkeys(FILES, self._page),

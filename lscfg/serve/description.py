@@ -10,7 +10,7 @@ from lscfg.decode.confidence import Confidence
 from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
 from lscfg.markup.formats import FORMATS
 from lscfg.prepare.languages import is_unspaced
-from lscfg.serve import corrections
+from lscfg.serve import corrections, why_not
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
 from lscfg.serve.settings import ServeSettings
@@ -165,6 +165,7 @@ SUMMARIES = {
     "/translate_file": "address of a translated file",
     "/download_file/{name}": "a translated file",
     "/detect": "language of a text",
+    why_not.PATH: why_not.SUMMARY,
     "/languages": "languages of the system",
     "/system": "facts of the system",
     "/health": "readiness and counts",
@@ -317,6 +318,7 @@ _ANSWERS: dict[str, Any] = {
             "properties": {"code": _TEXT, "name": _TEXT, "targets": _LIST},
         },
     },
+    why_not.PATH: why_not.ANSWER,
     "/system": {"type": "object"},
     "/health": {"type": "object"},
     "/openapi.json": {"type": "object"},
@@ -355,6 +357,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
     file = {"file": {"type": "string", "format": "binary"}, **language}
     libre_form = {"schema": thing(libre, "q")}
     return {
+        why_not.PATH: {"application/json": {"schema": why_not.request_schema(settings)}},
         "/translate": {
             "application/json": {"schema": {"oneOf": [thing(own, "source"), thing(libre, "q")]}},
             "application/x-www-form-urlencoded": libre_form,

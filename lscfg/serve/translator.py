@@ -23,6 +23,7 @@ from lscfg.prepare.limits import length_fault
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sentences import split_sentences
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
+from lscfg.study.comparison import comparison_object
 
 SPARE = 2
 """Translations that are searched per distinct text of a list, since restoring makes some texts equal."""
@@ -203,6 +204,32 @@ class Translator:
                 raise
             raise BadSentenceError(str(error)) from None
         return {"id": pair.id, "rules": rules}
+
+    def why_not(self, source: str, wanted: str, options: TranslationOptions) -> dict[str, Any]:
+        """Compares a wanted translation with the decoder's, without glossary and corrections, as JSON.
+
+        Raises:
+            BadSentenceError: a side is not a sentence of words, or is too long.
+        """
+        words, sides = self._words(source, options), self._sides if options.raw else None
+        if sides is not None:
+            if (parts := len(split_sentences(source, sides[0].recipe.language))) > 1:
+                raise BadSentenceError(f"source: {parts} sentences; ask for each of them")
+            if "\0" in wanted or length_fault(wanted):
+                raise BadSentenceError("wanted: contains a NUL character or is too long")
+            wanted = sides[1].encode(wanted)
+        if fault := words_fault(wanted) or plain_fault(wanted):
+            raise BadSentenceError(f"wanted: {fault}")
+        try:
+            with held_back():
+                found = comparison_object(self._decoder.why_not(words, wanted, self._weights))
+        except InputError as error:
+            raise BadSentenceError(str(error)) from None
+        for key in ("wanted", "chosen") if sides is not None else ():
+            found[key] = sides[1].decode(found[key])
+        for rule in (*(found["first"] or ()), *found["missing"]) if sides is not None else ():
+            rule["source"], rule["target"] = sides[0].join(rule["source"]), sides[1].join(rule["target"])
+        return found
 
     def undo(self, number: int) -> bool:
         """Removes a stored pair; False if there is none with that number."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from typing import Any
 
 from lscfg.decode.why_not import LONGEST, WhyNot
 from lscfg.io.columns import fit
@@ -53,14 +54,21 @@ def _verdict(found: WhyNot) -> str:
 
 
 def comparison_json(found: WhyNot) -> str:
-    """A comparison as a JSON object in one line; numbers have nine digits."""
+    """A comparison as a JSON object in one line."""
+    return json.dumps(comparison_object(found), ensure_ascii=False, allow_nan=False)
+
+
+def comparison_object(found: WhyNot) -> dict[str, Any]:
+    """A comparison as a JSON object; numbers have nine digits."""
     value = dataclasses.asdict(found)
     value["features"] = {name: float(f"{share:.9g}") for name, share in found.features}
     for key in ("wanted_score", "chosen_score"):
         value[key] = None if value[key] is None else float(f"{value[key]:.9g}")
     value["first"] = None if found.first is None else [_rule(rule) for rule in value["first"]]
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    value["missing"] = [{**rule, "span": [*rule["span"]]} for rule in value["missing"]]
+    return value
 
 
 def _rule(rule: dict[str, object]) -> dict[str, object]:
-    return {key: rule[key] for key in ("category", "span", "source", "target", "source_words", "target_words")}
+    keys = ("category", "span", "source", "target", "source_words", "target_words")
+    return {key: [*value] if isinstance(value := rule[key], tuple) else value for key in keys}

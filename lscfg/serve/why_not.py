@@ -1,0 +1,102 @@
+"""Requests that ask why the system does not choose a wanted translation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from lscfg.errors import did_you_mean, quote
+from lscfg.serve.dispatch import Dispatcher
+from lscfg.serve.libre import check_key, read_content
+from lscfg.serve.query import refuse_long_sentence, refuse_no_text
+from lscfg.serve.refusal import JsonLine, RefusalError
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.translator import TranslationOptions, open_translator
+
+PATH = "/whynot"
+SIDES = ("source", "wanted")
+KEYS = (*SIDES, "api_key")
+SUMMARY = "compares a wanted translation with that of the system, without glossary and corrections"
+
+_NUMBER = {"type": ["number", "null"]}
+_RULE = {
+    "type": "object",
+    "required": ["span", "source", "target"],
+    "properties": {
+        "span": {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+        "source": {"type": "string"},
+        "target": {"type": "string"},
+        "reason": {"type": "string"},
+    },
+}
+ANSWER: dict[str, Any] = {
+    "type": "object",
+    "required": ["verdict", "wanted", "chosen", "features", "missing"],
+    "properties": {
+        "verdict": {"enum": ["same", "model", "search", "unreachable"]},
+        "wanted": {"type": "string"},
+        "chosen": {"type": "string"},
+        "wanted_score": _NUMBER,
+        "chosen_score": _NUMBER,
+        "first": {"type": ["array", "null"], "items": _RULE},
+        "features": {"type": "object", "additionalProperties": {"type": "number"}},
+        "missing": {"type": "array", "items": _RULE},
+    },
+}
+
+
+def request_schema(settings: ServeSettings) -> dict[str, Any]:
+    """The schema of a request."""
+    side = {"type": "string", "minLength": 1, "maxLength": settings.max_characters}
+    properties = {**dict.fromkeys(SIDES, side), "api_key": {"type": "string"}}
+    return {"type": "object", "required": [*SIDES], "properties": properties, "additionalProperties": False}
+
+
+class WhyNotRequests:
+    """Compares wanted translations with those of a system.
+
+    Args:
+        raw: True: texts are raw text that the system prepares; False: words.
+        keys: see ``Offer.keys``.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, settings: ServeSettings, raw: bool, keys: Sequence[str]):
+        self._dispatcher, self._settings, self._keys = dispatcher, settings, keys
+        self._options = TranslationOptions(raw=raw, max_words=settings.max_words)
+
+    async def compare(self, request: Request) -> Response:
+        """The comparison."""
+        found = await read_content(request)
+        check_key(found, request.headers, self._keys)
+        for key in found:
+            if key not in KEYS:
+                raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(SIDES)}")
+        for name in SIDES:
+            refuse_no_text(name, found.get(name))
+            refuse_long_sentence(name, found[name], self._settings)
+        work = ComparisonWork(*self._dispatcher.described, found["source"], found["wanted"], self._options)
+        done = await self._dispatcher.compute(request.receive, "comparison", compare, work)
+        request.scope["lscfg.notes"]["done"] = f"comparison: {done['verdict']}"
+        return JsonLine(done)
+
+
+@dataclass(frozen=True)
+class ComparisonWork:
+    """A comparison and everything that a worker needs for it."""
+
+    key: str
+    """Key of the system."""
+    system: bytes
+    """The system, pickled."""
+    source: str
+    wanted: str
+    options: TranslationOptions
+
+
+def compare(work: ComparisonWork) -> dict[str, Any]:
+    """Compares, in a worker; see ``Translator.why_not``."""
+    return open_translator(work.key, work.system).why_not(work.source, work.wanted, work.options)
