@@ -72,7 +72,8 @@ class Corrections:
             refuse_long_sentence(name, found[name], self._settings)
         begin = time.monotonic()
         work = CorrectionWork(*self._dispatcher.described, found["source"], found["target"], self._options)
-        done = await self._dispatcher.compute(request.receive, "correction", store_correction, work)
+        text = f"{work.source} {work.target}"
+        done = await self._dispatcher.compute(request.receive, "correction", store_correction, work, text)
         self._dispatcher.counts["corrections_stored"] += 1
         request.scope["lscfg.notes"]["done"] = f"correction {done['id']}"
         return JsonLine({**done, "seconds": round(time.monotonic() - begin, 6)})

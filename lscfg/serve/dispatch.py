@@ -113,14 +113,17 @@ class Dispatcher:
             ClientDisconnect: the client has left.
             RefusalError: the text has no words of the system's form, or the queue is full.
         """
-        return await self.compute(receive, "q", detect_language, SentenceWork(*self.described, text, options))
+        return await self.compute(receive, "q", detect_language, SentenceWork(*self.described, text, options), text)
 
-    async def compute(self, receive: Receive, name: str, function: Callable[[Block], Result], block: Block) -> Result:
+    async def compute(
+        self, receive: Receive, name: str, function: Callable[[Block], Result], block: Block, text: str = ""
+    ) -> Result:
         """Returns ``function(block)`` of a worker; the function is one of a module.
 
         Args:
             receive: of the request, which ends the work when its client leaves.
             name: of the data, for messages.
+            text: words of the block that the worker remembers.
 
         Raises:
             ClientDisconnect: the client has left.
@@ -130,7 +133,8 @@ class Dispatcher:
         self.at_work += 1
         try:
             async with asyncio.timeout(self._settings.timeout):
-                return await while_connected(receive, self._guarded(name, self.pool.call(function, block, 0)))
+                call = self.pool.call(function, block, len(text.encode()))
+                return await while_connected(receive, self._guarded(name, call))
         except TimeoutError:
             raise RefusalError(503, f"no answer within {self._settings.timeout:g} s; try again later") from None
         finally:

@@ -79,7 +79,8 @@ class WhyNotRequests:
             refuse_no_text(name, found.get(name))
             refuse_long_sentence(name, found[name], self._settings)
         work = ComparisonWork(*self._dispatcher.described, found["source"], found["wanted"], self._options)
-        done = await self._dispatcher.compute(request.receive, "comparison", compare, work)
+        text = f"{work.source} {work.wanted}"
+        done = await self._dispatcher.compute(request.receive, "comparison", compare, work, text)
         request.scope["lscfg.notes"]["done"] = f"comparison: {done['verdict']}"
         return JsonLine(done)
 

@@ -21,8 +21,9 @@ def test_commands_are_understood():
     blocks = re.findall(r"^```\w*\n(.*?)^```", TEXT, re.M | re.S)
     lines = [line for block in blocks for line in block.splitlines()]
     commands = [line.removeprefix("lscfg ") for line in lines if line.startswith("lscfg ")]
-    commands += [line.partition(" lscfg ")[2] for line in lines if " lscfg " in line and line.startswith("docker run")]
-    assert len(commands) == 4
+    joined = "\n".join(lines).replace("\\\n", " ").splitlines()
+    commands += [line.partition(" lscfg ")[2] for line in joined if " lscfg " in line and line.startswith("docker run")]
+    assert len(commands) == 7
     for command in commands:
         parser.parse_args(shlex.split(command))
 
@@ -47,7 +48,9 @@ def test_the_image_fetches_packages_alone_and_starts_the_service():
     plain = re.sub(r"(?m)^#.*\n", "", DOCKERFILE).replace("\\\n", " ")
     runs = re.findall(r"^RUN (?:--mount=\S+ +)?(.*)$", plain, re.M)
     programs = {part.split()[0] for run in runs for part in run.split(" && ")}
-    assert programs == {"apt-get", "pip", "useradd", "rm"} and not re.search(r"git|curl|wget|https?://(?!127)", plain)
+    assert programs == {"apt-get", "pip", "useradd", "install", "rm"} and not re.search(
+        r"git|curl|wget|https?://(?!127)", plain
+    )
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {*re.search(r"'lscfg\[(.*?)\]'", plain)[1].split(",")} <= {*extras}
     command = json.loads(re.search(r"^CMD (.*)$", plain, re.M)[1])

@@ -111,6 +111,29 @@ def test_a_worker_that_is_killed_again_and_again_costs_its_requests_alone(bundle
         assert service.request("GET", "/health")[1]["worker_deaths"] >= statuses.count(500)
 
 
+def test_no_acknowledged_correction_is_lost_when_workers_are_killed(bundle, tmp_path):
+    """Four clients correct while workers are killed; then every acknowledged pair answers its sentence."""
+    with Service(bundle, "-j", 2, "--corrections", tmp_path) as service, ThreadPoolExecutor(4) as pool:
+
+        def correct(number):
+            pair = {"source": f"la casa w{number}", "target": f"the house v{number}"}
+            return number, *service.request("POST", "/corrections", json.dumps(pair).encode())
+
+        asked = [pool.submit(correct, number) for number in range(40)]
+        for _ in range(10):
+            time.sleep(0.05)
+            for worker in service.workers:
+                os.kill(worker, signal.SIGKILL)
+        done = [one.result() for one in asked]
+        kept = {number: content["id"] for number, status, content in done if status == 200}
+        assert {status for _, status, _ in done} <= {200, 500} and len({*kept.values()}) == len(kept) > 0
+        for number, own in kept.items():
+            (answer,) = service.translate(source=f"la casa w{number}")[1]["translations"]
+            assert (answer["translation"], answer["memory"]["id"]) == (f"the house v{number}", own)
+        lines = (tmp_path / "corrections.jsonl").read_text().splitlines()
+        assert {json.loads(line)["id"] for line in lines} >= {*kept.values()}
+
+
 def test_readers_that_do_not_read_lose_their_places(bundle):
     with Service(bundle, "-j", 1, "--set", "timeout=1") as service, ExitStack() as clients:
         for _ in range(10):

@@ -405,6 +405,8 @@ def test_recalled_corrections_are_shown_used_and_removed(window, address, tmp_pa
         window.wait("document.querySelector('#target').textContent === 'The HUT\\nThe flower'")
         enter(window, "la casa roja roja", "The HUT")
         assert status_of(window) == "Translated. 1 sentence is translated by a correction."
+        to_words(window)
+        assert window["document.querySelector('#word-facts').textContent"].endswith("; from correction 2.")
         window["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
         add_term(window, "casa", "cottage")
         window.wait("document.querySelector('#target').textContent.includes('cottage')")

@@ -11,7 +11,7 @@ from services import little_preparation
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
-from asgi import Client
+from asgi import Client, InProcess
 
 from lscfg.serve import documents
 from lscfg.serve.application import ROUTES
@@ -189,6 +189,34 @@ def test_text_of_every_kind_of_content_is_utf_8_or_refused(client, path, kind, t
     if kind == FORM_TYPES[0]:
         refused = client("POST", path, content=b"q=%e9", headers={"content-type": kind})
         assert refused.status_code == 400 and "not UTF-8" in refused.json()["error"]
+
+
+def test_every_text_counts_for_the_retirement_of_its_worker(raw_bundle, tmp_path):
+    """Workers remember words, so a path whose words count for nothing would let them grow without end."""
+
+    class Counting(InProcess):
+        bytes = 0
+
+        async def call(self, function, block, size):
+            self.bytes += size
+            return await super().call(function, block, size)
+
+    pool = Counting()
+    client = Client(raw_bundle, pool, memory=tmp_path)
+    text = "la casa roja una flor"
+    for path, content in (
+        ("/translate", {"source": text}),
+        ("/translate", {"q": text}),
+        ("/translate", {"q": f"<b>{text}</b>", "format": "html"}),
+        ("/detect", {"q": text}),
+        ("/corrections", {"source": text, "target": text}),
+        ("/whynot", {"source": text, "wanted": text}),
+    ):
+        before = pool.bytes
+        assert client.post(path, content).status_code == 200, path
+        assert pool.bytes - before >= len(text), path
+    posts = {path for path, methods in client.get("/openapi.json").json()["paths"].items() if "post" in methods}
+    assert posts == {"/translate", "/translate_file", "/detect", "/corrections", "/whynot"}
 
 
 def test_malformed_forms_are_refused(client):

@@ -70,7 +70,7 @@ function places(sentences) {
   for (const row of sentences) {
     if (row.source) {
       const unit = units(row.source), at = begin;
-      found.push({ begin, end: begin + row.source.length, details: row.details,
+      found.push({ begin, end: begin + row.source.length, details: row.details, stored: row.memory?.id ?? null,
         ranges: (row.details?.source_ranges ?? []).map(([i, j]) => [at + unit(i), at + unit(j)]) });
     }
     begin += row.source.length + row.gap.length;
@@ -172,7 +172,7 @@ function look(made, { row, group, shown, links, word, unknown, own }) {
   paint(links.map((k) => row.ranges[k]));
   const words = links.map((k) => text.slice(...row.ranges[k])).join(" … ").replaceAll(" … ", adjacent(links) ? " " : " … ");
   const from = words ? `from “${words}”` : "linked to no source word";
-  const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : certainty(word);
+  const how = unknown ? "unknown to the system, passed through" : own ? "your choice" : row.stored !== null ? `from correction ${row.stored}` : certainty(word);
   get("word-facts").replaceChildren(element("bdi", { className: "term" }, shown), `, ${from}; ${how}.`);
   const seen = new Set(), listed = [];
   for (const one of group.words.flatMap((word) => word.alternatives)) {
