@@ -156,7 +156,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("files")
     for name in ("f", "e", "a1", "weights", "m"):
         (folder / name).write_text("One 1\n")
-    (folder / "cdec.ini").write_text("formalism=scfg\n")
+    (folder / "grammar").write_text("[X] ||| a ||| b ||| P=1\n")
+    (folder / "cdec.ini").write_text("formalism=scfg\ngrammar=grammar\n")
     (folder / "folder").mkdir()
     for row in ROWS:
         for item in settings_of(row.cls):
