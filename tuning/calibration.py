@@ -115,12 +115,13 @@ def calibrate(evidence: Sequence[Mapping[str, float]], labels: Floats) -> Calibr
 def _cautious(labels: Floats) -> Floats:
     """Labels between 0 and 1, so that few outputs, or equal labels, give no certainty (Platt 1999, section 2.2)."""
     right = labels.sum()
-    return np.where(labels > 0, (right + 1) / (right + 2), 1 / (len(labels) - right + 2))
+    found: Floats = np.where(labels > 0, (right + 1) / (right + 2), 1 / (len(labels) - right + 2))
+    return found
 
 
-def folds_of(sentences: Sequence[int], folds: int = FOLDS) -> NDArray[np.int64]:
+def folds_of(sentences: NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int64]:
     """The fold of each output, by the number of its sentence."""
-    return np.asarray(sentences, np.int64) % folds
+    return sentences % folds
 
 
 def held_out(evidence: Sequence[Mapping[str, float]], labels: Floats, folds: NDArray[np.int64]) -> Floats:
@@ -178,7 +179,7 @@ class Quality(NamedTuple):
     """Quality of the confidence in words or sentences.
 
     Attributes:
-        count: number of outputs.
+        outputs: number of words or sentences.
         rate: share of right outputs, the base rate.
         ece, auc, brier: as of the functions above, each with its 95 % bootstrap interval over sentences.
         chance_ece: mean ECE of labels drawn with the confidence as their probability, which has no calibration error.
@@ -186,7 +187,7 @@ class Quality(NamedTuple):
         length_auc: AUC of the length of the sentence alone, in the better direction.
     """
 
-    count: int
+    outputs: int
     rate: float
     ece: tuple[float, float, float]
     auc: tuple[float, float, float]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lscfg.decode.confidence import Confidence, translation_evidence, weights_hash
 from lscfg.decode.derivations import Translated, WordDetails
@@ -38,7 +39,7 @@ class JudgedText:
     matched: Floats
     light: Floats
     lengths: Floats
-    owner: np.ndarray
+    owner: NDArray[np.int64]
     left_out: int
 
     @property
@@ -50,7 +51,7 @@ class JudgedText:
         """The evidence for each translation, from the confidence in each word."""
         ends = np.cumsum([len(words) for words in self.details])[:-1]
         parts = np.split(shares, ends) if len(self.details) else []
-        return [translation_evidence(*pair) for pair in zip(self.details, parts, strict=True)]
+        return [translation_evidence(words, part.tolist()) for words, part in zip(self.details, parts, strict=True)]
 
 
 def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]]) -> JudgedText:
@@ -60,7 +61,9 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
         translated: each sentence with its details.
         references: lines of each reference, one reference or more.
     """
-    details, matched, light, lengths, left_out = [], [], [], [], 0
+    details: list[Sequence[WordDetails]] = []
+    matched: list[bool] = []
+    light, lengths, left_out = [], [], 0
     for number, found in enumerate(translated):
         if not found.details or not all(word.evidence for word in found.details):
             left_out += 1
@@ -71,9 +74,8 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
         light.append(made.edits <= LIGHT * len(found.details))
         lengths.append(len(found.sentence.split()))
     owner = np.repeat(np.arange(len(details)), [len(words) for words in details])
-    return JudgedText(
-        details, np.array(matched, float), np.array(light, float), np.array(lengths, float), owner, left_out
-    )
+    arrays = (np.array(one, dtype=np.float64) for one in (matched, light, lengths))
+    return JudgedText(details, *arrays, owner, left_out)
 
 
 def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confidence:

@@ -54,7 +54,7 @@ def _edited(translation: Sequence[str], reference: Sequence[str]) -> Edited:
             break
         words, shifts = shifted, shifts + 1
     edits, trace = distance(words)
-    _, _, wrong = lib_ter.trace_to_alignment(lib_ter._flip_trace(trace))
+    _, wrong, _ = lib_ter.trace_to_alignment(trace)  # of the way back, the errors of the reference
     matched = [False] * len(words)
     for word, error in zip(words, wrong, strict=True):
         assert isinstance(word, _Placed)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, NamedTuple, Self, TypedDict
+from typing import Annotated, Self, TypedDict
 
 from lscfg.decode.derivations import WordDetails
 from lscfg.decode.evidence import log_odds
@@ -62,7 +62,8 @@ class ConfidenceFacts(TypedDict):
     translations: CalibrationFacts
 
 
-class Band(NamedTuple):
+@dataclass(frozen=True)
+class Band:
     """Outputs whose confidence was ``least`` or more: their number, and the number of right ones."""
 
     least: float

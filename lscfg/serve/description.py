@@ -94,7 +94,7 @@ def experiment_scores(results: Mapping[str, Any], system: str) -> tuple[ShownSco
 def confidence_facts(confidence: Confidence) -> dict[str, Any]:
     """The text that confidence was learned from, and how often words and translations of each band were right."""
     kinds = {"words": confidence.words, "translations": confidence.translations}
-    bands = {name: [band._asdict() for band in kind.bands] for name, kind in kinds.items()}
+    bands = {name: [vars(band) for band in kind.bands] for name, kind in kinds.items()}
     return {"sentences": confidence.sentences, **bands}
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from lscfg import log
 from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
-from lscfg.decode.confidence import CONFIDENCE
+from lscfg.decode.confidence import CONFIDENCE, Confidence
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
-from lscfg.tuning.confidence import Confidence, JudgedText, Measured, judge, learn_confidence, measure
+from lscfg.tuning.confidence import JudgedText, Measured, judge, learn_confidence, measure
 
 WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 
@@ -85,7 +85,7 @@ def format_measures(measured: Measured) -> str:
         ("base rate", "rate"),
     ):
         rows.append([title, *(f"{getattr(one, name):.3f}" for one in measured)])
-    rows.append(["outputs", *(str(one.count) for one in measured)])
+    rows.append(["outputs", *(str(one.outputs) for one in measured)])
     return "\n".join(align_columns(rows))
 
 
