@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from lscfg.decode.confidence import Confidence, translation_evidence, weights_hash
 from lscfg.decode.derivations import Translated, WordDetails
 from lscfg.errors import InputError
-from lscfg.tuning.calibration import Floats, Quality, bands_of, calibrate, folds_of, held_out, quality
+from lscfg.tuning.calibration import Floats, Quality, bands_of, calibrate, held_out, quality
 from lscfg.tuning.edits import edited
 
 FEWEST = 20
@@ -74,8 +74,8 @@ def judge(translated: Iterable[Translated], references: Sequence[Sequence[str]])
         light.append(made.edits <= LIGHT * len(found.details))
         lengths.append(len(found.sentence.split()))
     owner = np.repeat(np.arange(len(details)), [len(words) for words in details])
-    arrays = (np.array(one, dtype=np.float64) for one in (matched, light, lengths))
-    return JudgedText(details, *arrays, owner, left_out)
+    one, other, length = (np.array(values, dtype=np.float64) for values in (matched, light, lengths))
+    return JudgedText(details, one, other, length, owner, left_out)
 
 
 def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confidence:
@@ -93,11 +93,11 @@ def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confiden
         raise InputError(
             f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
         )
-    shares = held_out(text.words, text.matched, folds_of(text.owner))
-    words = replace(calibrate(text.words, text.matched), bands=bands_of(shares, text.matched))
-    evidence = text.translations(shares)
-    light = held_out(evidence, text.light, folds_of(np.arange(len(evidence))))
-    translations = replace(calibrate(evidence, text.light), bands=bands_of(light, text.light))
+    shares = held_out(text.words, text.matched, text.owner)
+    words = replace(calibrate(text.words, text.matched, text.owner), bands=bands_of(shares, text.matched))
+    evidence, numbers = text.translations(shares), np.arange(len(text.details))
+    light = held_out(evidence, text.light, numbers)
+    translations = replace(calibrate(evidence, text.light, numbers), bands=bands_of(light, text.light))
     return Confidence(weights_hash(weights), len(text.details), words, translations)
 
 

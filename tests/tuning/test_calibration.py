@@ -16,7 +16,6 @@ from lscfg.tuning.calibration import (
     brier_score,
     calibrate,
     calibration_error,
-    folds_of,
     held_out,
     isotonic_regression,
     logistic_regression,
@@ -75,14 +74,15 @@ def test_isotonic_regression_is_the_max_min_formula(seed: int) -> None:
     random = np.random.default_rng(seed)
     values, labels = random.integers(0, 9, 15).astype(float), random.integers(0, 2, 15).astype(float)
     steps = isotonic_regression(values, labels)
-    assert steps == sorted(steps) and len({share for _, share in steps}) == len(steps)
+    assert steps == sorted(steps) and len({step.share for step in steps}) == len(steps)
+    assert sum(step.outputs for step in steps) == 15
     expected = plain_isotonic(values.tolist(), labels.tolist())
     for value, share in expected.items():
-        assert any(share == pytest.approx(found) for _, found in steps)
+        assert any(share == pytest.approx(step.share) for step in steps)
         pool = [one for one in values if expected[one] == pytest.approx(share)]
-        assert any(np.mean(pool) == pytest.approx(place) for place, found in steps if found == pytest.approx(share)), (
-            value
-        )
+        assert any(
+            np.mean(pool) == pytest.approx(step.value) for step in steps if step.share == pytest.approx(share)
+        ), value
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -112,7 +112,7 @@ def test_measures_of_few_outputs() -> None:
 
 def test_a_calibration_finds_the_probabilities_of_the_labels() -> None:
     evidence, labels, shares = sample(4000, 1)
-    made = calibrate(evidence, labels)
+    made = calibrate(evidence, labels, np.arange(len(labels)))
     assert {*made.weights} == {"x", "y"}  # a constant says nothing
     assert made.weights["x"] == pytest.approx(2, abs=0.2) and made.weights["y"] == pytest.approx(-0.1, abs=0.02)
     assert np.mean([abs(made(one) - share) for one, share in zip(evidence, shares, strict=True)]) < 0.02
@@ -123,31 +123,47 @@ def test_a_calibration_finds_the_probabilities_of_the_labels() -> None:
     assert found.length_auc == 0.5
 
 
-def test_much_text_gets_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "ISOTONIC", 300)
+def test_much_text_gets_steps_from_other_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
     evidence, labels, _ = sample(300, 4)
-    made = calibrate(evidence, labels)
-    assert made.steps == tuple(isotonic_regression(np.array([made.linear(one) for one in evidence]), labels))
-    assert calibrate(evidence[:299], labels[:299]).steps == ()
+    sentences = np.repeat(np.arange(100), 3)
+    plain = calibrate(evidence, labels, sentences)
+    linear = np.zeros(300)
+    for fold in range(calibration.FOLDS):
+        others = [k for k in range(300) if sentences[k] % calibration.FOLDS != fold]
+        made = calibrate([evidence[k] for k in others], labels[others], sentences[others])
+        for k in {*range(300)} - {*others}:
+            linear[k] = made.linear(evidence[k])
+    steps = isotonic_regression(linear, labels)
+    monkeypatch.setattr(calibration, "ISOTONIC", 300)
+    found = calibrate(evidence, labels, sentences)
+    assert plain.steps == () and (found.bias, found.weights) == (plain.bias, plain.weights)
+    assert [value for value, _ in found.steps] == pytest.approx([step.value for step in steps])
+    assert [share for _, share in found.steps[1:-1]] == pytest.approx([step.share for step in steps[1:-1]])
+    ends = 1 / (steps[0].outputs + 2), 1 - 1 / (steps[-1].outputs + 2)
+    assert (found.steps[0][1], found.steps[-1][1]) == pytest.approx(
+        (max(steps[0].share, ends[0]), min(steps[-1].share, ends[1]))
+    )
+    assert steps[0].share == 0 or steps[-1].share == 1  # otherwise the limits were not needed
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])
 def test_equal_labels_give_no_certainty(label: float) -> None:
     evidence, labels, _ = sample(30, 5)
-    made = calibrate(evidence, np.full(30, label))
+    made = calibrate(evidence, np.full(30, label), np.arange(30))
     assert all(abs(made(one) - label) == pytest.approx(1 / 32, abs=0.02) for one in evidence)
-    assert isinstance(calibrate([{"x": 1.0}], labels[:1]), Calibration)
+    assert isinstance(calibrate([{"x": 1.0}], labels[:1], np.zeros(1, int)), Calibration)
 
 
-def test_no_output_is_judged_by_a_calibration_of_its_own_sentence() -> None:
-    """Sentences with random labels, by which evidence of the sentence alone would let their words be recognised."""
+def test_no_output_is_judged_by_a_calibration_of_its_own_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sentences with random labels, whose words could be recognised by evidence that names the sentence."""
+    monkeypatch.setattr(calibration, "RARE", 1)
     random = np.random.default_rng(6)
     owner = np.repeat(np.arange(60), 10)
     labels = random.integers(0, 2, 60).astype(float)[owner]
     evidence = [{f"sentence {number}": 1.0} for number in owner.tolist()]
-    shares = held_out(evidence, labels, folds_of(owner))
-    assert area_under_curve(shares, labels) < 0.65
-    assert area_under_curve(np.array([calibrate(evidence, labels)(one) for one in evidence]), labels) > 0.3
+    made = calibrate(evidence, labels, owner)
+    assert area_under_curve(np.array([made(one) for one in evidence]), labels) == 1
+    assert area_under_curve(held_out(evidence, labels, owner), labels) < 0.6
 
 
 def test_bands_count_every_output_once() -> None:
