@@ -66,7 +66,7 @@ def logistic_regression(values: Floats, labels: Floats, penalty: float = PENALTY
     return weights
 
 
-class Pool(NamedTuple):
+class Level(NamedTuple):
     """Adjacent values with one share of right outputs."""
 
     value: float
@@ -74,7 +74,7 @@ class Pool(NamedTuple):
     outputs: int
 
 
-def isotonic_regression(values: Floats, labels: Floats) -> list[Pool]:
+def isotonic_regression(values: Floats, labels: Floats) -> list[Level]:
     """The non-decreasing function of the values with the least squared error, by pooling adjacent violators.
 
     Equal values are pooled first.
@@ -91,7 +91,7 @@ def isotonic_regression(values: Floats, labels: Floats) -> list[Pool]:
             before = pools.pop()
             pool = (before[0] + pool[0], before[1] + pool[1], before[2] + pool[2])
         pools.append(pool)
-    return [Pool(value / count, total / count, count) for count, value, total in pools]
+    return [Level(value / count, total / count, count) for count, value, total in pools]
 
 
 def calibrate(evidence: Sequence[Mapping[str, float]], labels: Floats, sentences: NDArray[np.int64]) -> Calibration:
@@ -105,8 +105,8 @@ def calibrate(evidence: Sequence[Mapping[str, float]], labels: Floats, sentences
     names = sorted({name for one in evidence for name in one})
     values = np.array([[one.get(name, 0.0) for name in names] for one in evidence]).reshape(len(evidence), len(names))
     bias, weights = _linear(values, labels)
-    steps: list[Pool] = []
-    if len(evidence) >= ISOTONIC:  # the function would trust linear values of its own sentences too much
+    steps: list[Level] = []
+    if len(evidence) >= ISOTONIC:  # the function would trust linear values of the same sentences too much
         folds, linear = folds_of(sentences), np.zeros(len(evidence))
         for fold in range(FOLDS):
             own_bias, own_weights = _linear(values[folds != fold], labels[folds != fold])
@@ -127,7 +127,7 @@ def _linear(values: Floats, labels: Floats) -> tuple[float, Floats]:
     return float(found[-1] - weights[keep] @ mean), weights
 
 
-def _cautious_steps(steps: Sequence[Pool]) -> tuple[tuple[float, float], ...]:
+def _cautious_steps(steps: Sequence[Level]) -> tuple[tuple[float, float], ...]:
     """Values and shares, of which none is nearer to 0 or 1 than Laplace's rule allows for the pool at that end."""
     if not steps:
         return ()
