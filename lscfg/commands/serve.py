@@ -97,6 +97,8 @@ def run(args: argparse.Namespace) -> None:
     GivenSettings(args, TABLE).build(TABLE, ServeSettings)  # faults show before the address is taken
     one_system(args.system, args.config)
     check_port(args.port)
+    if "*" in args.cors and args.corrections is not None:
+        raise InputError("--cors '*' would let every page of the web store corrections; name origins instead of '*'")
     with listen(args.address, args.port) as listening:
         serve_on(listening, args)
 

@@ -188,6 +188,11 @@ def test_a_journal_that_becomes_damaged_is_told_by_health_and_log(
     assert client.get("/health").json()["corrections"] == "damaged; see the log"
 
 
+def test_no_page_of_any_origin_may_store_corrections(raw: Path, tmp_path: Path) -> None:
+    run = run_lscfg("serve", raw, "--corrections", tmp_path / "new", "--cors", "*", "--port", "0")
+    assert run.returncode == 1 and "--cors '*'" in run.stderr and not (tmp_path / "new").exists()
+
+
 def test_a_damaged_journal_is_refused_at_the_start(raw: Path, tmp_path: Path) -> None:
     (tmp_path / JOURNAL).write_text("no JSON\n")
     run = run_lscfg("serve", raw, "--corrections", tmp_path, "--port", "0")

@@ -426,8 +426,8 @@ def test_reasons_against_a_translation_are_shown(tab):
     tab.click("#correct")
     for wanted, parts in (
         ("The red house", ["This is the system’s own translation."]),
-        ("The crimson house", ["cannot say this", "The system’s own: The red house", "roja as crimson: "]),
-        (other, ["The system can say this, but scores it −", "First different rule: ", "What counted"]),
+        ("The crimson house", ["cannot produce this", "The system’s own: The red house", "roja as crimson: "]),
+        (other, ["The system can produce this, but scores it −", "First different rule: ", "What counted"]),
     ):
         tab[f"document.querySelector('#edit').value = {json.dumps(wanted)}"]
         tab.click("#why")
@@ -439,6 +439,10 @@ def test_reasons_against_a_translation_are_shown(tab):
         assert tab["axe.run().then((found) => found.violations.map((one) => one.id))"] == []
     tab.click("#cancel")
     assert tab["document.querySelector('#why-result').hidden && document.querySelector('#why').hidden"]
+    to_words(tab, 1)
+    assert tab["document.querySelector('#word').hidden"] is False
+    tab.click("#correct")
+    assert tab["document.querySelector('#word').hidden"] is True  # facts of words that are not shown
 
 
 def test_a_correction_of_the_browser_names_the_terms_that_it_excludes(tab):

@@ -93,6 +93,7 @@ export function showRecalled(sentences, use) {
     }
   });
   get("recalled-part").hidden = !items.length;
+  get("recalled-note").hidden = !seen.size;
   get("recalled").replaceChildren(...items);
 }
 

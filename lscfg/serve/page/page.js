@@ -102,6 +102,7 @@ function take(text) {
 function editing(on) {
   for (const id of ["edit", "keep", "why", "cancel"]) get(id).hidden = !on;
   get("why-result").hidden = true;
+  if (on) { get("word").hidden = true; paint([]); }
   for (const id of ["target", "copy", "correct"]) get(id).hidden = on;
   if (on) { get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
 }

@@ -15,7 +15,7 @@ export async function explain(source, wanted) {
     const response = await fetch("/whynot", {
       method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(keyed({ source, wanted })),
     });
-    box.replaceChildren(...(response.ok ? told(await response.json()) : [element("p", {}, await failure(response))]));
+    box.replaceChildren(...(response.ok ? described(await response.json()) : [element("p", {}, await failure(response))]));
   } catch (error) {
     box.replaceChildren(element("p", {}, `The service does not answer: ${error.message}`));
   } finally {
@@ -23,7 +23,7 @@ export async function explain(source, wanted) {
   }
 }
 
-function told(found) {
+function described(found) {
   const parts = [element("p", {}, verdict(found))];
   if (found.verdict !== "same") parts.push(element("p", {}, "The system’s own: ", side(found.chosen, "target")));
   if (found.first) {
@@ -41,9 +41,9 @@ function told(found) {
 
 function verdict({ verdict: found, wanted_score: wanted, chosen_score: chosen }) {
   if (found === "same") return "This is the system’s own translation.";
-  if (found === "model") return `The system can say this, but scores it ${score(wanted)}, and its own translation ${score(chosen)}.`;
+  if (found === "model") return `The system can produce this, but scores it ${score(wanted)}, and its own translation ${score(chosen)}.`;
   if (found === "search") return `The system scores this ${score(wanted)}, more than its own ${score(chosen)}, but did not find it in its search.`;
-  return "The system cannot say this: it lacks rules.";
+  return "The system cannot produce this: it lacks rules.";
 }
 
 function side(text, name) {
