@@ -31,7 +31,7 @@ class FittedTranslator:
     """
 
     def __init__(self, bundle: Bundle, journal: bytes = b""):
-        self.bundle, self._translator = bundle, None
+        self.bundle = bundle
         self._translator: Translator | None = None
         self._memory = TemporaryFolder()
         if journal:
