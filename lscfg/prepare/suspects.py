@@ -11,8 +11,14 @@ from lscfg.prepare.repair import ENTITY, TAG
 
 _DAMAGED = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _RETURN = re.compile(r"\r(?!\Z)")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,4000}")  # Python converts no longer ones
 _GROUPED = re.compile(r"(?<=\d)[.,' \u00a0\u202f](?=\d{3}(?!\d))")
+_ZEROS = re.compile(r"(?<=\d)[.,]0+(?!\d)")
+_COUNTED = re.compile(r"(\d{1,99})\s?([十百千万萬億亿])")
+_COUNTS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
+_MONTH = re.compile(r"\d+\s?月")
+"""A month by its number, which other languages name."""
+
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 ENTITIES, TAGS, DAMAGED, RETURNS = "entities", "tags", "damaged", "returns"
@@ -30,15 +36,24 @@ def content_of(text: str) -> list[str]:
 def numbers_differ(source: str, target: str) -> bool:
     """True if both sides have digits and their numbers differ, or their web and mail addresses do.
 
-    Separators of thousands do not count, and words for numbers are not compared.
+    Separators of thousands and zeros after a comma do not count, digits before Chinese numerals do, as in ５万. Words
+    for numbers, and months by their numbers, are not compared.
     """
     if "@" in source or "@" in target or "www." in source + target or "://" in source + target:
         one, other = (sorted(_ADDRESS.findall(text)) for text in (source, target))
         if one != other:
             return True
         source, target = (_ADDRESS.sub(" ", text) for text in (source, target))
-    one, other = (sorted(map(int, _NUMBER.findall(_GROUPED.sub("", text)[:10_000]))) for text in (source, target))
+    one, other = (_numbers(text) for text in (source, target))
     return bool(one and other) and one != other
+
+
+def _numbers(text: str) -> list[int]:
+    """The numbers in digits, in ascending order."""
+    text = _ZEROS.sub("", _GROUPED.sub("", text))[:10_000]
+    if not text.isascii():
+        text = _COUNTED.sub(lambda found: str(int(found[1]) * _COUNTS[found[2]]), _MONTH.sub(" ", text))
+    return sorted(map(int, _NUMBER.findall(text)))
 
 
 def scripts_of(text: str) -> set[str]:

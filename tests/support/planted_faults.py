@@ -16,7 +16,7 @@ PLANTS: dict[str, Callable[[str, str], Pair]] = {
     "markup": lambda s, t: (s, f"<b>{t}</b>"),
     "mojibake": lambda s, t: (_misread(f"{s} schön für"), t),
     "tags": lambda s, t: (s, f"{t} <Enter>"),
-    "damaged": lambda s, t: (s, t.replace("e", "\ufffd")),
+    "damaged": lambda s, t: (s, f"{t[:3]}\ufffd{t[4:]}"),
     "script": lambda s, t: (f"Привет {s}", t),
     "copy": lambda s, t: (s, s.upper()),
     "language": lambda s, t: (t, s),
