@@ -387,7 +387,7 @@ def states() -> str:
     rows = []
     for number in (4, 2, 7, 5):
         one = by_number[number]
-        rules = ", ".join(f"{_code(source)} → {_code(target)}" for source, target in one["rules"][:4])
+        rules = ", ".join(f"{_code(source)} → {_code(target)}" for source, target in one["rules"][:3])
         rows.append([str(number), f"{100 * one['share']:.1f} %", rules])
     return table(["state", "share of nodes", "most probable rules"], rows, right(1, 2))
 
