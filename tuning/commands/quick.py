@@ -223,12 +223,12 @@ class _Health:
         stage = make_plan(chosen).texts.prepared
         assert isinstance(chosen.corpus, RawCorpus) and stage is not None
         self._corpus, self._prepare, self._stage = chosen.corpus, chosen.prepare, stage
-        self._cache = StageCache(folder / "cache")
+        self._cache = folder / "cache"
         self._shown: set[str] | None = None
 
     def show(self) -> None:
         """Logs a line for each fault that was not shown: some are found only when the text is prepared."""
-        if made := self._cache.found(self._stage):
+        if made := StageCache(self._cache).found(self._stage):
             found: Any = read_json(made.path / HEALTH)["findings"]
         elif self._shown is None:
             health, read = check_health(RawFiles(self._corpus.files), self._prepare)
