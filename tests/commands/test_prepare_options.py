@@ -18,11 +18,11 @@ from lscfg.prepare.tokeniser import TOKENISERS
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """The working directory, with the file that lines name."""
+    """The working directory, with the files that lines name."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "text").write_text("a4 b\nc4\n")
-    for side in ("source", "target"):
-        (tmp_path / f"{side}_model.file").touch()
+    for name in ("source_model", "target_model", "orthography"):
+        (tmp_path / f"{name}.file").touch()
 
 
 @pytest.mark.parametrize(("reader", "tokeniser"), PREPARATIONS)
