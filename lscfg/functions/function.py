@@ -7,10 +7,10 @@ line ``feature_function=NAME ARGUMENTS`` in cdec.ini, and its settings are the a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -153,10 +153,10 @@ class FeatureFunction(Kind[SettingsT]):
         if len(arguments) > len(items):
             takes = ", ".join(item.name for item in items) or "no arguments"
             raise InputError(f"{self.name} takes {takes}; found {quote(' '.join(arguments))}")
-        values = {}
+        values: dict[str, Any] = {}
         for item, text in zip(items, arguments, strict=False):
             try:
-                values[item.name] = {bool: _switch, int: int, float: float}.get(item.kind, str)(text)
+                values[item.name] = _READERS.get(item.kind, str)(text)
             except ValueError:
                 raise InputError(f"{self.name}: {item.name} cannot be {quote(text)}") from None
         try:
@@ -167,6 +167,9 @@ class FeatureFunction(Kind[SettingsT]):
 
 def _switch(text: str) -> bool:
     return bool(int(text))  # as in cdec
+
+
+_READERS: Mapping[type, Callable[[str], Any]] = {bool: _switch, int: int, float: float}
 
 
 class RuleFunction(FeatureFunction[SettingsT]):
