@@ -23,6 +23,7 @@ from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import format_hypothesis
+from lscfg.formats.marked import MODES
 from lscfg.formats.segments import sentence_id
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
@@ -62,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="derivations of the translations to write as JSON lines, .gz allowed",
     )
     add_glossary(parser)
+    parser.add_argument(
+        "--xml-input",
+        choices=MODES,
+        help='use of translations in the text, <np translation="a||b" prob="0.8||0.2">words</np>, as in Moses; without '
+        "the option, tags are words",
+    )
     add_corrections(parser)
     add_jobs(parser)
     add_cluster(parser)
@@ -79,10 +86,10 @@ def run(args: argparse.Namespace) -> None:
     total, place, name = None, Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
     if stream is None:
         sentences = read_lines(args.text)
-        check_inputs(sentences, args.text, config)
+        check_inputs(sentences, args.text, config, args.xml_input)
         total = len(sentences)
     else:
-        sentences = tolerated(stream, fault=partial(input_fault, config=config))
+        sentences = tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input))
 
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
@@ -95,6 +102,7 @@ def run(args: argparse.Namespace) -> None:
             stream,
             terms=() if report is None else report.index,
             memory=memory,
+            xml_input=args.xml_input,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)

@@ -19,6 +19,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.derivations import Translated, split_words
+from lscfg.decode.inputs import marked_terms
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
@@ -33,11 +34,12 @@ from lscfg.decode.sentence import (
     request_of,
 )
 from lscfg.decode.sentence_rules import ADDED
-from lscfg.decode.terms import ChosenSpan, Term, TermIndex
+from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
+from lscfg.formats.marked import read_marked
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import segment_text
 from lscfg.kernel import FeatureOptions, Grammar
@@ -204,6 +206,7 @@ class EmbeddedDecoder:
         terms: Iterable[Term] | TermIndex = (),
         choices: Sequence[ChosenSpan] = (),
         memory: Memory | None = None,
+        xml_input: str | None = None,
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
@@ -214,15 +217,17 @@ class EmbeddedDecoder:
             choices: translations of spans, for each sentence.
             memory: answers equal sentences, and gives rules with the weight ``Correction``, or 1, to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
+            xml_input: use of Moses' tags in the sentences, as of ``marked_terms``; None: tags are words.
 
         Raises:
-            InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another.
+            InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another;
+                a tag is malformed.
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
         request = request._replace(added_weights=tuple(float(weights.get(name, 1.0)) for name in ADDED))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
-        requests = _requests(request, sentences, index, choices, memory)
+        requests = _requests(request, sentences, index, choices, memory, xml_input)
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
@@ -294,17 +299,21 @@ def _requests(
     index: TermIndex,
     choices: Sequence[ChosenSpan],
     memory: Memory | None,
+    xml_input: str | None,
 ) -> Iterator[tuple[str, Request]]:
     """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
     for number, text in enumerate(sentences, 1):
-        recalled = NOTHING
+        recalled, marked = NOTHING, list[Occurrence]()
         plain = segment_text(text)
+        if xml_input is not None and not is_lattice(plain):
+            words, spans = read_marked(plain)
+            plain, text, marked = words, text.replace(plain, words), marked_terms(spans, xml_input)
         if is_lattice(plain) and (index.terms or choices or memory is not None):
             raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
         if memory is not None:
             memory.refresh()
             recalled = memory.recall(plain)
-        terms = index.find(split_words(plain), choices)
+        terms = index.find(split_words(plain), choices, marked)
         yield text, request._replace(terms=terms, recalled=recalled)
 
 

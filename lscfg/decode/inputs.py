@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures
+from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, find_file
+from lscfg.formats.marked import MarkedSpan, read_marked
 from lscfg.formats.plf import Lattice, is_lattice, lattice_fault, parse_lattice
 from lscfg.formats.segments import Segment, read_segment, segment_text
 from lscfg.functions.function import ParsedInput
@@ -20,18 +23,23 @@ from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
 from lscfg.kernel.base import Vocab
 
 
-def check_inputs(lines: Sequence[str], path: str | os.PathLike[str], config: DecoderConfig) -> None:
+def check_inputs(
+    lines: Sequence[str], path: str | os.PathLike[str], config: DecoderConfig, xml_input: str | None = None
+) -> None:
     """Refuses lines that are neither a lattice nor a possibly empty sentence, and missing grammars.
+
+    Args:
+        xml_input: use of the tags in the lines; None: tags are words.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if fault := input_fault(line, config):
+        if fault := input_fault(line, config, xml_input):
             raise InputError(fault, path, number)
 
 
-def input_fault(line: str, config: DecoderConfig) -> str | None:
+def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None) -> str | None:
     """Describes the fault of a line that ``check_inputs`` refuses; None if the line is good."""
     try:
         segment = read_segment(line)
@@ -41,7 +49,16 @@ def input_fault(line: str, config: DecoderConfig) -> str | None:
     text = line if segment is None else segment.text
     if not config.grammars and not grammars and text:
         return 'no grammar; name one in the line, <seg grammar="FILE">words</seg>, or in the configuration'
-    return lattice_fault(text) if is_lattice(text) else plain_fault(text) or words_fault(text)
+    if is_lattice(text):
+        return lattice_fault(text)
+    if xml_input is not None:
+        try:
+            text, spans = read_marked(text)
+        except InputError as error:
+            return str(error)
+        faults = (words_fault(form) for one in spans for form in one.translations)
+        return words_fault(text) or next(filter(None, faults), None)
+    return plain_fault(text) or words_fault(text)
 
 
 def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...]:
@@ -68,6 +85,28 @@ def further_names(lines: Sequence[str]) -> tuple[str, ...]:
         return ("",)
     lattices = [parse_lattice(text) for text in map(segment_text, lines) if is_lattice(text)]
     return tuple({name: None for lattice in lattices for arc in lattice.arcs for name in arc.features})
+
+
+def marked_terms(spans: Iterable[MarkedSpan], mode: str) -> list[Occurrence]:
+    """The translations in a line as terms.
+
+    Args:
+        mode: ``exclusive``: one of the translations replaces the words; ``constraint``: rules over the words contain
+            one of the translations; ``inclusive``: rules with the translations compete, and their logarithmic
+            probabilities are the feature Terminology; ``ignore``: no terms.
+    """
+    if mode == "ignore":
+        return []
+    return [
+        Occurrence(
+            one.span,
+            one.translations,
+            mode != "inclusive",
+            mode == "exclusive",
+            tuple(map(math.log, one.probabilities)) if mode == "inclusive" else (),
+        )
+        for one in spans
+    ]
 
 
 def lattice_of(text: str) -> Lattice | None:

@@ -527,10 +527,11 @@ def constrained(
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
     more = SentenceRules(decoder.encoder)
-    for span, forms, hard in terms:
-        for form in forms:
-            added = (float(not hard), 0.0, 0.0, 0.0)
-            more.add(tuple(ids[slice(*span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
+    for term in terms:
+        for number, form in enumerate(term.forms):
+            value = term.values[number] if term.values else float(not term.hard)
+            added = (value, 0.0, 0.0, 0.0)
+            more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
     for rule in rules:
         more.correct(decoder.encoder(rule.source, rule.target), rule.value)
     layer, borrowed = _layer(decoder, more, ids)

@@ -74,6 +74,10 @@ class Occurrence(NamedTuple):
     forms: tuple[str, ...]
     """Allowed translations."""
     hard: bool
+    bare: bool = False
+    """True if no rule but that of the whole term may cover its words; the term is hard, too."""
+    values: tuple[float, ...] = ()
+    """Values of the feature Terminology for each form of a soft term; empty: 1."""
 
 
 class UsedTerm(NamedTuple):
@@ -150,14 +154,21 @@ class TermIndex:
                 return first + min(fitting)
         return -1
 
-    def find(self, words: Sequence[str], choices: Iterable[ChosenSpan] = ()) -> FoundTerms:
-        """The terms in a sentence: choices first, then the longest, then the leftmost.
+    def find(
+        self, words: Sequence[str], choices: Iterable[ChosenSpan] = (), marked: Iterable[Occurrence] = ()
+    ) -> FoundTerms:
+        """The terms in a sentence: choices and marked spans first, then the longest, then the leftmost.
+
+        Args:
+            marked: spans of the sentence, whose translations the sentence itself gives, without overlaps.
 
         Raises:
             InputError: a choice is not a span of the sentence, or has no target.
         """
-        found: list[tuple[Occurrence, int]] = []
+        found: list[tuple[Occurrence, int]] = [(one, -1) for one in marked]
         owner: list[tuple[int, int] | None] = [None] * len(words)  # of each word, the occurrence that counts
+        for one, _ in found:
+            owner[slice(*one.span)] = [one.span] * (one.span[1] - one.span[0])
         for span, target in choices:
             if not 0 <= span[0] < span[1] <= len(words):
                 raise InputError(f"the choice {[*span]} is not a span of the sentence's {len(words)} words")
@@ -206,8 +217,12 @@ def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence])
     keep, owners = owned_terms(forest, [occurrence for occurrence in occurrences if occurrence.hard])
     apps: np.ndarray = keep[forest.app_edge]
     for edge, own in owners.items():
+        spans = [one.span for one in own if one.bare]
+        alone = spans in ([], [tuple(forest.node_span[forest.edge_head[edge]].tolist())])
         for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
             target = target_words(forest, grammar, app)
+            if spans:
+                apps[app] &= alone and " ".join(target) in own[0].forms
             apps[app] &= form_places(target, [[form.split() for form in one.forms] for one in own]) is not None
     return apps
 

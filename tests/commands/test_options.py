@@ -466,7 +466,7 @@ OTHER_LINES = [
     "context model f e a1 -o out --model residual --derivations f --rules hiero --leave-out 0.25 --more text --jobs 97 "
     "--set k=3 --settings settings.toml",
     "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other --cluster local:3 "
-    "--glossary text --corrections folder",
+    "--glossary text --corrections folder --xml-input constraint",
     "serve folder --glossary text --corrections folder",
     "estimate mle f -o out --boundary model",
     "evaluate scores A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 --trials 60 "
