@@ -12,6 +12,7 @@ import pytest
 from lscfg.cli import main
 from lscfg.decode.analysis import Cut
 from lscfg.errors import InputError
+from lscfg.formats.ini import read_ini
 from lscfg.io.read import read_lines
 from lscfg.kernel import PAPER_FEATURES, FeatureOptions
 from lscfg.parallel.choose import in_threads
@@ -77,12 +78,12 @@ def test_decode(double):
     decoder = MagicMock()
     translate = decoder.__enter__.return_value.translate
     translate.return_value = []
-    from_ini = double("lscfg.decode.decoder.EmbeddedDecoder.from_ini", decoder)
-    line = "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other"
+    from_config = double("lscfg.decode.decoder.EmbeddedDecoder.from_config", decoder)
+    line = "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other --xml-input ignore"
     assert main(line.split()) == 0
-    from_ini.assert_called_once_with("cdec.ini", ANY, cached=0)
-    assert from_ini.call_args.args[1].workers == 97
-    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None)
+    from_config.assert_called_once_with(read_ini("cdec.ini"), ANY, cached=0, needed=False)
+    assert from_config.call_args.args[1].workers == 97
+    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore")
     assert [*translate.call_args.args[0]] == TEXT
     assert Path("out").exists() and Path("other").exists()
 
