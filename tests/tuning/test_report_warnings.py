@@ -40,11 +40,23 @@ def test_lengths(content, ratio, penalty, warning):
     assert page.index('id="warnings"') < page.index('id="results"') and warning in page
 
 
+@pytest.mark.parametrize(
+    ("output", "end"),
+    [("abcd abcd", "2.000 times the letters of the references, so it translates too long"), ("▁ab", "0.500 times")],
+)
+def test_letters(content, output, end):
+    count = len(content.references[0])
+    content.references[0] = ["￭ab cd￭"] * count
+    content.outputs.update({name: ["a bcd"] * count for name in content.outputs} | {"MLE": [output] * count})
+    [found] = [text for text in result_warnings(content) if "letters" in text]
+    assert found.startswith(f"MLE has {end}")
+
+
 def test_sentences_left_untranslated(content):
     content.outputs["MLE"][0] = content.sources[0]
-    assert result_warnings(content) == ["MLE leaves 1 test sentence untranslated: 1."]
+    assert "MLE leaves 1 test sentence untranslated: 1." in result_warnings(content)
     content.references[0][0] = content.sources[0]  # as the reference does
-    assert result_warnings(content) == []
+    assert not any("untranslated" in text for text in result_warnings(content))
 
 
 def test_unknown_words(content):

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lscfg.tuning.objectives import characters
 from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import counted
 
 LENGTHS = 0.95, 1.05
 """Ratios of the length of translations to that of references without a warning."""
+
+LETTERS = 0.9, 1.1
+"""The same of letters, which chrF follows; fewer or longer words are no fault of a translation."""
 
 MOST_UNKNOWN = 0.05
 """Share of unknown words in the test source without a warning."""
@@ -39,6 +43,7 @@ class WarningsSection(ReportSection):
 def result_warnings(content: Content) -> list[str]:
     """Describes lengths unlike the references', sentences left untranslated and many unknown words, one item each."""
     found = [_length(row) for row in content.results["systems"]]
+    found += [_letters(name, lines, content.references) for name, lines in content.outputs.items()]
     found += [_untranslated(name, lines, content) for name, lines in content.outputs.items()]
     return [text for text in [*found, _unknown(content)] if text]
 
@@ -54,6 +59,21 @@ def _length(row: dict[str, Any]) -> str:
         f" penalty multiplies BLEU by {row['brevity_penalty']:.3f}. Look for development sentences that are overlong,"
         " left untranslated or unlike the test set."
     )
+
+
+def _letters(system: str, lines: Sequence[str], references: Sequence[Sequence[str]]) -> str:
+    """The warning of too many or too few letters; several references count by their mean."""
+    wanted = sum(map(letters, references)) / len(references)
+    ratio = letters(lines) / wanted if wanted else 1.0
+    if LETTERS[0] <= ratio <= LETTERS[1]:
+        return ""
+    length = "long: chrF rewards this, BLEU does not" if ratio > 1 else "short: chrF suffers more than BLEU"
+    return f"{system} has {ratio:.3f} times the letters of the references, so it translates too {length}."
+
+
+def letters(lines: Sequence[str]) -> int:
+    """The letters and signs of lines of words, without the marks of joined words."""
+    return sum(len(characters(line.split())) for line in lines)
 
 
 def _untranslated(system: str, lines: Sequence[str], content: Content) -> str:
