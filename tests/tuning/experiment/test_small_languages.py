@@ -1,0 +1,69 @@
+"""Files of experiments/small: experiments, tables of spelling, and both scripts."""
+
+import runpy
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.io.read import read_lines
+from lscfg.prepare.orthography import read_orthography
+from lscfg.tuning.experiment.config import Overrides, read_experiment
+
+SMALL = Path(__file__).parents[3] / "experiments" / "small"
+LANGUAGES = sorted(path.stem.partition("-")[2] for path in SMALL.glob("*.toml"))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_experiment_can_be_read(tmp_path, language):
+    for name in ("train", "dev.1", "dev.2"):
+        for side in ("es", language):
+            (tmp_path / f"{name}.{side}").write_text("a b c\n")
+    found = read_experiment(SMALL / f"es-{language}.toml", Overrides(data=tmp_path))
+    assert found.prepare.target_language == language and found.prepare.orthography == SMALL / f"{language}.tsv"
+    assert [line.name for line in found.decoder.lines] == ["Letters", "Copies"]
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new"),
+    [
+        ("shp", "Jahuéquia riqui chichó nocon", "Jawekia riki chicho nokon"),
+        ("gn", "Ko’ãg̃a ñeẽ oguahëta", "Ko'âĝa ñeê oguahêta"),
+        ("aym", "jach’a ch´ama", "jach'a ch'ama"),
+        ("nah", "yn kali niwikas sekij ynic iuki", "in cali nihuicaz cequih inic iuqui"),
+    ],
+)
+def test_spellings(language, old, new):
+    assert read_orthography(SMALL / f"{language}.tsv").apply(old) == new
+
+
+def run(script: str, *arguments: object) -> None:
+    """Runs a script in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", [script, *map(str, arguments)])
+        runpy.run_path(str(SMALL / script), run_name="__main__")
+
+
+def test_halves_take_lines_by_turns(tmp_path):
+    (tmp_path / "dev.es").write_text("1\n2\n3\n")
+    shutil.copy(tmp_path / "dev.es", tmp_path / "dev.shp")
+    run("halves.py", tmp_path / "dev.es", tmp_path / "dev.shp")
+    assert read_lines(tmp_path / "dev.1.shp") == ["1", "3"] and read_lines(tmp_path / "dev.2.es") == ["2"]
+    (tmp_path / "dev.shp").write_text("1\n")
+    with pytest.raises(InputError, match=r"1 lines, but .* has 3"):
+        run("halves.py", tmp_path / "dev.es", tmp_path / "dev.shp")
+
+
+def test_the_table_counts_lengths_and_copies(tmp_path, capsys):
+    texts = {"s": "una casa\ndos\n", "r": "abcd ef\ngh\n", "o": "abcd casa\ngh dos\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    run("table.py", tmp_path / "s", tmp_path / "r", f"mine={tmp_path / 'o'}")
+    head, _, copied, mine = capsys.readouterr().out.splitlines()
+    assert head == "| system | chrF | chrF++ | BLEU | letters | words | copied % |"
+    assert copied.endswith(" | 1.25 | 1.0 | 100.0 |") and mine.startswith("| mine | ")
+    assert mine.endswith(" | 1.625 | 1.333 | 50.0 |")
+    (tmp_path / "o").write_text("abcd\n")
+    with pytest.raises(InputError, match="1 lines, but the reference has 2"):
+        run("table.py", tmp_path / "s", tmp_path / "r", f"mine={tmp_path / 'o'}")
