@@ -14,7 +14,7 @@ LENGTHS = 0.95, 1.05
 """Ratios of the length of translations to that of references without a warning."""
 
 LETTERS = 0.9, 1.1
-"""The same of letters, which chrF follows; fewer or longer words are no fault of a translation."""
+"""Ratios of letters without a warning; chrF follows the number of letters."""
 
 MOST_UNKNOWN = 0.05
 """Share of unknown words in the test source without a warning."""
