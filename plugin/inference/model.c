@@ -149,8 +149,8 @@ static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
 }
 
 static int map_tensors(lscfg_model *model, lscfg_error *error) {
-  static const char *const packed[] = {"", "C1.index", "C2.index"}; /* those without nonterminals never are */
-  static const char *const sparse[] = {"", "C1.positions", "C2.positions"};
+  static const char *const packed[] = {NULL, "C1.index", "C2.index"}; /* those without nonterminals never are */
+  static const char *const sparse[] = {NULL, "C1.positions", "C2.positions"};
   tensor_view view;
   int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
   if (code) return code;
@@ -168,7 +168,7 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
     int64_t n = 0;
     if (arity == 2 && tensor_file_has(&model->file, "C2.components", "I64"))
       code = map_components(model, &n, error);
-    else if (!tensor_file_has(&model->file, packed[arity], "I32"))
+    else if (!arity || !tensor_file_has(&model->file, packed[arity], "I32"))
       code = map_full(model, arity, &n, error);
     else if (!(code = (tensor_file_has(&model->file, sparse[arity], "U16") ? map_sparse : map_packed)(model, arity,
                                                                                                    error)))
