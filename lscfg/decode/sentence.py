@@ -462,12 +462,11 @@ class SentenceDecoder:
             features[:, columns.penalty] += np.add.reduceat(sentence.penalties[found.apps], starts)
         if sentence.extra is not None:
             features[:, columns.extra] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
-        sums = np.stack([found.lm, found.oov], axis=1)[:, np.newaxis]
         if self._joined is not None:
-            sums = self._joined.sums(found.words, found.word_offsets)
-        for k, (lm, oov) in enumerate(columns.lm.tolist()):
-            features[:, lm] += sums[:, k, 0]
-            features[:, oov] += sums[:, k, 1]
+            features[:, columns.lm] += self._joined.sums(found.words, found.word_offsets)
+        elif len(columns.lm):
+            features[:, columns.lm[0, 0]] += found.lm
+            features[:, columns.lm[0, 1]] += found.oov
         return features if sentence.own is None else sentence.own.add(features, found.apps, found.app_offsets)
 
     def _text(self, ids: np.ndarray) -> str:
