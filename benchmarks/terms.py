@@ -5,9 +5,11 @@
 Terms are consistent phrase pairs of one to three source words, none of them among the most frequent words of the
 training text, and at most two of a sentence. A sentence obeys only its own terms. Rows: ``none``; ``reference``, the
 words of the reference; ``usual``, the most frequent translation in the training text where the reference contains that;
-``random``, random target words. For ``masked BLEU`` a placeholder replaces each form in
-translation and reference, so that words which cannot match do not count: the last two rows differ by the harm to the
-words around. ``used`` counts forms found in the translation by their words, not by the decoder's record.
+``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
+glossary. For ``masked BLEU`` a placeholder replaces each form in translation and reference, so that words which cannot
+match do not count. Without terms, the placeholder replaces the words that the decoder's links connect with the term. So
+the rows ``none`` and ``random`` differ by the harm to the words around. ``used`` counts forms found in the translation
+by their words, not by the decoder's record.
 """
 
 from __future__ import annotations
@@ -81,6 +83,34 @@ def masked(words: Sequence[str], forms: Sequence[str]) -> str:
     return text.strip()
 
 
+def linked_masked(sentence: Translated, terms: Sequence[DrawnTerm]) -> str:
+    """The translation with a placeholder instead of the words that are linked to each term."""
+    source = sentence.sentence.split()
+    owner: list[int] = [-1] * len(source)
+    for number, term in enumerate(terms):
+        words = term.source.split()
+        begin = next(k for k in range(len(source)) if source[k : k + len(words)] == words)
+        owner[begin : begin + len(words)] = [number] * len(words)
+    found: list[str] = []
+    used = set[int]()
+    for word in sentence.details:
+        owners = {owner[k] for k in word.links}
+        if len(owners) != 1 or owners == {-1}:
+            found.append(word.text)
+        elif not owners <= used:
+            found.append(MASK)
+            used |= owners
+    return " ".join(found)
+
+
+def with_unknown(text: str, terms: Sequence[DrawnTerm]) -> tuple[str, list[str]]:
+    """The source with a new word instead of each term, and these words."""
+    names = [f"{MASK}{number}" for number in range(len(terms))]
+    for term, name in zip(terms, names, strict=True):
+        text = f" {text} ".replace(f" {term.source} ", f" {name} ", 1).strip()
+    return text, names
+
+
 def main() -> None:
     """Prints the scores and keeps them."""
     parser = runs.parser(__doc__)
@@ -118,18 +148,23 @@ def main() -> None:
     run.table("hard terms", ["terms", "terms of all sentences", "used %", "BLEU", "masked BLEU"])
     weights = read_weights(args.weights)
     with EmbeddedDecoder.from_ini(args.ini, cached=0) as decoder:
-        rows = {"none": [["" for _ in mine] for mine in own], "reference": own, "usual": usual, "random": drawn}
+        nothing = [["" for _ in mine] for mine in own]
+        passed = [with_unknown(text, mine) for text, mine in zip(sources, terms, strict=True)]
+        rows = {"none": nothing, "reference": own, "usual": usual, "random": drawn, "unknown": [f for _, f in passed]}
         for name, forms in rows.items():
+            texts = [text for text, _ in passed] if name == "unknown" else sources
             output: list[Translated] = []
-            for text, mine, allowed in progress(zip(sources, terms, forms, strict=True), name, len(sources)):
-                given = [Term(t.source, (f,)) for t, f in zip(mine, allowed, strict=True) if f]
-                output += decoder.translate([text], weights, terms=TermIndex(given))
+            for text, mine, allowed in progress(zip(texts, terms, forms, strict=True), name, len(sources)):
+                given = [Term(t.source, (f,)) for t, f in zip(mine, allowed, strict=True) if f and name != "unknown"]
+                output += decoder.translate([text], weights, terms=TermIndex(given), details=name == "none")
             best = [one.hypotheses[0].text for one in output]
             used = sum(f" {f} " in f" {text} " for text, mine in zip(best, forms, strict=True) for f in mine if f)
             total = sum(bool(form) for mine in forms for form in mine)
             score = None
-            if all(map(all, forms)):
+            if name == "none" or all(map(all, forms)):
                 hidden = [masked(text.split(), mine) for text, mine in zip(best, forms, strict=True)]
+                if name == "none":
+                    hidden = [linked_masked(one, mine) for one, mine in zip(output, terms, strict=True)]
                 truth = [masked(r.split(), mine) for r, mine in zip(references, own, strict=True)]
                 score = corpus_score("bleu", hidden, [truth])
             run.row(name, total, 100 * used / total if total else None, corpus_score("bleu", best, [references]), score)

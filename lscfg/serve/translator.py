@@ -14,14 +14,15 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.decode.memory import open_lasting_memory
 from lscfg.decode.taught import conflicts
-from lscfg.decode.terms import ChosenSpan, Term, find_terms
-from lscfg.errors import InputError, LscfgError
+from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Term, find_terms
+from lscfg.errors import InputError, LscfgError, quote
 from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sentences import split_sentences
+from lscfg.prepare.untouched import lost_parts, untouched_parts
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 from lscfg.study.comparison import comparison_object
 
@@ -133,6 +134,7 @@ class Translator:
             answer |= {"source_words": words, "words": best.text}
         unknown = self._unknown(tokens, found.taught)
         warnings = [*_warnings(found), *given.warnings, *self._conflicts(found, options)]
+        warnings += self._lost(text, shown.text, options)
         listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
         answer |= {"parsed": not found.unparsed, "unknown": listed, "warnings": warnings}
         if options.terms or options.choices or self._glossary:
@@ -293,13 +295,26 @@ class Translator:
             BadSentenceError: a choice or a term does not fit.
         """
         own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
-        terms = (*options.terms, *(self._glossary if own else ()))
+        terms = (*options.terms, *(self._glossary if own else ()), *self._untouched(text, options))
         try:
             given = given_terms(terms, options.choices, text, words, self._sides if options.raw else None)
             find_terms(words.split(), (), given.choices)
         except InputError as error:
             raise BadSentenceError(str(error)) from None
         return given
+
+    def _untouched(self, text: str, options: TranslationOptions) -> list[Term]:
+        """Terms that keep addresses, placeholders and the like."""
+        if not options.raw or self._sides is None:
+            return []
+        parts = untouched_parts(self._sides[0].clean(text))
+        return [Term(part, (), "keep") for part in parts if len(self._sides[0].encode(part).split()) <= MOST_WORDS]
+
+    def _lost(self, text: str, translation: str, options: TranslationOptions) -> list[str]:
+        """Warnings of numbers, addresses and the like that a translation lacks."""
+        if not options.raw or self._sides is None:
+            return []
+        return [f"the translation lacks {quote(part)}" for part in lost_parts(self._sides[0].clean(text), translation)]
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words

@@ -66,6 +66,31 @@ def test_a_term_in_small_letters_begins_a_sentence_with_a_capital(client: Client
     assert found["translation"] == "X"
 
 
+def test_addresses_and_placeholders_stay(client: Client) -> None:
+    """Without a glossary, every part appears byte for byte, at any place of a sentence."""
+    parts = [
+        "https://example.org/a?b=c",
+        "x.y@example.org",
+        "C:\\Temp\\a.txt",
+        "`ls -l`",
+        "v1.2.3",
+        "%s",
+        "{0}",
+        "${x}",
+    ]
+    for part in parts:
+        glued = [] if " " in part else [f"una flor ({part})."]  # to this system, signs and words are one word
+        for text in (f"La casa {part} roja", f"{part} una flor", *glued):
+            (found,) = answers(client, source=text)
+            assert part in found["translation"] and found["warnings"] == [], (text, found)
+
+
+def test_lost_numbers_are_named(client: Client) -> None:
+    entry = {"source": "casa 1984", "target": "house"}
+    (found,) = answers(client, source="la casa 1984", glossary=[entry])
+    assert found["warnings"] == ["the translation lacks '1984'"]
+
+
 def test_kept_words_are_the_bytes_of_the_text(client: Client) -> None:
     (found,) = answers(client, source="casa iPhone roja", keep=["casa", "iPhone"])
     for word in ("casa", "iPhone"):

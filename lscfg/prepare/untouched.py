@@ -1,0 +1,58 @@
+"""Parts of a text that a translation repeats unchanged: addresses, paths, placeholders, versions, code, emoji."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+_EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+_PATTERNS = (
+    r"`[^`\n]+`",  # code
+    r"(?:https?|ftp)://[^\s<>\"'`]+|\bwww\.[^\s<>\"'`]+\.[^\s<>\"'`]+",
+    r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
+    r"\b[A-Za-z]:\\[^\s\"<>|]*",
+    r"(?<![\w/.:])(?:~|\.{1,2})?(?:/[\w.+-]+){2,}/?",
+    r"\{\{[^{}\n]*\}\}|[$#%]?\{\w*\}",
+    r"(?<![\w%])%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?l?[sdifgxuc](?!\w)",
+    r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
+    r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
+    f"[{_EMOJI}](?:[{_EMOJI}\ufe0f\u200d])*",
+)
+_UNTOUCHED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_MARKS = ".,;:!?)]}'\""
+"""Marks at the end of an address that belong to the sentence."""
+
+
+def untouched_parts(text: str) -> list[str]:
+    """The parts in their order, each once."""
+    found: dict[str, None] = {}
+    for match in _UNTOUCHED.finditer(text):
+        part = match[0]
+        if part[0] != "`" and any(sign in part for sign in ("/", "\\", "@", "www.")):
+            part = part.rstrip(_MARKS)
+        if part:
+            found[part] = None
+    return [*found]
+
+
+def lost_parts(source: str, translation: str) -> list[str]:
+    """The untouched parts and numbers of a text that its translation lacks, in their order, each once.
+
+    A number is its digits, so separators of thousands and decimals may change. Numbers of one digit do not count,
+    because translations spell many of them.
+    """
+    digits = Counter(_digits(translation))
+    parts = untouched_parts(source)
+    lost = [part for part in parts if part not in translation]
+    for part in parts:
+        source = source.replace(part, " ")
+    for number in _NUMBER.findall(source):
+        (plain,) = _digits(number)
+        if len(plain) > 1 and not digits[plain]:
+            lost.append(number)
+    return [*dict.fromkeys(lost)]
+
+
+def _digits(text: str) -> list[str]:
+    return [re.sub(r"[.,]", "", number) for number in _NUMBER.findall(text)]

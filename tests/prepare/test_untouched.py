@@ -1,0 +1,40 @@
+"""Parts of a text that a translation repeats."""
+
+import pytest
+
+from lscfg.prepare.untouched import lost_parts, untouched_parts
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("See https://example.org/a?b=c#d, or www.example.org.", ["https://example.org/a?b=c#d", "www.example.org"]),
+        ("(ftp://x.y/z) and a.b+c@example.co.uk.", ["ftp://x.y/z", "a.b+c@example.co.uk"]),
+        (r"Open C:\Temp\a.txt and /usr/local/bin, ~/.config/x", [r"C:\Temp\a.txt", "/usr/local/bin", "~/.config/x"]),
+        ("Run `rm -rf x` and `ls`", ["`rm -rf x`", "`ls`"]),
+        ("Version 1.2.3, v0.4.0-rc.1 and 10.0.1", ["1.2.3", "v0.4.0-rc.1", "10.0.1"]),
+        ("%s has %d files, %(name)s %1$s %.2f", ["%s", "%d", "%(name)s", "%1$s", "%.2f"]),
+        ("{0} of {name}, ${x} and {{ count }}", ["{0}", "{name}", "${x}", "{{ count }}"]),
+        ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
+        ("Good \U0001f44d\U0001f3fd! \u2764\ufe0f", ["\U0001f44d\U0001f3fd", "\u2764\ufe0f"]),
+        ("100% sure, 50 % done, and/or, 3.14, 1,000, a.b, deadbeef, 5%discount", []),
+        ("a {0} and a {0}", ["{0}"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_parts_of_texts(text: str, parts: list[str]) -> None:
+    assert untouched_parts(text) == parts
+
+
+@pytest.mark.parametrize(
+    ("source", "translation", "lost"),
+    [
+        ("1.234,5 Euro am 24.12.", "1,234.5 euros on 24.12.", []),
+        ("im Jahr 1984 {0}", "in the year", ["{0}", "1984"]),
+        ("7 Hunde", "seven dogs", []),
+        ("12 und 12 %s", "12 and %s", []),
+        ("https://x.y/12", "https://x.y/12", []),
+    ],
+)
+def test_parts_that_translations_lack(source: str, translation: str, lost: list[str]) -> None:
+    assert lost_parts(source, translation) == lost
