@@ -121,10 +121,14 @@ class Document:
 def tag_places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[tuple[int, int]]:
     """The places of tags in the text of the translation, never decreasing, each with the number of its tag."""
     unchanged = all(piece.translation == piece.source for piece in pieces)
-    if unchanged or len(tags) > MOST_ALIGNED or any(piece.source and piece.alignment is None for piece in pieces):
+    partners = partner_tags(tags)
+    # a tag whose partner is in another unit: tags around it must not pass it
+    apart = len(tags) > 1 and any(tag.kind != "void" and k not in partners for k, tag in enumerate(tags))
+    unaligned = any(piece.source and piece.alignment is None for piece in pieces)
+    if unchanged or apart or unaligned or len(tags) > MOST_ALIGNED:
         return [(place, number) for number, place in enumerate(places(tags, pieces))]
     source, target, links = _joined_alignment(pieces)
-    partners, before = partner_tags(tags), "".join(piece.source + piece.gap for piece in pieces)
+    before = "".join(piece.source + piece.gap for piece in pieces)
     placed = placed_tags(_tag_tree(tags, partners, source), links)
     words = {one.tag: one.word for one in placed}
     begins = [*(begin for begin, _ in target), sum(len(piece.translation + piece.after) for piece in pieces)]
@@ -132,8 +136,8 @@ def tag_places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[tuple[i
     found: list[tuple[int, int]] = []
     for number, word in placed:
         partner = partners.get(number, number)
-        apart = words[partner] != word  # the first tag of a pair begins a word, the second ends one
-        ended = partner < number if apart else _after_a_word(before, tags[min(number, partner)].offset)
+        wide = words[partner] != word  # the first tag of a pair begins a word, the second ends one
+        ended = partner < number if wide else _after_a_word(before, tags[min(number, partner)].offset)
         place = ends[word] if ended else begins[word]
         found.append((max(place, found[-1][0] if found else 0), number))
     return found

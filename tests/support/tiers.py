@@ -40,6 +40,7 @@ MARKS = {
         "test_attack.py::test_the_harness*",
         "parallel/test_orphans.py::*",
         "decode/test_memory.py::test_killed_writers*",
+        "markup/test_many_documents.py::*",
         "serve/test_crowds.py::*",
         "io/test_json_files.py::test_wrong_values_*",
     ),
