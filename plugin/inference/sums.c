@@ -9,7 +9,7 @@
 
 /* Source sides are parsed, target sides are listed: the forest has one edge per source side, whose target tensors
  * are summed once, and only marginals look at single target sides. The sum is made when first needed and kept for
- * all threads, up to 256 MB. */
+ * all threads, up to 256 MB; sums of packed tensors are kept packed, and each sentence unpacks its own. */
 
 enum { KEPT_BYTES = 256 << 20 };
 
@@ -75,6 +75,29 @@ static int is_group(const lscfg_binding *b, const grammar_group *group, const in
   return 1;
 }
 
+/* Values of a kept sum of an arity. */
+static int64_t kept_length(const lscfg_model *model, int32_t arity) {
+  return model->packing[arity].support ? model->packing[arity].n_support : tensor_length(model->rank, arity);
+}
+
+/* The sum as it is kept: itself, or packed and newly allocated; NULL: memory is out. */
+static double *to_keep(const lscfg_model *model, int32_t arity, double *sum) {
+  const int32_t *support = model->packing[arity].support;
+  int64_t n = kept_length(model, arity);
+  double *packed = support ? malloc((size_t)(n + 1) * sizeof *packed) : sum;
+  for (int64_t k = 0; support && packed && k < n; k++) packed[k] = sum[support[k]];
+  return packed;
+}
+
+/* The whole sum of one that is kept; where it must be unpacked, newly allocated, also in *made. NULL: memory is out. */
+static const double *from_kept(const lscfg_model *model, int32_t arity, const double *kept, double **made) {
+  const int32_t *support = model->packing[arity].support;
+  if (!support) return kept;
+  *made = calloc((size_t)tensor_length(model->rank, arity), sizeof **made);
+  for (int64_t k = 0; *made && k < model->packing[arity].n_support; k++) (*made)[support[k]] = kept[k];
+  return *made;
+}
+
 int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum,
                 double **made, lscfg_error *error) {
   const lscfg_grammar *g = b->grammar;
@@ -82,22 +105,30 @@ int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t
   *made = NULL;
   if (rules[0] < lscfg_grammar_size(g) && is_group(b, &g->groups.data[b->rule_group[rules[0]]], rules, n, arity)) {
     place = &b->sums->sum[b->rule_group[rules[0]]];
-    if ((*sum = atomic_load_explicit(place, memory_order_acquire))) return LSCFG_OK;
+    const double *kept = atomic_load_explicit(place, memory_order_acquire);
+    if (kept) return (*sum = from_kept(b->model, arity, kept, made)) ? LSCFG_OK : out_of_memory(error);
   }
   int code = make_sum(b, rules, n, arity, made, error);
   *sum = *made;
   if (code || !*made || !place) return code;
-  int64_t bytes = tensor_length(b->model->rank, arity) * (int64_t)sizeof **made;
+  int64_t bytes = kept_length(b->model, arity) * (int64_t)sizeof **made;
   if (atomic_fetch_add(&b->sums->bytes, bytes) + bytes > KEPT_BYTES) {
     atomic_fetch_sub(&b->sums->bytes, bytes);
     return LSCFG_OK;
   }
-  double *other = NULL;
-  if (!atomic_compare_exchange_strong(place, &other, *made)) { /* another thread was faster; its sum is the same */
-    atomic_fetch_sub(&b->sums->bytes, bytes);
-    *sum = other;
-    free(*made);
+  double *other = NULL, *kept = to_keep(b->model, arity, *made);
+  if (!kept) return LSCFG_OK; /* the sentence has its sum */
+  if (atomic_compare_exchange_strong(place, &other, kept)) {
+    if (kept == *made) *made = NULL;
+    return LSCFG_OK;
   }
+  atomic_fetch_sub(&b->sums->bytes, bytes); /* another thread was faster; its sum is the same */
+  if (kept != *made) {
+    free(kept);
+    return LSCFG_OK;
+  }
+  *sum = other;
+  free(*made);
   *made = NULL;
   return LSCFG_OK;
 }
