@@ -53,7 +53,7 @@ class PackedTensors:
         first = 0
         for part in tensors.parts(dtype) if isinstance(tensors, Blocks) else _blocks(tensors):
             rows = np.ascontiguousarray(part.reshape(len(part), length), dtype)
-            new = []
+            new: list[int] = []
             for k, row in enumerate(rows):
                 number = numbers.setdefault(hashlib.blake2b(row, digest_size=16).digest(), len(numbers))
                 self._index[first + k] = number
@@ -85,7 +85,7 @@ class PackedTensors:
         if not all(shape):
             return np.empty(shape, self.dtype)
         self._spool.file.flush()
-        return np.memmap(self._spool.file, self.dtype, "r", shape=shape)  # type: ignore[call-overload, no-any-return]
+        return np.memmap(self._spool.file, self.dtype, "r", shape=shape)
 
     def _values(self) -> Iterator[np.ndarray]:
         for part in _blocks(self._stored()):

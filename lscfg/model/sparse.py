@@ -125,4 +125,5 @@ def unpack_sparse(arrays: Mapping[str, np.ndarray], name: str, shape: tuple[int,
         values = own["scales"][owner] * own["levels"][own["codes"]]
     different = np.zeros((sizes["tensors"], length), np.float32)
     different[owner, own["positions"]] = values
-    return different[own["index"]].reshape(-1, *shape)
+    full: np.ndarray = different[own["index"]].reshape(-1, *shape)
+    return full

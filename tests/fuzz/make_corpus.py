@@ -1,6 +1,11 @@
-"""Makes ``corpus/model``: models of each kind, and some that have broken the kernel. Needs lscfg installed."""
+"""Makes ``corpus/model``: models of each kind, and some that have broken the kernel; and ``corpus/compiled``.
 
+Needs lscfg installed.
+"""
+
+import random
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +15,14 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
 from helpers import random_context, random_low_dimensional, rule_table, save_model  # noqa: E402
+from mutations import join_file, split_file  # noqa: E402
+from searches import random_arpa  # noqa: E402
 
-from lscfg.kernel import SCORE_FUNCTIONS  # noqa: E402
+from lscfg.io.tensors import save  # noqa: E402
+from lscfg.kernel import SCORE_FUNCTIONS, Grammar  # noqa: E402
+from lscfg.kernel.lm import ngram_arrays  # noqa: E402
+from lscfg.model import packing  # noqa: E402
+from lscfg.model.compress import make_sparse  # noqa: E402
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
 
 RULES = [
@@ -52,6 +63,32 @@ def main() -> None:
             )
         factors = rng.normal(size=(3, 3, m))
         save_low_rank(folder / f"low-rank{m}", parameters, np.array([0, 1, 3]), factors, {})
+    make_packed(folder)
+    make_compiled(HERE / "corpus" / "compiled")
+
+
+def make_packed(folder: Path) -> None:
+    """A packed model and a sparse one, without checksums, which few mutations would survive."""
+    rng = np.random.default_rng(2)
+    table = rule_table(RULES)
+    tensors = [rng.random([2] * (arity + 1)) for arity in table.arity]
+    tensors[-1][:, 0] = tensors[-2][:, 0] = 0
+    packing.LEAST_SAVED = -(1 << 30)
+    plain = save_model(folder / "packed", table, tensors, np.ones(2), np.ones(2))
+    make_sparse(plain, folder / "sparse", 1e-3)
+    for path in (plain, folder / "sparse"):
+        path.write_bytes(join_file(*split_file(path.read_bytes())))
+
+
+def make_compiled(folder: Path) -> None:
+    """A grammar and a language model made from a file whose SHA-256 is 0."""
+    folder.mkdir(exist_ok=True)
+    grammar = Grammar()
+    grammar.read_text("".join(f"[X] ||| {rule} ||| F=1 G=0.5 ||| 0-0\n" for rule in RULES))
+    with tempfile.TemporaryDirectory() as temporary:
+        arpa = ngram_arrays(random_arpa(Path(temporary) / "arpa", 2, random.Random(1)))
+    for kind, arrays in (("grammar", grammar.arrays()), ("ngrams", arpa)):
+        save(folder / kind, arrays, {"lscfg": kind, "format": "1", "source": "0" * 64})
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from native import (
 
 HERE = PROGRAMS.parent / "fuzz"
 MUTATIONS = {
+    "compiled": 2000,
     "model": 400,
     "grammar": 400,
     "forest": 100,
