@@ -1,4 +1,4 @@
-"""Derivations of a given translation: the best one, or the one that lacks the fewest words of rules.
+"""The best derivation of a given translation.
 
 Each node of the forest gets the intervals of the translation that it can yield. Few rules contain
 only words of the translation, so a sentence has few intervals.
@@ -7,7 +7,7 @@ only words of the translation, so a sentence has few intervals.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,18 +19,13 @@ from lscfg.kernel.forest import REST
 Interval = tuple[int, int]
 """Words [i, j) of the translation."""
 
-SWAP = 1
-"""Cost of a rule with two target symbols swapped: less than that of a missing rule, which has a word on each side."""
-
 
 class _Item(NamedTuple):
-    """The best way in which a node yields an interval; ways are compared by cost, then by score."""
+    """The best way in which a node yields an interval."""
 
-    cost: int  # words of missing rules on both sides
-    loss: float  # the negative score
+    score: float
     app: int
     tails: tuple[Interval, ...]
-    swap: int  # the first of two target symbols that change places, -1 for none
 
 
 @dataclass(frozen=True)
@@ -40,15 +35,11 @@ class Forced:
     Attributes:
         apps: applications from the root down, the first tail first.
         intervals: words [i, j) of the translation that each yields.
-        swaps: for each, the first of two neighbouring symbols of its target side that change places, -1 for none.
-        cost: words of missing rules, of both sides, and ``SWAP`` for each swap; 0 if the grammar has all rules.
         score: sum of the scores of the applications.
     """
 
     apps: tuple[int, ...]
     intervals: tuple[Interval, ...]
-    swaps: tuple[int, ...]
-    cost: int
     score: float
 
 
@@ -63,93 +54,69 @@ def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
     return list(grammar.tgt(rule))
 
 
-def swapped(target: Sequence[int], first: int) -> list[int]:
-    """A target side whose symbols ``first`` and ``first + 1`` change places."""
-    return [*target[:first], target[first + 1], target[first], *target[first + 2 :]]
+def possible_targets(forest: Forest, grammar: Grammar, words: Collection[int]) -> dict[int, tuple[int, ...]]:
+    """The target side of each application that has words of a translation only, by application."""
+    found: dict[int, tuple[int, ...]] = {}
+    of_rules: dict[int, tuple[int, ...] | None] = {}
+    first, last = len(grammar), len(grammar) + EXTRA_RULES
+    for app, rule in enumerate(forest.app_rule.tolist()):
+        if rule not in of_rules or first <= rule < last:
+            target = tuple(target_of(forest, grammar, app))
+            of_rules[rule] = target if all(symbol < 0 or symbol in words for symbol in target) else None
+        if (known := of_rules[rule]) is not None:
+            found[app] = known
+    return found
 
 
-def force(
-    forest: Forest,
-    grammar: Grammar,
-    scores: np.ndarray,
-    translation: Sequence[int],
-    missing: Callable[[int], bool] = lambda rule: False,
-    longest: int = 7,
-    swaps: bool = False,
-) -> Forced | None:
-    """The derivation of a translation with the fewest words of missing rules, and of these the best.
+def force(forest: Forest, grammar: Grammar, scores: np.ndarray, translation: Sequence[int]) -> Forced | None:
+    """The best derivation of a translation.
 
     Args:
         scores: float64 [n_apps], score of each application without the language model.
         translation: numbers of its words.
-        missing: true for a rule that may yield any interval, at a cost of its words on both sides.
-        longest: maximum number of target words of a missing rule.
-        swaps: each other rule may swap two neighbouring symbols of its target side, at the cost ``SWAP``.
 
     Returns:
         The derivation; None if the forest has none.
     """
-    words = tuple(translation)
-    search = _Search(forest, words, longest)
+    search, targets = _Search(forest, tuple(translation)), possible_targets(forest, grammar, {*translation})
     for node in range(forest.n_nodes):
         if forest.node_cat[node] == REST:
             continue
-        edges = range(*forest.node_edges[node : node + 2].tolist())
-        for edge in edges:
+        for edge in range(*forest.node_edges[node : node + 2].tolist()):
             tails = forest.tails(edge)
             for app in range(*forest.edge_apps[edge : edge + 2].tolist()):
-                if missing(int(forest.app_rule[app])):
-                    search.add_missing(node, app, float(scores[app]))
-                else:
-                    target = target_of(forest, grammar, app)
-                    search.add(node, app, float(scores[app]), target, tails)
-                    for first in range(len(target) - 1 if swaps else 0):
-                        if target[first] != target[first + 1]:
-                            search.add(node, app, float(scores[app]), swapped(target, first), tails, first)
+                if app in targets:
+                    search.add(node, app, float(scores[app]), targets[app], tails)
     return search.best(forest.n_nodes - 1)
 
 
 class _Search:
     """The intervals of all nodes so far."""
 
-    def __init__(self, forest: Forest, words: tuple[int, ...], longest: int):
-        self.forest, self.words, self.longest = forest, words, longest
+    def __init__(self, forest: Forest, words: tuple[int, ...]):
+        self.forest, self.words = forest, words
         self.places: dict[int, list[int]] = defaultdict(list)
         for place, word in enumerate(words):
             self.places[word].append(place)
         self.found: list[dict[Interval, _Item]] = [{} for _ in range(forest.n_nodes)]
         self.from_: list[dict[int, list[int]] | None] = [None] * forest.n_nodes
 
-    def add(
-        self, node: int, app: int, score: float, target: Sequence[int], tails: Sequence[int], swap: int = -1
-    ) -> None:
-        """Adds the intervals of an application whose tails are complete; ``swap`` is as of ``_Item``."""
-        if any(symbol >= 0 and symbol not in self.places for symbol in target):
-            return
+    def add(self, node: int, app: int, score: float, target: Sequence[int], tails: Sequence[int]) -> None:
+        """Adds the intervals of an application whose tails are complete."""
         if not all(self.found[tail] for tail in tails):
             return
         for begin, end, taken in self._matches(target, tails):
             items = [self.found[tail][interval] for tail, interval in zip(tails, taken, strict=True)]
-            cost = sum(item.cost for item in items) + SWAP * (swap >= 0)
-            loss = sum(item.loss for item in items) - score
-            self._keep(node, (begin, end), _Item(cost, loss, app, taken, swap))
-
-    def add_missing(self, node: int, app: int, score: float) -> None:
-        """Adds every short interval."""
-        i, j = self.forest.node_span[node].tolist()
-        for begin in range(len(self.words)):
-            for end in range(begin + 1, min(begin + self.longest, len(self.words)) + 1):
-                self._keep(node, (begin, end), _Item(j - i + end - begin, -score, app, (), -1))
-
-    def _keep(self, node: int, interval: Interval, item: _Item) -> None:
-        best = self.found[node].get(interval)
-        if best is None or item[:2] < best[:2]:
-            self.found[node][interval] = item
+            total = score + sum(item.score for item in items)
+            best = self.found[node].get((begin, end))
+            if best is None or total > best.score:
+                self.found[node][begin, end] = _Item(total, app, taken)
 
     def _matches(self, target: Sequence[int], tails: Sequence[int]) -> Iterator[tuple[int, int, tuple[Interval, ...]]]:
         """Begin, end and the intervals of the tails in which a target side yields the translation."""
-        first = target[0]
-        begins = self.places[first] if first >= 0 else [*self._ends(tails[-1 - first])]
+        begins: Iterable[int] = range(len(self.words) + 1)  # a target side may be empty
+        if target:
+            begins = self.places[target[0]] if target[0] >= 0 else [*self._ends(tails[-1 - target[0]])]
         for begin in begins:
             ways: list[tuple[int, dict[int, Interval]]] = [(begin, {})]
             for symbol in target:
@@ -182,14 +149,12 @@ class _Search:
         whole = (0, len(self.words))
         if whole not in self.found[root]:
             return None
-        apps, intervals, swaps, waiting = [], [], [], [(root, whole)]
+        apps, intervals, waiting = [], [], [(root, whole)]
         while waiting:
             node, interval = waiting.pop()
             item = self.found[node][interval]
             apps.append(item.app)
             intervals.append(interval)
-            swaps.append(item.swap)
             tails = self.forest.tails(int(self.forest.app_edge[item.app]))
             waiting += reversed([*zip(tails, item.tails, strict=True)])
-        item = self.found[root][whole]
-        return Forced(tuple(apps), tuple(intervals), tuple(swaps), item.cost, -item.loss)
+        return Forced(tuple(apps), tuple(intervals), self.found[root][whole].score)

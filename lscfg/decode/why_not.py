@@ -9,6 +9,7 @@ import numpy as np
 
 from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
 from lscfg.decode.forced import Forced, force
+from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.sentence import Sentence, SentenceDecoder, decode_prepared, request_of
 from lscfg.errors import InputError
@@ -162,7 +163,7 @@ def _missing(
             if "has no parse" not in why:
                 raise InputError(f"the sentence {why}")
             continue
-        found = force(forest, layer, np.zeros(forest.n_apps), targets, lambda rule: rule >= first, LONGEST, swaps=True)
+        found = cheapest_derivation(forest, layer, targets, lambda rule: rule >= first, LONGEST)
         if found is not None:
             break
     else:

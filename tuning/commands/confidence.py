@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from lscfg import log
@@ -22,9 +24,16 @@ WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 HELP = "measure, or learn, confidence in the words and sentences of a system"
 
 
+class SystemFiles(InputFolder):
+    """The files of a system, without its confidence, which is learned again."""
+
+    def files(self) -> Iterator[str]:
+        return (path for path in super().files() if os.path.basename(path) != CONFIDENCE)
+
+
 def add_arguments(parser: CommandParser) -> None:
     """Declares the options."""
-    parser.add_argument("system", type=InputFolder, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("system", type=SystemFiles, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
     parser.add_argument(
         "reference", type=InputFile, metavar="REFERENCE", nargs="+", help="tokenised references, line by line"
