@@ -227,10 +227,11 @@ class Translator:
                 found = comparison_object(self._decoder.why_not(words, wanted, self._weights))
         except InputError as error:
             raise BadSentenceError(str(error)) from None
-        for key in ("wanted", "chosen") if sides is not None else ():
-            found[key] = sides[1].decode(found[key])
-        for rule in (*(found["first"] or ()), *found["missing"]) if sides is not None else ():
-            rule["source"], rule["target"] = sides[0].join(rule["source"]), sides[1].join(rule["target"])
+        if sides is not None:
+            for key in ("wanted", "chosen"):
+                found[key] = sides[1].decode(found[key])
+            for rule in (*(found["first"] or ()), *found["missing"]):
+                rule["source"], rule["target"] = sides[0].join(rule["source"]), sides[1].join(rule["target"])
         return found
 
     def undo(self, number: int) -> bool:
