@@ -87,10 +87,18 @@ class GuessOptions(NamedTuple):
     columns: str
     fields: str
     languages: str
+    tokeniser: str
 
 
 QUICK_OPTIONS = GuessOptions(
-    "--format", "--encoding", "--header", "--no-header", "--columns", "--columns", "--languages"
+    "--format",
+    "--encoding",
+    "--header",
+    "--no-header",
+    "--columns",
+    "--columns",
+    "--languages",
+    "--set tokeniser=moses",
 )
 PREPARE_OPTIONS = GuessOptions(
     "--set format=KIND",
@@ -100,6 +108,7 @@ PREPARE_OPTIONS = GuessOptions(
     "--set source_column=N, --set target_column=N",
     "--set source_field=NAME, --set target_field=NAME",
     "--source-language, --target-language",
+    "--tokeniser moses",
 )
 INIT_OPTIONS = GuessOptions(
     "format in [prepare]",
@@ -109,6 +118,7 @@ INIT_OPTIONS = GuessOptions(
     "source_column, target_column in [prepare]",
     "source_field, target_field in [prepare]",
     "--source-language, --target-language",
+    "tokeniser in [prepare]",
 )
 
 
@@ -315,7 +325,7 @@ def _guess(files: Sequence[Path], given: Given, count: bool) -> Guesses:
     elif unruled := [language for language in languages if TOKENISERS["moses"].remark(language)]:
         made.settings["tokeniser"] = "words"
         evidence = f"Moses has no rules for {', '.join(unruled)}; the text shows its words"
-        made.found("tokeniser", "words", evidence, "--set tokeniser=moses")
+        made.found("tokeniser", "words", evidence, given.options.tokeniser)
     if (rare := rare_words(texts[1])) > RARE:
         made.tuning["metric"] = RICH_METRIC
         evidence = f"{rare:.0%} of the words of further target text are new, so few n-grams match"

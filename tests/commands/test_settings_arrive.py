@@ -167,6 +167,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         double = partial(helpers.double, patch)
         double("lscfg.extract.derive.Derivations.load", MagicMock())
         double("lscfg.induce.propagated.phrases.PhraseFile.read", MagicMock())
+        double("lscfg.commands.prepare._guess", None)  # of these files, which are no text
         double("lscfg.decode.host.decoder_identity", "identity")
         double("lscfg.decode.embedded.Embedded.open", nullcontext("decoder"))
         double("lscfg.bundle.system.open_system", "system")

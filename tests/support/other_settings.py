@@ -14,7 +14,7 @@ BESIDE: dict[str, dict[str, Any]] = {
 """Settings that the other value of a setting requires."""
 
 
-NAMES = {"names": ("LatentSpan", "LatentMarginal")}
+NAMES = {"names": ("LatentSpan", "LatentMarginal"), "functions": ("Letters", "Copies")}
 """Values of settings whose strings have to be known."""
 
 

@@ -143,8 +143,11 @@ SETTINGS = [item for item in settings_of(PrepareSettings) if item.name not in ("
 
 
 @pytest.mark.parametrize("item", SETTINGS, ids=lambda item: item.name)
-def test_every_setting_is_in_the_key(experiment, item):
+def test_every_setting_is_in_the_key(experiment, texts, item):
     value = "fr" if item.name.endswith("language") else other_value(item, 0)
+    if item.kind is Path:
+        value = texts / value.name
+        value.write_text("before\tafter\tplace\na\tb\tall\n")
     changed = keys(experiment(("[prepare]\n", f"[prepare]\n{toml_lines({item.name: value})}")))
     present = keys(experiment())
     assert {name for name in present if present[name] != changed[name]} == {*present}
