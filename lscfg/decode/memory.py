@@ -163,7 +163,7 @@ class Memory:
 
     def _apply_known(self, text: bytes) -> None:
         """Applies whole lines that were checked before, and whose phrases are known."""
-        entries: list[Any] = json.loads(b"[" + b",".join(text.split(b"\n")[:-1]) + b"]")
+        entries: list[Any] = parse_json(b"[" + b",".join(text.split(b"\n")[:-1]) + b"]")
         for found in entries:
             if "undo" in found:
                 self._remove(self._pairs.pop(found["undo"]), phrases=False)
