@@ -98,6 +98,24 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   free(apps);
 }
 
+/* Twice the same model with parts of the weight. */
+static void use_joined(lscfg_lm *lm, int32_t order, const int32_t *words, int32_t n) {
+  lscfg_lm *const two[2] = {lm, lm};
+  const double weights[2] = {0.25, 0.75}, oov_weights[2] = {-1, 0.5};
+  double own, both;
+  int32_t outside;
+  lscfg_joined *joined = lscfg_joined_new(2, two, weights, oov_weights);
+  require(joined != NULL, "memory");
+  lscfg_lm *sum = lscfg_lm_new(order, 0, lscfg_joined_step, joined);
+  require(sum != NULL, "memory");
+  require(lscfg_lm_score(sum, words, n, &both, &outside, &error) == LSCFG_OK, "score of both");
+  require(lscfg_lm_score(lm, words, n, &own, &outside, &error) == LSCFG_OK, "score");
+  double difference = both - own + 0.5 * outside;
+  require(difference < 1e-4 && difference > -1e-4, "sum of models");
+  lscfg_lm_free(sum);
+  lscfg_joined_free(joined);
+}
+
 int main(int argc, char **argv) {
   if (argc != 4) return 2;
   size_t length;
@@ -132,6 +150,7 @@ int main(int argc, char **argv) {
   lm = lscfg_lm_new(lscfg_ngrams_order(ngrams), 0, lscfg_ngrams_step, ngrams);
   require(lm != NULL, "memory");
   use(binding, grammar, vocab, lm, forest);
+  use_joined(lm, lscfg_ngrams_order(ngrams), words, (int32_t)n);
   lscfg_lm_free(lm);
   lscfg_ngrams_free(ngrams);
   lscfg_forest_free(rebuilt);
