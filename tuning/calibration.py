@@ -147,17 +147,22 @@ def folds_of(sentences: NDArray[np.int64], folds: int = FOLDS) -> NDArray[np.int
     return sentences % folds
 
 
-def held_out(evidence: Sequence[Mapping[str, float]], labels: Floats, sentences: NDArray[np.int64]) -> Floats:
-    """The confidence in each output by a calibration of other sentences, [n]; arguments are those of ``calibrate``."""
+def held_out(
+    evidence: Sequence[Mapping[str, float]], labels: Floats, sentences: NDArray[np.int64]
+) -> tuple[Floats, Floats]:
+    """The confidence in each output, and the smooth one, by a calibration of other sentences, both [n].
+
+    Arguments are those of ``calibrate``.
+    """
     folds = folds_of(sentences)
-    found = np.full(len(labels), labels.mean() if len(labels) else 0.0)
+    found = np.full((2, len(labels)), labels.mean() if len(labels) else 0.0)
     for fold in np.unique(folds).tolist():
         others = np.flatnonzero(folds != fold)
         if len(others):
             made = calibrate([evidence[k] for k in others.tolist()], labels[others], sentences[others])
             for k in np.flatnonzero(folds == fold).tolist():
-                found[k] = made(evidence[k])
-    return found
+                found[:, k] = made(evidence[k]), made.smooth(evidence[k])
+    return found[0], found[1]
 
 
 def bands_of(shares: Floats, labels: Floats) -> tuple[Band, ...]:

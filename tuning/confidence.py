@@ -48,7 +48,7 @@ class JudgedText:
         return [word.evidence for words in self.details for word in words]
 
     def translations(self, shares: Floats) -> list[Mapping[str, float]]:
-        """The evidence for each translation, from the confidence in each word."""
+        """The evidence for each translation, from the smooth confidence in each word."""
         ends = np.cumsum([len(words) for words in self.details])[:-1]
         parts = np.split(shares, ends) if len(self.details) else []
         return [translation_evidence(words, part.tolist()) for words, part in zip(self.details, parts, strict=True)]
@@ -93,10 +93,10 @@ def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confiden
         raise InputError(
             f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
         )
-    shares = held_out(text.words, text.matched, text.owner)
+    shares, smooth = held_out(text.words, text.matched, text.owner)
     words = replace(calibrate(text.words, text.matched, text.owner), bands=bands_of(shares, text.matched))
-    evidence, numbers = text.translations(shares), np.arange(len(text.details))
-    light = held_out(evidence, text.light, numbers)
+    evidence, numbers = text.translations(smooth), np.arange(len(text.details))
+    light, _ = held_out(evidence, text.light, numbers)
     translations = replace(calibrate(evidence, text.light, numbers), bands=bands_of(light, text.light))
     return Confidence(weights_hash(weights), len(text.details), words, translations)
 
@@ -120,7 +120,8 @@ def measure(confidence: Confidence, text: JudgedText, samples: int = 1000, seed:
     if not text.details:
         raise InputError("no sentence with a parse and words; nothing can be measured")
     shares = np.array([confidence.words(one) for one in text.words])
-    light = np.array([confidence.translations(one) for one in text.translations(shares)])
+    smooth = np.array([confidence.words.smooth(one) for one in text.words])
+    light = np.array([confidence.translations(one) for one in text.translations(smooth)])
     return Measured(
         quality(shares, text.matched, text.lengths[text.owner], text.owner, samples, seed),
         quality(light, text.light, text.lengths, np.arange(len(light)), samples, seed),

@@ -91,6 +91,10 @@ class Calibration:
         """The linear function of some evidence."""
         return self.bias + math.fsum(weight * evidence.get(name, 0.0) for name, weight in self.weights.items())
 
+    def smooth(self, evidence: Mapping[str, float]) -> float:
+        """The logistic of the linear function, without steps, which would make sums over words uneven."""
+        return logistic(self.linear(evidence))
+
     def __call__(self, evidence: Mapping[str, float]) -> float:
         """The probability, from 0 to 1."""
         value = self.linear(evidence)
@@ -130,11 +134,9 @@ class Confidence:
 
     def of_translation(self, details: Sequence[WordDetails]) -> float | None:
         """The confidence in a translation; None unless all words have evidence."""
-        shares = self.of_words(details)
-        known = [share for share in shares if share is not None]
-        if not known or len(known) < len(shares):
+        if not details or not all(word.evidence for word in details):
             return None
-        return self.translations(translation_evidence(details, known))
+        return self.translations(translation_evidence(details, [self.words.smooth(word.evidence) for word in details]))
 
     def write(self, path: Path) -> None:
         """Writes the file; equal calibrations give equal bytes."""
@@ -182,7 +184,7 @@ def translation_evidence(details: Sequence[WordDetails], shares: Sequence[float]
 
     Args:
         details: its words, one or more, all with evidence.
-        shares: the confidence in each word.
+        shares: the smooth confidence in each word.
     """
     odds = [log_odds(share) for share in shares]
 

@@ -97,6 +97,7 @@ def test_words_that_no_rule_of_the_grammar_made_have_no_confidence(tmp_path: Pat
 def test_a_probability_comes_from_the_linear_function_or_its_steps() -> None:
     steps, smooth = CONFIDENCE.words, CONFIDENCE.translations
     for value in np.linspace(-5, 5, 41).tolist():
+        assert steps.smooth({"lm": value - 0.5}) == pytest.approx(1 / (1 + math.exp(-value)))
         assert steps({"lm": value - 0.5, "unheard of": 9}) == pytest.approx(
             np.interp(value, [-2, 0, 3], [0.1, 0.5, 0.75])
         )
