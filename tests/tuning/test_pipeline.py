@@ -84,6 +84,9 @@ def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
         del made
         gc.collect()
         assert not folder.parent.exists()
+    joblib = pytest.importorskip("joblib")
+    joblib.dump(fitted, tmp_path / "pipeline.joblib")
+    assert joblib.load(tmp_path / "pipeline.joblib").translate(NEW) == fitted.translate(NEW)
     fitted.save(tmp_path / "b")
     loaded = lscfg.Pipeline.load(tmp_path / "b")
     assert loaded.translate(NEW) == fitted.translate(NEW) and loaded.languages == ("ja", "en")
