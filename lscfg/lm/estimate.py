@@ -203,7 +203,7 @@ def estimate_ngrams(
         except InputError as error:
             if fallback is None:
                 raise InputError(str(error), path) from None
-            log.warning(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
+            log.info(f"{path}: fallback discounts {' '.join(f'{d:g}' for d in fallback)} for {length}-grams")
             discounts[length - 1] = fallback
 
     kept = [table.raw > threshold for table, threshold in zip(counted, thresholds, strict=True)]

@@ -72,7 +72,7 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         shown = (tmp_path / "log").read_text("utf-8")
         assert ("now translates with LATENT" in shown) == better
         # of the work inside stages, and of the service, nothing shows
-        assert not re.search(r"iteration|weights:|restart|SIGTERM|\bended\b|drop = \[", shown)
+        assert not re.search(r"iteration|  weights:|discounts|restart|SIGTERM|\bended\b|drop = \[", shown)
         os.kill(process.pid, signal.SIGINT)
         assert process.wait(60) == 0
         with pytest.raises(OSError, match="refused"):
