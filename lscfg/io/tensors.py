@@ -258,7 +258,8 @@ def load(
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
         if _is_text(path):
-            raise InputError(f"not a safetensors file but text; name a file of the kind {kind}", path) from error
+            cure = "name a model, derivations or another binary file that lscfg wrote"
+            raise InputError(f"not a safetensors file but text; {cure}", path) from error
         raise InputError(f"not a safetensors file, or cut off ({error}); make it again", path) from error
 
 

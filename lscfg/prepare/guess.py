@@ -40,6 +40,9 @@ SIDES = "source", "target"
 ROWS = 3000
 """Rows that guesses look at."""
 
+SURE = 20
+"""Minimum number of sentences whose language contradicts a stated one."""
+
 UNKNOWN = "qaa", "qab"
 """Codes for private use, of a source and a target language that are unknown."""
 
@@ -585,7 +588,13 @@ def _languages(
                 f"the {('source', 'target')[side]} language is unknown ({reason}): general rules split its words;"
                 f" name both with {given.options.languages}"
             )
-        elif one.code and one.share > 0.9 and not same_language(one.code, language) and not code_fault(one.code):
+        elif (
+            one.code
+            and one.share > 0.9
+            and len(texts[side]) >= SURE
+            and not same_language(one.code, language)
+            and not code_fault(one.code)
+        ):
             made.warnings.append(
                 f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; name both with"
                 f" {given.options.languages}"

@@ -370,7 +370,7 @@ def test_diagnose(files, tmp_path):
         (("derive", "{f}", "{e}", "{test}", "-o", "{out}"), "test: 3 lines for 40 sentence pairs"),
         (("derive", "{f}", "{none}", "{links}", "-o", "{out}"), "none: cannot read: No such file"),
         (("grammar", "minimal", "{mle.lscfg}", "-o", "{out}"), "not an lscfg derivations file, but 'model'"),
-        (("grammar", "minimal", "{f}", "-o", "{out}"), "not a safetensors file but text; name a file of the kind"),
+        (("grammar", "minimal", "{f}", "-o", "{out}"), "not a safetensors file but text; name a model"),
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
         (("estimate", "spectral", "{deriv}", "-m", "-1", "-o", "{out}"), "-m must be at least 0, not -1"),
         (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),

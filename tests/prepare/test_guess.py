@@ -87,6 +87,13 @@ def test_what_is_given_is_not_guessed(tmp_path):
         guess(files, Given(columns=("9", "2")))
 
 
+def test_a_few_lines_contradict_no_stated_language(tmp_path):
+    for count, warned in ((3, 0), (60, 1)):
+        for name, line in (("a.de", "Der Hund schläft heute im Garten."), ("a.nl", "The dog sleeps in the garden.")):
+            (tmp_path / name).write_text(f"{line}\n" * count, "utf-8")
+        assert len(guess([tmp_path / "a.de", tmp_path / "a.nl"], Given(languages=("de", "nl"))).warnings) == warned
+
+
 def test_an_unknown_language_is_no_dead_end(tmp_path, monkeypatch):
     monkeypatch.setattr(tongues, "_identifier", lambda: None)
     files, _, pairs = messy.tatoeba(tmp_path)
