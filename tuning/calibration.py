@@ -22,8 +22,11 @@ RARE = 20
 """Evidence that is not 0 for fewer outputs is left out."""
 
 ISOTONIC = 2_000
-"""Minimum number of outputs for isotonic regression. On test text, it lowers the ECE of words from 0.030 to 0.027 after
+"""Minimum number of outputs for isotonic regression. On test text, it lowers the ECE of words from 0.030 to 0.025 after
 3,709 words of ja-en, and from 0.039 to 0.016 after 13,337 of de-en."""
+
+FEW = 50
+"""Minimum number of outputs of a level of the isotonic function."""
 
 FOLDS = 5
 """Parts of the text; outputs of each receive their confidence from a calibration of the others."""
@@ -128,11 +131,29 @@ def _linear(values: Floats, labels: Floats) -> tuple[float, Floats]:
 
 
 def _cautious_steps(steps: Sequence[Level]) -> tuple[tuple[float, float], ...]:
-    """Values and shares, of which none is nearer to 0 or 1 than Laplace's rule allows for the pool at that end."""
-    if not steps:
-        return ()
-    low, high = 1 / (steps[0].outputs + 2), 1 - 1 / (steps[-1].outputs + 2)
-    return tuple((step.value, min(max(step.share, low), high)) for step in steps)
+    """Values and shares of levels with ``FEW`` outputs or more, within the limits of Laplace's rule at both ends.
+
+    Neighbouring levels join until they have so many outputs: single outputs at an end would claim certainty.
+    """
+    joined: list[tuple[int, float, float]] = []  # number, sum of values, sum of shares
+    for step in steps:
+        if not joined or joined[-1][0] >= FEW:
+            joined.append((0, 0.0, 0.0))
+        count, values, shares = joined.pop()
+        own = step.outputs
+        joined.append((count + own, values + own * step.value, shares + own * step.share))
+    if len(joined) > 1 and joined[-1][0] < FEW:
+        last, before = joined.pop(), joined.pop()
+        joined.append((last[0] + before[0], last[1] + before[1], last[2] + before[2]))
+    found = []
+    for number, (count, values, shares) in enumerate(joined):
+        share = shares / count
+        if number == 0:
+            share = max(share, 1 / (count + 2))
+        if number == len(joined) - 1:
+            share = min(share, 1 - 1 / (count + 2))
+        found.append((values / count, share))
+    return tuple(found)
 
 
 def _cautious(labels: Floats) -> Floats:

@@ -11,6 +11,7 @@ from scipy import optimize
 from lscfg.decode.confidence import Calibration
 from lscfg.tuning import calibration
 from lscfg.tuning.calibration import (
+    Level,
     area_under_curve,
     bands_of,
     brier_score,
@@ -137,13 +138,25 @@ def test_much_text_gets_steps_from_other_sentences(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(calibration, "ISOTONIC", 300)
     found = calibrate(evidence, labels, sentences)
     assert plain.steps == () and (found.bias, found.weights) == (plain.bias, plain.weights)
-    assert [value for value, _ in found.steps] == pytest.approx([step.value for step in steps])
-    assert [share for _, share in found.steps[1:-1]] == pytest.approx([step.share for step in steps[1:-1]])
-    ends = 1 / (steps[0].outputs + 2), 1 - 1 / (steps[-1].outputs + 2)
-    assert (found.steps[0][1], found.steps[-1][1]) == pytest.approx(
-        (max(steps[0].share, ends[0]), min(steps[-1].share, ends[1]))
-    )
-    assert steps[0].share == 0 or steps[-1].share == 1  # otherwise the limits were not needed
+    assert np.array(found.steps) == pytest.approx(np.array(calibration._cautious_steps(steps)))
+    values, shares = zip(*found.steps, strict=True)
+    assert list(values) == sorted(values) and list(shares) == sorted(shares)
+    assert 1 < len(shares) <= 300 / calibration.FEW and shares[0] > 0 and shares[-1] < 1
+
+
+def test_few_outputs_at_an_end_limit_no_other_level() -> None:
+    steps = [
+        Level(-3.0, 0.0, 1),
+        Level(-1.0, 0.2, 100),
+        Level(1.0, 0.8, 100),
+        Level(3.0, 0.98, 100),
+        Level(9.0, 1.0, 1),
+    ]
+    found = calibration._cautious_steps(steps)
+    assert [value for value, _ in found] == pytest.approx([(-100 - 3) / 101, 1.0, (300 + 9) / 101])
+    assert [share for _, share in found] == pytest.approx([20 / 101, 0.8, 99 / 101])
+    assert calibration._cautious_steps([Level(0.0, 1.0, 60)]) == ((0.0, 1 - 1 / 62),)
+    assert calibration._cautious_steps([]) == ()
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])
