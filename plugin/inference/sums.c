@@ -117,7 +117,12 @@ int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t
     return LSCFG_OK;
   }
   double *other = NULL, *kept = to_keep(b->model, arity, *made);
-  if (!kept) return LSCFG_OK; /* the sentence has its sum */
+  if (!kept) {
+    atomic_fetch_sub(&b->sums->bytes, bytes);
+    free(*made);
+    *made = NULL;
+    return out_of_memory(error);
+  }
   if (atomic_compare_exchange_strong(place, &other, kept)) {
     if (kept == *made) *made = NULL;
     return LSCFG_OK;
