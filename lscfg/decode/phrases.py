@@ -17,7 +17,7 @@ from lscfg.io.write import atomic_write
 PHRASE_WORDS = 7
 """Maximum source words of a rule."""
 
-_FORM = 1
+_FORM = 2
 """Number of the compiled file's format."""
 
 Links = Sequence[tuple[int, int]]
@@ -180,10 +180,15 @@ def _texts(data: np.ndarray) -> list[str]:
 
 
 def pair_phrases(pair: StoredPair) -> Iterator[tuple[str, str]]:
-    """The phrase pairs of a pair as text, those of equal words several times."""
+    """The phrase pairs of a pair as text, those of equal words several times.
+
+    Source words without a link are part of a phrase only between linked ones: at its ends, a rule would delete them.
+    """
     source, target = pair.source.split(" "), pair.target.split(" ")
+    linked = {s for s, _ in pair.links}
     for (i, j), (k, m) in phrase_spans(len(source), len(target), pair.links):
-        yield " ".join(source[i:j]), " ".join(target[k:m])
+        if i in linked and j - 1 in linked:
+            yield " ".join(source[i:j]), " ".join(target[k:m])
 
 
 def phrase_spans(

@@ -53,6 +53,14 @@ def test_phrases_by_enumeration() -> None:
         assert {*found} == expected and len(found) == len(expected)
 
 
+def test_rules_of_corrections_delete_no_words_at_their_ends(tmp_path: Path) -> None:
+    """Unlinked source words are part of a rule only between linked ones."""
+    memory = Memory(tmp_path, lambda source, target: [(0, 0), (2, 1)])
+    assert memory.add("a b c d", "x y")[1] == 3
+    rules = {(rule.source, rule.target) for rule in memory.recall("a b c d e").rules}
+    assert rules == {("a", "x"), ("c", "y"), ("a b c", "x y")}
+
+
 def test_edits_by_recursion() -> None:
     def slow(a: str, b: str) -> int:
         if not a or not b:
