@@ -66,7 +66,7 @@ def pack_ini(
             raise InputError(f"{cut(key)}: several passes are set already; only one can be divided", path, number)
         if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
             raise InputError(f"{cut(f'{key}={value}')} has another meaning in several passes", path, number)
-        if key == "weights":
+        if key in ("weights", "intersection_strategy"):  # cube pruning is the default of the second pass
             continue
         name, *arguments = value.split() or [""]
         if key in _OF_ONE_PASS:

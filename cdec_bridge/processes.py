@@ -215,6 +215,8 @@ class CdecProcesses:
     def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:
         """Warns of the sentence, unless cdec fails without one, too."""
         alone, words, _ = self._run([], sentences, [], iter(()))
+        if self._stopped:  # killed because another process failed, whose error counts
+            return
         if alone:
             raise LscfgError(f"{self._program} ended with {ending(alone)}: {_last_words(words)}")
         self._warn(

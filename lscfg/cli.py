@@ -101,7 +101,11 @@ def build_parser(commands: Sequence[Command], chosen: str | None = None) -> Main
         )
         sub.old_form = OLD_FORMS.get(command.name, "")
         if chosen in (None, command.name):
-            command.load().add_arguments(sub)
+            try:
+                command.load().add_arguments(sub)
+            except ImportError as error:
+                if chosen or cure(error) is None:  # else completion, which offers such a command without options
+                    raise
     return parser
 
 

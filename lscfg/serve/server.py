@@ -18,7 +18,7 @@ from typing import Any
 import uvicorn
 
 from lscfg import log
-from lscfg.errors import InputError, quote
+from lscfg.errors import quote
 from lscfg.serve.application import Application
 from lscfg.serve.guard import LOOPBACK
 from lscfg.serve.protocol import ServiceConfig
@@ -38,28 +38,6 @@ FOREIGN = ("uvicorn", "asyncio")
 
 SILENT_SECONDS = 60.0
 """Seconds in which a library's message is shown once."""
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """A socket that is bound to the address and does not accept connections yet.
-
-    Raises:
-        InputError: the address does not exist, or is in use.
-    """
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # asyncio sends small answers at once where it sees the protocol, else 40 ms later (Nagle's algorithm)
-        made = socket.socket(family, kind, protocol)
-        try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind(address)
-        except BaseException:
-            made.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot listen at {quote(host)} port {port}: {reason}") from error
-    return made
 
 
 def most_connections() -> int:

@@ -68,6 +68,41 @@ def test_passes(ini):
     }
 
 
+KEYS = {
+    "formalism": "scfg",
+    "grammar": "g.gz",
+    "feature_function": "WordPenalty",
+    "scfg_max_span_limit": "12",
+    "cubepruning_pop_limit": "30",
+    "add_pass_through_rules": "true",
+    "unknown_words": "copy",
+    "scfg_no_hiero_glue_grammar": "true",
+    "goal": "S",
+    "scfg_default_nt": "X",
+    "intersection_strategy": "cube_pruning",
+    "weights": "old",
+    "k_best": "5",
+    "unique_k_best": "true",
+    "quiet": "true",
+}
+
+
+def test_no_key_is_doubled(ini):
+    """cdec refuses a key twice, other than grammars; the table lists all keys."""
+    table = (Path(__file__).parents[2] / "docs/reference/formats.md").read_text().partition("A `cdec.ini` contains")[2]
+    rows = re.findall(r"^\| (`.*?`) \|", table.partition("<!--")[0], re.MULTILINE)
+    assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == KEYS.keys()
+    out = ini.parent / "out"
+    for key, value in KEYS.items():
+        lines = dict.fromkeys(("formalism=scfg", "grammar=g.gz", LINE, f"{key}={value}"))
+        ini.write_text("\n".join(lines) + "\n")
+        assert main(["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
+        found = [line.partition("=")[0] for line in (out / "cdec.ini").read_text().splitlines()]
+        once = [name for name in found if name not in ("grammar", "feature_function")]
+        assert len(once) == len({*once}), key
+        assert {key, f"{key}2"} & {*found}, key
+
+
 def test_plain_configuration(ini, monkeypatch):
     """Without latent features a library packs what there is; paths to it count from the working directory."""
     ini.write_text(INI.replace(LINE + "\n", ""))

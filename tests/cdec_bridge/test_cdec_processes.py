@@ -179,6 +179,26 @@ def test_a_program_that_does_not_start(program):
         decode(program, ["a", "b"])
 
 
+def test_the_error_is_of_the_process_that_failed_by_itself(program):
+    """The first process, asked without a sentence for the cause, is killed when the second one fails."""
+    first = program.parent / "first"
+    program.write_text(
+        f"""#!{sys.executable}
+import os, sys, time
+text = sys.stdin.read()
+while "b" in text and not os.path.exists({str(first)!r}):
+    time.sleep(0.01)
+if not text and not os.path.exists({str(first)!r}):
+    open({str(first)!r}, "w").close()
+    time.sleep(60)
+print("[lscfg] no model", file=sys.stderr)
+sys.exit(134)
+"""
+    )
+    with pytest.raises(LscfgError, match=r"ended with status 134: \[lscfg\] no model"):
+        decode(program, ["a", "b"], jobs=2)
+
+
 def test_decoder_uses_several_processes(program, monkeypatch):
     lists = CdecDecoder(program.parent / "cdec.ini", program, jobs=2).decode(["a", "boom", "b"], {}, 1)
     assert [found[0].text for found in lists] == ["A", "", "B"]

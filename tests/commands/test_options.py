@@ -237,7 +237,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         "--cors https://c --no-page --languages de,en --api-key-file f --report e",
         {
             "lscfg.bundle.system.open_system": SYSTEM,
-            "lscfg.serve.server.listen": MagicMock(),
+            "lscfg.serve.address.listen": MagicMock(),
             "lscfg.serve.application.Application": "application",
             "lscfg.serve.guard.Hosts": "hosts",
             "lscfg.serve.pool.WorkerPool": MagicMock(),
@@ -246,7 +246,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
         {
             "lscfg.bundle.system.open_system": call("cdec.ini", "weights"),
-            "lscfg.serve.server.listen": call("127.0.0.2", 97),
+            "lscfg.serve.address.listen": call("127.0.0.2", 97),
             "lscfg.serve.pool.WorkerPool": call(96),
             "lscfg.serve.guard.Hosts": call("127.0.0.2", ["a", "b"], ["https://c"]),
             "lscfg.serve.application.Application": call(SYSTEM, ANY, ANY, "hosts", Offered()),

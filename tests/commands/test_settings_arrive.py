@@ -171,7 +171,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         double("lscfg.decode.host.decoder_identity", "identity")
         double("lscfg.decode.embedded.Embedded.open", nullcontext("decoder"))
         double("lscfg.bundle.system.open_system", "system")
-        double("lscfg.serve.server.listen", MagicMock())
+        double("lscfg.serve.address.listen", MagicMock())
         double("lscfg.serve.pool.WorkerPool", MagicMock())
         yield folder
 

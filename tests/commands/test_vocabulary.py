@@ -4,6 +4,7 @@ import argparse
 import re
 import shlex
 import subprocess
+import sys
 from collections import defaultdict
 
 import pytest
@@ -194,6 +195,32 @@ def test_completion(parsers, shell, tmp_path):
     (tmp_path / "script").write_text(script)
     if shell == "bash":
         subprocess.run(["bash", "-n", tmp_path / "script"], check=True)
+
+
+WITHOUT_EXTRAS = """
+import sys
+from lscfg.cli import build_parser
+from lscfg.command_table import every_command
+from lscfg.extras import EXTRAS
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in lacking:
+            raise ModuleNotFoundError(name, name=name)
+
+lacking = {module for extra, modules in EXTRAS.items() if extra not in sys.argv for module in modules}
+sys.meta_path.insert(0, Blocked())
+for command in every_command() if "train" in sys.argv else ():
+    build_parser([command], command.name)
+build_parser(every_command())
+"""
+
+
+@pytest.mark.parametrize("extras", [(), ("train",)])
+def test_parsers_need_no_extra(extras):
+    """Completion builds all parsers; without the extra of training, too, whose commands then have no options."""
+    run = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *extras], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize(

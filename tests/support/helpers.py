@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import sys
 from collections.abc import Iterable
+from importlib import import_module
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -280,6 +281,7 @@ def double(patch: pytest.MonkeyPatch, name: str, result: Any = None, does: Any =
     """Replaces a function or class by something with the same parameters, wherever it is imported, and returns it."""
     for command in COMMANDS:
         command.load()
+    import_module("lscfg.serve.service")  # its command loads it late
     owner, attribute = resolve_name(name.rpartition(".")[0]), name.rpartition(".")[2]
     method_of_kind = isinstance(owner, type) and issubclass(owner, Kind)
     original = getattr(owner, attribute)

@@ -35,8 +35,8 @@ from lscfg.prepare.health import HEALTH, treatment_change
 from lscfg.prepare.languages import code_fault
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.serve.address import check_port, listen
 from lscfg.serve.rolling import RollingService
-from lscfg.serve.server import listen
 from lscfg.settings import SettingError, settings_of
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.experiment.cache import StageCache
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> None:
     serving = not args.no_serve and not args.plan
     if serving:
         need("serve")
-        serve.check_port(args.port)
+        check_port(args.port)
         if args.port not in (0, PORT):
             listen("127.0.0.1", args.port).close()  # a taken port shows before the training
     folder = Path(args.output)
