@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import socket
 from collections.abc import Callable
+from importlib import import_module
 
 from lscfg.bundle.system import one_system
 from lscfg.command_settings import GivenSettings, Table, add_settings
@@ -98,6 +99,5 @@ def serve_on(listening: socket.socket, args: argparse.Namespace, started: Callab
     Raises:
         InputError: the system cannot be opened.
     """
-    from lscfg.serve import service  # needs an extra, without which completion builds this parser, too
-
+    service = import_module("lscfg.serve.service")  # by name, as kinds: parsers are built without the extra, too
     service.serve_on(listening, args, GivenSettings(args, TABLE).build(TABLE, ServeSettings), started)
