@@ -145,15 +145,10 @@ def _cautious_steps(steps: Sequence[Level]) -> tuple[tuple[float, float], ...]:
     if len(joined) > 1 and joined[-1][0] < FEW:
         last, before = joined.pop(), joined.pop()
         joined.append((last[0] + before[0], last[1] + before[1], last[2] + before[2]))
-    found = []
-    for number, (count, values, shares) in enumerate(joined):
-        share = shares / count
-        if number == 0:
-            share = max(share, 1 / (count + 2))
-        if number == len(joined) - 1:
-            share = min(share, 1 - 1 / (count + 2))
-        found.append((values / count, share))
-    return tuple(found)
+    if not joined:
+        return ()
+    low, high = 1 / (joined[0][0] + 2), 1 - 1 / (joined[-1][0] + 2)
+    return tuple((values / count, min(max(shares / count, low), high)) for count, values, shares in joined)
 
 
 def _cautious(labels: Floats) -> Floats:

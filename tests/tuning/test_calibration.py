@@ -157,6 +157,10 @@ def test_few_outputs_at_an_end_limit_no_other_level() -> None:
     assert [share for _, share in found] == pytest.approx([20 / 101, 0.8, 99 / 101])
     assert calibration._cautious_steps([Level(0.0, 1.0, 60)]) == ((0.0, 1 - 1 / 62),)
     assert calibration._cautious_steps([]) == ()
+    near = calibration._cautious_steps(
+        [Level(0, 0.0, 50), Level(1, 0.001, 900), Level(2, 0.999, 900), Level(3, 1.0, 50)]
+    )
+    assert [share for _, share in near] == pytest.approx([1 / 52, 1 / 52, 51 / 52, 51 / 52])  # still ascending
 
 
 @pytest.mark.parametrize("label", [0.0, 1.0])

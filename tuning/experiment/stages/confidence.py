@@ -29,7 +29,7 @@ class ConfidenceFiles(Generic[File]):
     dev_references: tuple[File, ...]
 
 
-@version(4, spare=(INI,), shares=True, growth=20)
+@version(5, spare=(INI,), shares=True, growth=20)
 def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Path], jobs: int) -> None:
     """Learns the confidence from the development set, whose few tuned weights leave it nearly as hard as other text.
 
