@@ -130,13 +130,13 @@ class SentenceRules:
             numbers: of the rules.
             usual: the usual phrase rule, or the row after those of the grammar.
         """
-        rows = np.array(self._rows, np.int64)[numbers]
+        rows: np.ndarray = np.array(self._rows, np.int64)[numbers]
         rows[rows == USUAL] = usual
         return rows
 
     def lengths(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers of target words of rules."""
-        return np.array(self._lengths, np.int64)[numbers]
+        return np.asarray(np.array(self._lengths, np.int64)[numbers])
 
     def added(self, forest: Forest, marks: np.ndarray, numbers: np.ndarray) -> AddedFeatures:
         """Values of the features ``ADDED``."""
