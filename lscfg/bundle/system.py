@@ -81,11 +81,14 @@ def one_system(folder: str | None, config: str | None) -> str:
     return str(folder or config)
 
 
-def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None) -> TranslationSystem:
+def open_system(
+    path: str | os.PathLike[str], weights: str | os.PathLike[str] | None = None, confidence: bool = True
+) -> TranslationSystem:
     """Opens the system of a bundle, of an ini file, or of a folder with ``cdec.ini`` and ``weights``.
 
     Args:
         weights: a file of weights that replaces the weights of the system.
+        confidence: read the confidence of a folder, which a command that learns it replaces, whatever its state.
 
     Raises:
         InputError: the system cannot be read, is damaged, or has no weights.
@@ -101,7 +104,8 @@ def open_system(path: str | os.PathLike[str], weights: str | os.PathLike[str] | 
         raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
     name = place.resolve().name if place.is_dir() else place.name
     tuned = read_weights(found)
-    return TranslationSystem(name, config, tuned, Path(found), confidence=_confidence(ini.with_name(CONFIDENCE), tuned))
+    found_confidence = _confidence(ini.with_name(CONFIDENCE), tuned) if confidence else None
+    return TranslationSystem(name, config, tuned, Path(found), confidence=found_confidence)
 
 
 def ini_file(path: Path) -> Path:

@@ -79,6 +79,7 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     assert (
         run.returncode == 0 and rows["outputs"].split()[1] == "41" and {*rows} >= {"ECE", "AUC", "Brier", "base rate"}
     )
+    (copy / "confidence.json").write_text("damaged")
     again = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert again.returncode == 0 and Confidence.read(copy / "confidence.json") == learned
     short = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "weights")

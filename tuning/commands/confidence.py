@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or the system has no confidence to measure.
     """
-    system = open_system(args.system, args.weights)
+    system = open_system(args.system, args.weights, confidence=not args.output)
     if system.confidence is None and not args.output:
         raise InputError(f"has no {CONFIDENCE}; learn one from another text, with -o", args.system)
     text = _judged(system, args.source, args.reference)
