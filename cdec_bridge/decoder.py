@@ -6,12 +6,16 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from lscfg import log
 from lscfg.cdec_bridge.packing import NothingToPackError, PackedConfig, pack_ini
+from lscfg.cdec_bridge.paths import check_paths
 from lscfg.cdec_bridge.processes import CdecProcesses
+from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
+from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import write_weights
 from lscfg.io.write import write_lines
@@ -51,6 +55,14 @@ def program_below(root: str | os.PathLike[str]) -> Path | None:
     return None
 
 
+def names_of(ini: str | os.PathLike[str], sentences: Sequence[str] = ()) -> FeatureNames | None:
+    """The features of a configuration; None if only cdec can read it."""
+    try:
+        return FeatureNames.of(read_ini(ini), sentences)
+    except InputError:
+        return None
+
+
 class CdecDecoder:
     """Runs cdec with a configuration file, in ``jobs`` new processes for each call.
 
@@ -86,6 +98,11 @@ class CdecDecoder:
         except InputError as error:
             log.info(f"features are not packed, which takes longer: {error}")
 
+    @cached_property
+    def names(self) -> FeatureNames | None:
+        """The features of the configuration; None if only cdec can read it."""
+        return names_of(self.ini)
+
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
     ) -> list[list[Hypothesis]]:
@@ -94,8 +111,10 @@ class CdecDecoder:
         Paths in the configuration are relative to its folder, where cdec runs.
 
         Raises:
+            InputError: a file of the configuration is missing.
             LscfgError: cdec does not start; its last lines are shown.
         """
+        check_paths(self.ini, self.ini.parent)
         with tempfile.TemporaryDirectory() as folder:
             ini = self.ini
             if self._packed is not None:

@@ -177,3 +177,18 @@ def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
         np.array([len(src) for src, _ in coded], np.int32),
         np.array([sum(s < 0 for s in src) for src, _ in coded], np.int32),
     )
+
+
+def source_tree(given: str | None, option: str, variable: str, other: str = "") -> str:
+    """The source tree of a decoder: the given folder, else the one that an environment variable names.
+
+    Args:
+        option: that gives the folder.
+        other: another way, for the message.
+
+    Raises:
+        InputError: neither names one.
+    """
+    if found := given or os.environ.get(variable):
+        return found
+    raise InputError(f"name the source tree with {option} or {variable}{other}")

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import read_ini
@@ -60,6 +61,7 @@ class MosesDecoder:
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._moses_ini = write_moses(self._folder, self._config, {}, ini)
         grammar = read_grammar(self._config)
+        self.names: FeatureNames = FeatureNames.of(self._config, grammar=grammar)
         self._conventions = Conventions.of(self._config, grammar.feature_names)
         self._escapes = not has_escapes(grammar)
 

@@ -41,6 +41,8 @@ from numpy.typing import NDArray
 
 from lscfg import log as lscfg_log
 from lscfg.decode.host import KBestDecoder
+from lscfg.decode.inputs import further_names
+from lscfg.decode.names import FeatureNames
 from lscfg.decode.sentence import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
@@ -278,6 +280,9 @@ def tune(
             "such as those of lscfg init"
         )
     runner = _Runner(decoder, dev_sources, settings)
+    names: FeatureNames | None = getattr(decoder, "names", None)
+    if names is not None and not history:
+        _warn_unknown(names.known, start_weights, names.heads + further_names(dev_sources))
     seconds = checkpoint.seconds(len(history))
     while (stopped := _stop_reason(history, settings)) is None:
         began, before = time.perf_counter(), runner.seconds
@@ -290,8 +295,8 @@ def tune(
         seconds["learning"].append(round(learned, 3))
         seconds["decoding"].append(round(runner.seconds - before, 3))
         checkpoint.save(history, lists, seconds)
-        if record.iteration == 1:
-            _warn_unknown((*pool.names, *getattr(decoder, "feature_names", ())), start_weights)
+        if record.iteration == 1 and names is None:
+            _warn_unknown(pool.names, start_weights)
         spent = f"learning {learned:.1f} s, decoding {runner.seconds - before:.1f} s"
         log(f"{_describe(history, pool.objective.title)}; {spent}")
         log(f"  {_describe_weights(weights)}")
@@ -391,8 +396,8 @@ def _next_weights(
     return {n: (1 - part) * old.get(n, 0.0) + part * w for n, w in learned.weights.items()}, learned.bleu
 
 
-def _warn_unknown(known: Sequence[str], start: Mapping[str, float]) -> None:
-    if unknown := unknown_weights(start, known):
+def _warn_unknown(known: Sequence[str], start: Mapping[str, float], heads: tuple[str, ...] = ()) -> None:
+    if unknown := unknown_weights(start, known, heads):
         lscfg_log.warning(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
 
 

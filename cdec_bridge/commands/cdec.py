@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.cdec_bridge.decoder import find_cdec, find_library, program_below
+from lscfg.adapter import source_tree
+from lscfg.cdec_bridge.decoder import find_cdec, find_library, names_of, program_below
 from lscfg.cdec_bridge.forests import binary_inputs, record
 from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
 from lscfg.cdec_bridge.packing import PACKED, pack_ini
+from lscfg.cdec_bridge.paths import check_paths, working_directory
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.cli import add_action
 from lscfg.errors import InputError
+from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import FolderName, InputFile, InputFolder, output_folder
@@ -30,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     check = add_action(actions, "check", "load the library into cdec and compare its features with lscfg's own")
     for action in (build, check):
         action.add_argument(
-            "--cdec-root", type=FolderName, metavar="DIR", required=True, help="source tree of cdec, built"
+            "--cdec-root", type=FolderName, metavar="DIR", help="source tree of cdec, built (default: CDEC_ROOT)"
         )
     add_output(build, "library to write (default: %(default)s)", default="liblscfg_cdec.so")
     check.add_argument("--library", type=InputFile, metavar="FILE", help="library to check (default: a new one)")
@@ -92,13 +98,15 @@ def run(args: argparse.Namespace) -> None:
 
 def _build(args: argparse.Namespace) -> None:
 
-    build_library(CdecTree.at(args.cdec_root), args.output)
-    log.info(f"wrote {args.output}; check it with: lscfg cdec check --cdec-root DIR --library {args.output}")
+    root = source_tree(args.cdec_root, "--cdec-root", "CDEC_ROOT")
+    build_library(CdecTree.at(root), args.output)
+    named = shlex.join(["--cdec-root", str(root), "--library", str(args.output)])
+    log.info(f"wrote {args.output}; check it with: lscfg cdec check {named}")
 
 
 def _check(args: argparse.Namespace) -> None:
 
-    tree = CdecTree.at(args.cdec_root)
+    tree = CdecTree.at(source_tree(args.cdec_root, "--cdec-root", "CDEC_ROOT"))
     with tempfile.TemporaryDirectory() as folder:
         library = args.library or Path(folder) / LIBRARY
         if not args.library:
@@ -113,14 +121,20 @@ def _pack(args: argparse.Namespace) -> None:
     library = args.library or find_library()
     packed, weights = pack_ini(args.config, not args.no_unpack, library), read_weights(args.weights)
     missing = [name for name in packed.features if name not in weights]
-    if missing:
+    if missing and len(missing) == len(packed.features):
         raise InputError(f"no weight of {', '.join(missing)}; use the tuned weights", args.weights)
+    if missing:  # programs of cdec omit weights that are 0
+        log.warning(f"{args.weights}: latent features without a weight, which count nothing: {', '.join(missing)}")
     if PACKED in weights:
         raise InputError(f"{PACKED} already has a weight; use the tuned weights", args.weights)
     folder = make_folder(args.output)
     write_weights(folder / "weights", packed.weights(weights))
     write_lines(folder / "cdec.ini", [*packed.lines, f"weights={folder.resolve() / 'weights'}"])
-    log.info(f"wrote {folder / 'cdec.ini'}; decode with: cdec -c {folder / 'cdec.ini'}")
+    place = working_directory(args.config)
+    program = "cdec" if shutil.which("cdec") else str(find_cdec() or "cdec")
+    ini = folder / "cdec.ini" if place is None else (folder / "cdec.ini").resolve()
+    change = "" if place is None else f"cd {shlex.quote(str(place))} && "
+    log.info(f"wrote {folder / 'cdec.ini'}; decode with: {change}{shlex.join([program, '-c', str(ini)])}")
 
 
 def _program(args: argparse.Namespace) -> Path:
@@ -136,8 +150,10 @@ def _decode(args: argparse.Namespace) -> None:
     program, options = _program(args), _weights(args)
     if args.unique:
         options.append("-r")
-    k = 1 if args.kbest is None else args.kbest
-    lists = CdecProcesses(program, args.config, options, k, args.jobs).decode(read_lines(args.text))
+    k, sentences = 1 if args.kbest is None else args.kbest, read_lines(args.text)
+    processes = CdecProcesses(program, args.config, options, k, args.jobs)
+    _check_config(args, sentences)
+    lists = processes.decode(sentences)
     if args.kbest:
         lines = [line for found in lists for line in found]
     else:
@@ -152,12 +168,24 @@ def _forest(args: argparse.Namespace) -> None:
     program, folder = _program(args), None
     if args.read is None:
         sentences = read_lines(args.text)
+        _check_config(args, sentences)
     else:
         sentences, folder = binary_inputs(args.read), Path(args.read)
     put_lines(
         args.output,
         record(program, args.library, args.config, sentences, _weights(args), args.jobs, folder, args.binary),
     )
+
+
+def _check_config(args: argparse.Namespace, sentences: Sequence[str]) -> None:
+    """Refuses missing files; warns of features without a weight and of weights without a feature."""
+    check_paths(args.config)
+    if (names := names_of(args.config, sentences)) is not None:
+        path = args.weights or read_ini(args.config).weights
+        if path is not None:
+            names.check(read_weights(path), path)
+        elif args.action == "decode":
+            names.check({}, args.config)
 
 
 def _weights(args: argparse.Namespace) -> list[str]:

@@ -23,6 +23,7 @@ from lscfg.decode.inputs import marked_terms
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
+from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
 from lscfg.decode.sentence import (
     Answer,
@@ -109,6 +110,11 @@ class EmbeddedDecoder:
         self.feature_names, self.live_features, self._latent_options, warnings = opened
         for message in warnings:
             log.warning(message)
+
+    @property
+    def names(self) -> FeatureNames:
+        """Names of the features, for checks of weights."""
+        return FeatureNames(self.feature_names, self.live_features, self.config.feature_heads)
 
     @property
     def rule_links(self) -> RuleLinks:

@@ -64,7 +64,17 @@ def missing_weights(weights: Mapping[str, float], known: Collection[str]) -> str
     A weight of 0 is a weight. ``BUILT_IN`` features and the feature of unknown words may lack one: a development set
     without unknown words yields no weight for them.
     """
-    return _listed([cut(name) for name in _rare(dict.fromkeys(known), known) if name not in weights])
+    return listed_names(missing_names(weights, known))
+
+
+def missing_names(weights: Mapping[str, float], known: Collection[str]) -> list[str]:
+    """Returns the features that ``missing_weights`` lists."""
+    return [name for name in _rare(dict.fromkeys(known), known) if name not in weights]
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Returns the first of the names for a message, and the number of the others."""
+    return _listed([cut(name) for name in names])
 
 
 def warn_of_weights(

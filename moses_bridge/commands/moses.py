@@ -6,9 +6,9 @@ import argparse
 from pathlib import Path
 
 from lscfg import log
+from lscfg.adapter import source_tree
 from lscfg.cli import add_action
 from lscfg.decode.parsing import read_grammar
-from lscfg.errors import InputError
 from lscfg.formats.ini import IniFile, read_ini
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import FolderName, InputFile, output_folder
@@ -24,7 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     build = add_action(actions, "build", "link moses_chart with the feature function, or write its sources")
     check = add_action(actions, "check", "run the decoder and compare its features with lscfg's own")
-    build.add_argument("--moses-root", type=FolderName, metavar="DIR", help="source tree of Moses, built with bjam")
+    build.add_argument(
+        "--moses-root",
+        type=FolderName,
+        metavar="DIR",
+        help="source tree of Moses, built with bjam (default: MOSES_ROOT)",
+    )
     build.add_argument(
         "--flag",
         action="append",
@@ -65,9 +70,8 @@ def _build(args: argparse.Namespace) -> None:
     if args.sources:
         log.info(f"wrote {write_sources(args.sources)}; the remaining steps:\n{STEPS.rstrip()}")
         return
-    if args.moses_root is None:
-        raise InputError("name the source tree of Moses with --moses-root, or a folder for the sources with --sources")
-    build_program(MosesTree.at(args.moses_root), args.output, args.flag)
+    root = source_tree(args.moses_root, "--moses-root", "MOSES_ROOT", ", or a folder for the sources with --sources")
+    build_program(MosesTree.at(root), args.output, args.flag)
     log.info(f"wrote {args.output}; check it with: lscfg moses check {args.output}")
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from lscfg.cdec_bridge.decoder import CdecDecoder
 from lscfg.cdec_bridge.packing import pack_ini
+from lscfg.cdec_bridge.paths import check_paths
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights
@@ -138,7 +139,7 @@ def test_command(ini):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ("LatentSpan 1\nLatentMarginal 1\n", "no weight of LatentEgivenF, LatentFgivenE"),
+        ("WordPenalty 1\n", "no weight of LatentSpan, "),
         (WEIGHTS + "Packed 1\n", "already"),
     ],
 )
@@ -170,3 +171,60 @@ def test_what_cannot_be_divided(ini, capsys, old, new, message):
     CdecDecoder(ini, Path("cdec"))
     said = capsys.readouterr().err
     assert re.search(message, said) if new else said == ""
+
+
+def test_weights_that_a_program_omits_are_0(ini, caplog):
+    """cdec's optimisers write no weight that is 0."""
+    (ini.parent / "weights").write_text("LatentSpan 1\nLatentMarginal 1\n")
+    out = ini.parent / "out"
+    assert main(["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
+    assert "latent features without a weight, which count nothing: LatentEgivenF, LatentFgivenE" in caplog.text
+    assert read_weights(out / "weights")["LatentEgivenF"] == 0.0
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_command_to_decode_works(ini, caplog, monkeypatch, inside):
+    """Paths of the packed configuration count from the folder from which those of the original do."""
+    (ini.parent / "lib").mkdir()
+    for name in ("g.gz", "lm.arpa", "m.lscfg", "old", "lib/liblscfg_cdec.so"):
+        (ini.parent / name).touch()
+    caplog.set_level("INFO")
+    monkeypatch.chdir(ini.parent if inside else ini.parent.parent)
+    where = Path(".") if inside else Path(ini.parent.name)
+    words = ["-c", str(where / "cdec.ini"), "-w", str(where / "weights"), "-o", str(where / "out")]
+    assert main(["cdec", "pack", *words]) == 0
+    command = caplog.text.partition("decode with: ")[2].split()
+    folder = Path(command[command.index("cd") + 1] if "cd" in command else ".")
+    check_paths(folder / command[-1], folder)
+    (ini.parent / "g.gz").unlink()
+    with pytest.raises(InputError, match=r"cdec.ini:\d+: grammar: no file 'g.gz' in .*, where cdec runs; correct"):
+        check_paths(folder / command[-1], folder)
+
+
+def test_paths_count_from_where_cdec_runs(ini, capsys, monkeypatch):
+    monkeypatch.chdir(ini.parent.parent)
+    monkeypatch.setattr("lscfg.cdec_bridge.commands.cdec.find_cdec", lambda: Path("cdec"))
+    (ini.parent / "g.gz").touch()
+    text = ini.parent / "text"
+    text.write_text("a\n")
+    library = ["--library", str(text)]
+    for action in (["decode", str(text)], ["forest", str(text), *library]):
+        assert main(["cdec", *action, "-c", str(ini)]) == 1
+        said = capsys.readouterr().err
+        assert (
+            f"{ini}:3: grammar: no file 'g.gz' in {Path.cwd()}, where cdec runs; run the command in {ini.parent}"
+            in said
+        )
+
+
+@pytest.mark.parametrize(
+    ("words", "variable"), [("cdec build", "CDEC_ROOT"), ("cdec check", "CDEC_ROOT"), ("moses build", "MOSES_ROOT")]
+)
+def test_the_source_tree_is_that_of_the_variable(tmp_path, capsys, monkeypatch, words, variable):
+    monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert main(words.split()) == 1
+    assert f"-root or {variable}" in capsys.readouterr().err
+    monkeypatch.setenv(variable, "no tree")
+    assert main(words.split()) == 1
+    assert capsys.readouterr().err.startswith(f"lscfg {words.split()[0]}: no tree: no ")

@@ -1,6 +1,7 @@
 """Weights without a feature and features without a weight: a warning by name, wherever both meet."""
 
 import logging
+from pathlib import Path
 
 import pytest
 
@@ -47,8 +48,21 @@ def without(made, tmp_path, *names):
     return path
 
 
+@pytest.fixture(autouse=True)
+def silent_cdec(monkeypatch):
+    """A cdec that translates nothing; the weights meet the features before."""
+    monkeypatch.setattr("lscfg.cdec_bridge.commands.cdec.find_cdec", lambda: Path("cdec"))
+    monkeypatch.setattr("lscfg.cdec_bridge.processes.CdecProcesses.decode", lambda self, lines: [[] for _ in lines])
+    monkeypatch.setattr("lscfg.cdec_bridge.commands.cdec.record", lambda *given: ["{}"])
+
+
 def surfaces(made, weights, tmp_path):
     """All ways to bring weights and features together, by name."""
+    cdec = str(tmp_path / "absolute.ini")
+    lines = (made / "cdec.ini").read_text()
+    for name, key in (("g", "grammar="), ("lm", "KLanguageModel "), ("model", "model=")):
+        lines = lines.replace(f"{key}{name}", f"{key}{made / name}")
+    Path(cdec).write_text(lines)
     ini, text = str(made / "cdec.ini"), str(made / "f")
     assert main(["decode", text, "-c", ini, "-w", str(made / "weights"), "-k", "2", "-o", str(tmp_path / "k")]) == 0
     tuned = ("-o", str(tmp_path / "tuned"), "--iterations", "1", "--kbest", "2")
@@ -60,13 +74,15 @@ def surfaces(made, weights, tmp_path):
         ),
         "pack": lambda: main(["pack", ini, "-w", str(weights), "-o", str(tmp_path / "bundle")]),
         "moses": lambda: main(["moses", "convert", "-c", ini, "-w", str(weights), "-o", str(tmp_path / "moses")]),
+        "cdec": lambda: main(["cdec", "decode", text, "-c", cdec, "-w", str(weights), "-o", str(tmp_path / "out")]),
+        "forest": lambda: main(["cdec", "forest", text, "-c", cdec, "-w", str(weights), "-o", str(tmp_path / "out")]),
         "serve": lambda: open_system(ini, weights).decoder().close(),
         "file": lambda: lscfg.Decoder(ini, weights).close(),
         "dictionary": lambda: lscfg.Decoder(ini, read_weights(weights)).close(),
     }
 
 
-NAMES = ("decode", "rescore", "tune", "pack", "moses", "serve", "file", "dictionary")
+NAMES = ("decode", "rescore", "tune", "pack", "moses", "cdec", "forest", "serve", "file", "dictionary")
 
 
 @pytest.mark.parametrize("surface", NAMES)
@@ -103,3 +119,36 @@ def test_features_that_a_text_may_never_need():
     assert missing_weights({"A": 0.0}, known) == "LM, Rare_OOV"
     assert unknown_weights({"LM_OOV": 1.0, "Glue": 1.0, "LN": 1.0, "Z": 0.0}, ["LM"]) == "'LN'"
     assert missing_weights({}, [f"F{n}" for n in range(14)]).endswith("F11 and 2 more")
+
+
+@pytest.mark.parametrize("unknown", ["LangaugeModel", "ArityPenalty_0"])
+def test_names_of_start_weights_are_checked_before_tuning(made, tmp_path, caplog, unknown):
+    weights = without(made, tmp_path, "EgivenF")
+    weights.write_text(weights.read_text() + f"{unknown} 2\n")
+    assert not surfaces(made, weights, tmp_path)["tune"]()
+    said = [record.getMessage() for record in caplog.records]
+    (place,) = [number for number, text in enumerate(said) if f"kept as they are: {unknown!r}" in text]
+    assert ("did you mean LanguageModel?" in said[place]) == (unknown == "LangaugeModel")
+    assert place < next(number for number, text in enumerate(said) if "iteration 1" in text)
+    tuned = read_weights(tmp_path / "tuned" / "weights")
+    assert "EgivenF" in tuned and tuned[unknown] == 2.0
+
+
+def test_tuned_weights_need_no_warning(made, tmp_path, caplog):
+    """A rule that no hypothesis needs has a feature without a value in the lists; tuning writes its weight, too."""
+    (tmp_path / "rare").write_text("[X] ||| never ||| seen ||| Rare=1\n")
+    ini = tmp_path / "rare.ini"
+    text = (
+        (made / "cdec.ini").read_text().replace("grammar=g\n", f"grammar={made / 'g'}\ngrammar={tmp_path / 'rare'}\n")
+    )
+    ini.write_text(
+        text.replace("KLanguageModel lm", f"KLanguageModel {made / 'lm'}").replace("=model", f"={made / 'model'}")
+    )
+    f, e, out = str(made / "f"), str(made / "e"), tmp_path / "tuned"
+    words = ["tune", "weights", "-s", f, "--reference", e, "-c", str(ini), "-w", str(made / "weights"), "-o", str(out)]
+    assert not main([*words, "--iterations", "2", "--kbest", "2"])
+    assert "features without a start weight, which begin at 0: Rare" in caplog.text
+    assert read_weights(out / "weights")["Rare"] == 0.0
+    caplog.clear()
+    assert not main(["decode", f, "-c", str(ini), "-w", str(out / "weights"), "-o", str(tmp_path / "out")])
+    assert "without a" not in caplog.text

@@ -11,13 +11,12 @@ from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.corpus.parallel import check_length
 from lscfg.decode.host import DECODER_HOSTS, decoder_identity
+from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
-from lscfg.formats.ini import read_ini
-from lscfg.formats.weights import missing_weights, read_weights, write_weights
+from lscfg.formats.weights import listed_names, missing_names, read_weights, write_weights
 from lscfg.io.arguments import output_folder
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
-from lscfg.kernel import LatentOptions
 from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
 from lscfg.parallel.choose import on_cluster
 from lscfg.parser import CommandParser
@@ -72,8 +71,6 @@ def run(args: argparse.Namespace) -> None:
     for path, lines in zip(args.reference, references, strict=True):
         check_length(len(lines), path, len(sources), args.source)
     start = read_weights(args.weights)
-    if missing := missing_weights(start, _latent_features(args.config)):
-        log.warning(f"{args.weights}: latent features without a start weight, which begin at 0: {missing}")
     learn = None
     if settings.optimiser in HOSTS:
         learn = host_optimiser(settings.optimiser, args.config, sources, references, settings.kbest)
@@ -95,21 +92,18 @@ def run(args: argparse.Namespace) -> None:
     )
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
     with on_cluster(args.cluster), host.open(ini, args.jobs, library=host.library()) as decoder:
+        names: FeatureNames | None = getattr(decoder, "names", None)
+        missing = [] if names is None else missing_names(start, names.live)
+        if missing:
+            listed = listed_names(missing)
+            log.warning(f"{args.weights}: features without a start weight, which begin at 0: {listed}")
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
     path = Path(args.output) / "weights"
-    write_weights(path, result.weights)
+    # a feature that no hypothesis has gets a weight, too, or each later command would miss it
+    write_weights(path, dict.fromkeys(missing, 0.0) | result.weights)
     best = result.history[result.best_iteration - 1]
     log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
     log.info(f"wrote {path}")
-
-
-def _latent_features(config: str) -> tuple[str, ...]:
-    """Latent features of a configuration; none if only another decoder can read the configuration."""
-    try:
-        latent = read_ini(config).latent
-    except InputError:
-        return ()
-    return () if latent is None else LatentOptions.of(latent.options.items(), others=True).features.names
 
 
 def _settings(args: argparse.Namespace) -> TuneSettings:

@@ -1,0 +1,53 @@
+"""Paths in a cdec.ini, which cdec resolves from its working directory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from lscfg.errors import InputError, quote
+from lscfg.io.read import read_lines
+
+
+def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os.curdir) -> None:
+    """Refuses a configuration with files that cdec does not find.
+
+    Args:
+        folder: working directory of cdec.
+
+    Raises:
+        InputError: a file is missing; by key and line.
+    """
+    own = Path(ini).resolve().parent
+    for number, line in enumerate(read_lines(ini), 1):
+        key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+        for path in _paths(key.rstrip("23"), value):
+            if not (Path(folder) / path).exists():
+                cure = f"run the command in {own}" if (own / path).exists() else "correct the path"
+                place = Path(folder).resolve()
+                raise InputError(f"{key}: no file {quote(path)} in {place}, where cdec runs; {cure}", ini, number)
+
+
+def working_directory(ini: str | os.PathLike[str]) -> Path | None:
+    """The folder from which all paths of the configuration count, if not the working directory."""
+    own = Path(ini).resolve().parent
+    for folder in (Path(os.curdir), own):
+        try:
+            check_paths(ini, folder)
+        except InputError:
+            continue
+        return None if folder.resolve() == Path.cwd().resolve() else own
+    return None
+
+
+def _paths(key: str, value: str) -> Iterator[str]:
+    """Files that a setting names; a library without a slash is looked for elsewhere."""
+    name, *arguments = value.split() or [""]
+    if key in ("grammar", "weights") and value not in ("", "-"):
+        yield value
+    elif key == "feature_function" and name == "KLanguageModel":
+        yield from arguments[-1:]
+    elif key == "feature_function" and name == "External":
+        yield from (library for library in arguments[:1] if "/" in library)
+        yield from (path for word in arguments for start, _, path in [word.partition("=")] if start == "model" and path)
