@@ -274,15 +274,10 @@ def tune(
     if history:
         log(f"resumed after iteration {len(history)}")
         best_lists = checkpoint.lists(_best(history).iteration, len(dev_sources))
-    elif not any(start_weights.values()):
-        lscfg_log.warning(
-            "all start weights are 0, so the first lists are arbitrary; start from weights with the expected signs, "
-            "such as those of lscfg init"
-        )
-    runner = _Runner(decoder, dev_sources, settings)
     names: FeatureNames | None = getattr(decoder, "names", None)
-    if names is not None and not history:
-        _warn_unknown(names.known, start_weights, names.heads + further_names(dev_sources))
+    if not history:
+        _warn_of_start(start_weights, names, dev_sources)
+    runner = _Runner(decoder, dev_sources, settings)
     seconds = checkpoint.seconds(len(history))
     while (stopped := _stop_reason(history, settings)) is None:
         began, before = time.perf_counter(), runner.seconds
@@ -394,6 +389,16 @@ def _next_weights(
     learned: Learned = learn(Step(pool, lists, old, len(history), seed, lambda: runner.graphs(last.weights)))
     part = settings.step()
     return {n: (1 - part) * old.get(n, 0.0) + part * w for n, w in learned.weights.items()}, learned.bleu
+
+
+def _warn_of_start(start: Mapping[str, float], names: FeatureNames | None, sources: Sequence[str]) -> None:
+    if not any(start.values()):
+        lscfg_log.warning(
+            "all start weights are 0, so the first lists are arbitrary; start from weights with the expected signs, "
+            "such as those of lscfg init"
+        )
+    if names is not None:
+        _warn_unknown(names.known, start, names.heads + further_names(sources))
 
 
 def _warn_unknown(known: Sequence[str], start: Mapping[str, float], heads: tuple[str, ...] = ()) -> None:
