@@ -22,26 +22,30 @@ def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, 
         raise InputError(fault, path, number)
 
 
-def check_plain(lines: Iterable[str], path: str | os.PathLike[str]) -> None:
+READERS = "only lscfg decode, lscfg tune weights and cdec read it"
+"""Cure of a line that is no sentence."""
+
+
+def check_plain(lines: Iterable[str], path: str | os.PathLike[str], cure: str = READERS) -> None:
     """Refuses cdec's lattices and segments, which would otherwise count as words.
+
+    Args:
+        cure: end of the message.
 
     Raises:
         InputError: the first of them.
     """
     for number, line in enumerate(lines, 1):
-        if fault := plain_fault(line):
+        if fault := plain_fault(line, cure):
             raise InputError(fault, path, number)
 
 
-def plain_fault(line: str) -> str | None:
+def plain_fault(line: str, cure: str = READERS) -> str | None:
     """Describes the fault of a line that must consist of words but is other cdec input; None if the line is good."""
     if not (found := _OF_CDEC.match(line)):
         return None
     kind = "lattice" if found[1] else "segment"
-    return (
-        f"a {kind} of cdec's, not words; let cdec parse it: lscfg cdec decode, or lscfg cdec forest and "
-        "lscfg inspect marginals --forests"
-    )
+    return f"a {kind} of cdec's, not words; {cure}"
 
 
 def check_sentences(lines: Sequence[str], path: str | os.PathLike[str], allow_empty: bool = False) -> None:

@@ -58,7 +58,7 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None) 
             return str(error)
         faults = (words_fault(form) for one in spans for form in one.translations)
         return words_fault(text) or next(filter(None, faults), None)
-    return plain_fault(text) or words_fault(text)
+    return plain_fault(text, "a line has one segment") or words_fault(text)
 
 
 def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...]:

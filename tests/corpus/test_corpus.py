@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lscfg.cli import main
 from lscfg.corpus.align import HEURISTICS, AlignmentSettings, align, align_both_ways
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.corpus.parallel import read_parallel
@@ -238,3 +239,28 @@ def test_pairs_without_links_are_counted(model, caplog):
     cure = "the text may be too small or too uniform for eflomal: try fast-align"
     assert said == ([] if any(lines) else [f"3 of 3 sentence pairs have no link by union; {cure}"])
     assert any(lines) == (model != "eflomal")
+
+
+def test_cures_fit_the_place(tmp_path, capsys):
+    """A sentence on the command line has no pair, and lscfg decode reads lattices itself."""
+    (tmp_path / "g").write_text("[X] ||| a ||| x ||| A=1\n")
+    (tmp_path / "cdec.ini").write_text(f"formalism=scfg\ngrammar={tmp_path / 'g'}\n")
+    (tmp_path / "w").write_text("A 1\n")
+    (tmp_path / "t").write_text('<seg id="1">a <seg id="2">a</seg></seg>\n<seg id="1"><seg id="2">a</seg></seg>\n')
+    ini = str(tmp_path / "cdec.ini")
+    for empty in ("", " "):
+        assert main(["inspect", "sentence", ini, empty]) == 1
+        assert capsys.readouterr().err == "lscfg inspect: SENTENCE is empty; give the words of a sentence\n"
+    assert main(["inspect", "sentence", ini, "((('a',1,1),),)"]) == 1
+    assert "a lattice of cdec's, not words; only lscfg decode" in capsys.readouterr().err
+    assert main(["decode", str(tmp_path / "t"), "-c", ini, "-w", str(tmp_path / "w")]) == 1
+    said = capsys.readouterr().err
+    assert "t:2: a segment of cdec's, not words; a line has one segment" in said and "forest" not in said
+    (tmp_path / "t").write_text("a\n")
+    text, deriv, model = (str(tmp_path / name) for name in ("t", "deriv", "model"))
+    (tmp_path / "links").write_text("0-0\n")
+    assert main(["derive", text, text, str(tmp_path / "links"), "-o", deriv]) == 0
+    assert main(["estimate", "mle", deriv, "-o", model]) == 0
+    (tmp_path / "t").write_text("((('a',1,1),),)\n")
+    assert main(["inspect", "marginals", model, str(tmp_path / "t"), "-o", str(tmp_path / "out")]) == 1
+    assert "let cdec parse it with lscfg cdec forest, and give --forests" in capsys.readouterr().err

@@ -11,8 +11,9 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.metrics.lib_ter import BeamEditDistance
 
 from lscfg.corpus.edits import word_edits
+from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, WIDTH, length_ratio
 from lscfg.tuning.report.page import render
-from lscfg.tuning.report.verdict import Comparison, Figures, needed_sentences, sentences, verdict
+from lscfg.tuning.report.verdict import Comparison, Figures, length_error, needed_sentences, sentences, verdict
 
 GOOD = Figures("LATENT", 31.4, 2.9, 300, 200_000, 1, 0.1, 0.2, 0.3, 0.5, 1.0, 1.0)
 """A result without a fault, of a single system."""
@@ -99,6 +100,24 @@ def test_whether_systems_can_be_told_apart(changed, text):
 def test_length_with_its_reason(length, dev_length, text):
     found = sentences(replace(GOOD, length=length, dev_length=dev_length))
     assert text in found[1] and found[-1] == "Next: check the development set, then run again."
+
+
+def test_a_difference_of_lengths_by_chance_is_no_difference_of_sets():
+    found = replace(GOOD, length=0.949, dev_length=0.96, length_error=0.006)
+    assert "and 0.96 in the development set. Look there for" in sentences(found)[1]
+    assert "the two sets differ" in sentences(replace(found, length_error=0.005))[1]
+
+
+def test_the_error_of_lengths_is_that_of_samples():
+    """Of pairs of sets drawn from the sentences, against the deviation of the difference of their ratios."""
+    rng = np.random.default_rng(3)
+    stats = np.zeros((400, WIDTH), dtype=np.int64)
+    stats[:, REFERENCE_LENGTH] = rng.integers(3, 30, 400)
+    stats[:, HYPOTHESIS_LENGTH] = np.maximum(stats[:, REFERENCE_LENGTH] + rng.integers(-4, 3, 400), 1)
+    for others in (100, 400):
+        drawn = [[length_ratio(stats[rng.integers(0, 400, n)].sum(axis=0)) for n in (400, others)] for _ in range(2000)]
+        assert length_error(stats, others) == pytest.approx(np.std([one - other for one, other in drawn]), rel=0.1)
+    assert length_error(stats, 0) == length_error(stats, 400)
 
 
 def test_unknown_words_may_explain_the_length():

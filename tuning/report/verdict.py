@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lscfg.corpus.edits import word_edits
-from lscfg.tuning.bleu import corpus_bleu, corpus_stats
+from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, Stats, corpus_bleu, corpus_stats
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.report.content import SIGNIFICANT, Content
 from lscfg.tuning.report.section import ReportData, ReportSection
@@ -115,6 +115,8 @@ class Figures:
     """Length of the translations over that of the references."""
     dev_length: float
     """Length ratio of the development set after tuning."""
+    length_error: float = 0.0
+    """Standard error of the difference of the two length ratios."""
     unknown: float = 0.0
     """Share of the words of the test source that do not occur in the training text."""
     known_bleu: float | None = None
@@ -153,6 +155,7 @@ class Figures:
             changes=float(counts.sum() / max(lengths.sum(), 1)),
             length=best["test_length_ratio"],
             dev_length=sum(dev_lengths) / len(dev_lengths),
+            length_error=length_error(stats, content.dev_sentences),
             unknown=sum(content.unknown_words) / max(source_words, 1),
             known_bleu=corpus_bleu(parts[0].sum(axis=0)) if parts else None,
             unknown_bleu=corpus_bleu(parts[1].sum(axis=0)) if parts else None,
@@ -212,7 +215,9 @@ def _length(figures: Figures) -> str:
         return ""
     kind = "short" if figures.length < 1 else "long"
     text = f"Translations are too {kind}: {figures.length:.2f} times the words of the references"
-    if LENGTHS[0] <= figures.dev_length <= LENGTHS[1]:
+    # two standard errors, about a 95 % interval: two sets of one origin differ less in 19 of 20 cases
+    differ = abs(figures.length - figures.dev_length) > 2 * figures.length_error
+    if differ and LENGTHS[0] <= figures.dev_length <= LENGTHS[1]:
         return f"{text}, but {figures.dev_length:.2f} in the development set: the two sets differ in style or origin."
     causes = ["overlong, untranslated or empty lines" if kind == "short" else "overlong or loosely translated lines"]
     if figures.unknown > MOST_UNKNOWN:
@@ -282,6 +287,19 @@ def needed_sentences(sentences: int, gain: float, deviation: float) -> int:
     wanted = sentences * (_FACTOR * deviation / gain) ** 2
     unit: int = 10 ** max(0, math.floor(math.log10(max(wanted, 1))) - 1)
     return math.ceil(wanted / unit) * unit
+
+
+def length_error(stats: Stats, others: int) -> float:
+    """Standard error of the difference of the length ratios of two sets, as of ratios of means.
+
+    Args:
+        stats: of the sentences of one set, [sentences, WIDTH].
+        others: sentences of the other set, whose lengths are taken to vary as much; 0: as many.
+    """
+    output, reference = stats[:, HYPOTHESIS_LENGTH], stats[:, REFERENCE_LENGTH]
+    size, words = len(stats), max(reference.sum(), 1)
+    spread = np.square(output - output.sum() / words * reference).sum()
+    return float(np.sqrt(spread * (1 + size / (others or size)))) / float(words)
 
 
 def _compared(content: Content) -> Comparison | None:

@@ -108,7 +108,7 @@ def run(args: argparse.Namespace) -> None:
         items = forests
     else:
         sentences = read_lines(args.text)
-        check_plain(sentences, args.text)
+        check_plain(sentences, args.text, "let cdec parse it with lscfg cdec forest, and give --forests")
         check_sentences(sentences, args.text, allow_empty=True)
         if args.glossary:
             _write_obeying(args, analyser, sentences)

@@ -108,7 +108,9 @@ def run(args: argparse.Namespace) -> None:
     models = [str(ini_file(Path(one))) if isinstance(one, SystemFolder) else one for one in (args.model, *args.compare)]
     sentence = _prepared(models, " ".join(args.sentence))
     check_plain([sentence], "SENTENCE")
-    check_sentences([sentence], "SENTENCE")
+    check_sentences([sentence], "SENTENCE", allow_empty=True)
+    if not sentence.strip():
+        raise InputError("SENTENCE is empty; give the words of a sentence")
     if args.why_not is not None:
         text = _comparison(args, models[0], sentence)
     elif args.weights is not None:
