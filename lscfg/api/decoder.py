@@ -20,13 +20,17 @@ from lscfg.bundle.system import open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.derivations import Translated
 from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.terms import TermIndex
-from lscfg.errors import InputError
+from lscfg.decode.why_not import WhyNot
+from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.marked import MODES
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.read import file_hash
+from lscfg.kernel import words_fault
 
 
 class Decoder(Closing):
@@ -83,29 +87,78 @@ class Decoder(Closing):
         return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
 
     @overload
-    def translate(self, lines: Iterable[str]) -> list[str]: ...
+    def translate(self, lines: Iterable[str], *, xml_input: str | None = None) -> list[str]: ...
     @overload
-    def translate(self, lines: Iterable[str], k: int) -> list[list[Hypothesis]]: ...
+    def translate(self, lines: Iterable[str], k: int, xml_input: str | None = None) -> list[list[Hypothesis]]: ...
 
-    def translate(self, lines: Iterable[str], k: int | None = None) -> list[str] | list[list[Hypothesis]]:
+    def translate(
+        self, lines: Iterable[str], k: int | None = None, xml_input: str | None = None
+    ) -> list[str] | list[list[Hypothesis]]:
         """The best translation of each sentence, or its k best with scores and features.
 
         Args:
-            lines: sentences of words that blanks separate; an empty one has an empty translation.
+            lines: sentences of words that blanks separate, lattices in PLF, or lines ``<seg grammar="FILE">``; an empty
+                one has an empty translation.
             k: number of translations, 1 or more.
+            xml_input: use of the translations in Moses' tags, as of ``lscfg decode --xml-input``; None: tags are words.
 
         Raises:
-            InputError: a line contains a forbidden word, or k is less than 1.
+            InputError: a line contains a forbidden word or a malformed tag, or an argument is out of its range.
             TypeError: an argument has another type.
         """
-        sentences = check_lines(lines, "lines")
         k = None if k is None else int(check_number(k, "k", 1))
-        check_inputs(sentences, "lines", self._decoder.config)
-        answers = self._decoder.translate(
-            sentences, self.weights, 1 if k is None else k, terms=self._terms, memory=self._memory
-        )
-        found = [self._typed.hypotheses(one) for one in answers]
+        found = [self._typed.hypotheses(one) for one in self._translated(lines, 1 if k is None else k, xml_input)]
         return [best[0].text for best in found] if k is None else found
+
+    def explain(self, lines: Iterable[str], xml_input: str | None = None) -> list[Translated]:
+        """The best translation of each sentence with its derivation, the details of its words, and the terms in it.
+
+        The details of a word are its linked source words, its posterior from 0 to 1, and its alternatives.
+
+        Args:
+            lines, xml_input: as of ``translate``.
+
+        Raises:
+            InputError: as of ``translate``.
+            TypeError: an argument has another type.
+        """
+        return self._translated(lines, 1, xml_input, details=True, derivations=True)
+
+    def why_not(self, source: str, wanted: str) -> WhyNot:
+        """Compares a wanted translation with the decoder's, as ``lscfg inspect sentence --why-not`` does.
+
+        Args:
+            source, wanted: words that blanks separate, at most 60 each. Glossary and corrections do not count.
+
+        Raises:
+            InputError: a text is empty, too long, or contains a forbidden word.
+            TypeError: an argument is no text.
+        """
+        texts = check_text(source, "source"), check_text(wanted, "wanted")
+        for name, text in zip(("source", "wanted"), texts, strict=True):
+            if fault := words_fault(text):
+                raise InputError(fault, name)
+        return self._decoder.why_not(*texts, self.weights)
+
+    def _translated(
+        self, lines: Iterable[str], k: int, xml_input: str | None, details: bool = False, derivations: bool = False
+    ) -> list[Translated]:
+        sentences = check_lines(lines, "lines")
+        if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
+            raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")
+        check_inputs(sentences, "lines", self._decoder.config, xml_input)
+        return list(
+            self._decoder.translate(
+                sentences,
+                self.weights,
+                k,
+                derivations=derivations,
+                details=details,
+                terms=self._terms,
+                memory=self._memory,
+                xml_input=xml_input,
+            )
+        )
 
     def correct(self, source: str, target: str) -> int:
         """Stores a correction in words, which later translations use; returns its number for ``undo``.

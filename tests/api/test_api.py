@@ -109,6 +109,17 @@ def test_the_decoder_translates(decoder):
             found.translate("a")
         with pytest.raises(InputError, match="lines:2"):
             found.translate(["a", "b\x07"])
+        (one, none) = found.explain(["a q", ""])
+        assert [word.text for word in one.details] == ["x", "q"] and [word.links for word in one.details] == [
+            (0,),
+            (1,),
+        ]
+        assert one.details[0].alternatives[0].text == "y" and 0.5 < one.details[0].posterior < 1
+        assert one.derivations[0][-1].source == "q" and none.details == ()
+        assert found.translate(['<np translation="z">a</np> a'], xml_input="exclusive") == ["z x"]
+        answer = found.why_not("a a", "x y")
+        assert (answer.verdict, answer.chosen) == ("model", "x x") and answer.wanted_score < answer.chosen_score
+        assert found.why_not("a", "z").missing[0].target == "z"
     other = lscfg.Decoder(str(decoder / "cdec.ini"), {"EgivenF": 1.0, "PassThrough": -9.0})
     assert other.translate(["a"]) == ["y"]
     other.close()

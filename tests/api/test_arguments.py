@@ -81,8 +81,18 @@ def calls(world) -> dict[str, tuple]:
         "Decoder": (lscfg.Decoder, {"config": folder / "cdec.ini", "weights": weights}, {}),
         "translate": (
             decoder.translate,
-            {"lines": ["das"], "k": 1},
-            {"lines": {"none", "generator0"}, "k": {"int", "None"}},
+            {"lines": ["das"], "k": 1, "xml_input": "ignore"},
+            {"lines": {"none", "generator0"}, "k": {"int", "None"}, "xml_input": {"None"}},
+        ),
+        "explain": (
+            decoder.explain,
+            {"lines": ["das"], "xml_input": "ignore"},
+            {"lines": {"none"}, "xml_input": {"None"}},
+        ),
+        "why_not": (
+            decoder.why_not,
+            {"source": "das", "wanted": "the"},
+            {"source": {"digits"}, "wanted": {"digits"}},
         ),
         "analyse": (
             model.analyse,
@@ -106,6 +116,7 @@ def accepted_settings(kind) -> dict[str, set[str]]:
 
 NAMES = [
     *("align", "align settings", "derive", "derive options", "load", "Decoder", "translate", "analyse"),
+    *("explain", "why_not"),
     *("derivations", "MLE", "Spectral", "EM", "Clusters", "fit", "save"),
 ]
 
@@ -228,7 +239,9 @@ def test_misspelt_settings_are_named():
 
 def test_signatures_have_no_new_arguments():
     """``calls`` names every argument of the public functions."""
-    assert {*inspect.signature(lscfg.Decoder.translate).parameters} == {"self", "lines", "k"}
+    assert {*inspect.signature(lscfg.Decoder.translate).parameters} == {"self", "lines", "k", "xml_input"}
+    assert {*inspect.signature(lscfg.Decoder.explain).parameters} == {"self", "lines", "xml_input"}
+    assert {*inspect.signature(lscfg.Decoder.why_not).parameters} == {"self", "source", "wanted"}
     assert {*inspect.signature(lscfg.LatentModel.analyse).parameters} == {"self", "sentence", "top", "least"}
     assert {*inspect.signature(lscfg.align).parameters} == {
         *("source", "target", "aligner", "heuristic", "jobs", "settings")
