@@ -24,7 +24,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.marked import MODES
-from lscfg.formats.segments import sentence_id
+from lscfg.formats.segments import check_ids, sentence_id
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
@@ -87,6 +87,8 @@ def run(args: argparse.Namespace) -> None:
     if stream is None:
         sentences = read_lines(args.text)
         check_inputs(sentences, args.text, config, args.xml_input)
+        if args.kbest is not None or config.k_best is not None or args.derivations is not None:
+            check_ids(sentences, args.text)
         total = len(sentences)
     else:
         sentences = tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input))

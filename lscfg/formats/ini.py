@@ -17,6 +17,7 @@ from lscfg.errors import InputError, cut, did_you_mean, quote
 from lscfg.formats.plf import COST
 from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
 from lscfg.io.arguments import InputFile, InputFolder, NamedFile
+from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel import LatentOptions, option_pairs
@@ -302,7 +303,7 @@ class _Reader:
 
     def number_of(self, key: str, value: str) -> None:
         name = {"scfg_max_span_limit": "max_span", "cubepruning_pop_limit": "pop_limit", "k_best": "k_best"}[key]
-        if not (value.isascii() and value.isdigit() and 0 < int(value) < 2**31):
+        if not (value.isascii() and value.isdigit() and len(value) <= MOST_DIGITS and 0 < int(value) < 2**31):
             raise self.error(f"{key} must be a whole number from 1 to 2147483647, found {quote(value)}")
         self.config = replace(self.config, **{name: int(value)})  # type: ignore[arg-type]
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 from typing import NamedTuple
 
 from lscfg.errors import InputError, cut, quote
+from lscfg.io.numbers import parse_number
 
 MODES = ("exclusive", "inclusive", "constraint", "ignore")
 """Uses of the translations in a line, as Moses' option ``-xml-input`` names them."""
@@ -95,7 +95,10 @@ def _error(column: int, fault: str) -> InputError:
 
 def _translations(name: str, rest: str, column: int) -> tuple[tuple[str, ...], tuple[float, ...]]:
     """Translations and probabilities of a tag's attributes."""
-    values = {key: value[1:-1] for key, value in _ATTRIBUTE.findall(rest)}
+    pairs = _ATTRIBUTE.findall(rest)
+    values = {key: value[1:-1] for key, value in pairs}
+    if len(values) < len(pairs) or {"translation", "english"} <= values.keys():
+        raise _error(column, f"<{name}> has an attribute twice")
     if _ATTRIBUTE.sub("", rest):
         raise _error(column, f"<{name}> has text that is no attribute: {quote(cut(rest))}")
     given = values.get("translation", values.get("english"))
@@ -107,9 +110,9 @@ def _translations(name: str, rest: str, column: int) -> tuple[tuple[str, ...], t
     if "prob" not in values:
         return translations, (1.0,) * len(translations)
     try:
-        found = tuple(float(one) for one in values["prob"].split("||"))
+        found = tuple(map(parse_number, values["prob"].split("||")))
     except ValueError:
         found = ()
-    if len(found) != len(translations) or not all(one > 0 and math.isfinite(one) for one in found):
+    if len(found) != len(translations) or not all(one > 0 for one in found):
         raise _error(column, f"<{name}> needs a positive number in prob= for each of {len(translations)} translations")
     return translations, found

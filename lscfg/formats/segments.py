@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lscfg.errors import InputError, cut
+from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.write import write_lines
 
 SEGMENTS = "segments.sgm"
@@ -89,7 +90,21 @@ def sentence_id(line: str, number: int) -> int:
     """The id that a segment gives itself, if it is a whole number; else the number of the line."""
     segment = read_segment(line)
     own = None if segment is None else segment.id
-    return int(own) if own is not None and own.isascii() and own.isdigit() else number
+    return int(own) if own is not None and own.isascii() and own.isdigit() and len(own) <= MOST_DIGITS else number
+
+
+def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Refuses two lines of one id, whose lists nobody could tell apart.
+
+    Raises:
+        InputError: the second line.
+    """
+    first: dict[int, int] = {}
+    for number, line in enumerate(lines):
+        label = sentence_id(line, number)
+        if label in first:
+            raise InputError(f"has the id {label} of line {first[label] + 1}; give all lines ids", path, number + 1)
+        first[label] = number
 
 
 def grammars_of_lines(lines: Iterable[str]) -> list[str]:

@@ -11,6 +11,10 @@ import math
 from lscfg.errors import quote
 
 
+MOST_DIGITS = 18
+"""Maximum digits of a whole number. Python refuses to convert very long ones, by an error of its own."""
+
+
 def parse_number(text: str) -> float:
     """Returns the finite number in a decimal notation, such as ``-1.5e-7``.
 
@@ -29,13 +33,13 @@ def parse_number(text: str) -> float:
 
 
 def parse_whole(text: str) -> int:
-    """Returns the whole number in a decimal notation of at most 18 digits, such as ``-12``.
+    """Returns the whole number in a decimal notation of at most ``MOST_DIGITS`` digits, such as ``-12``.
 
     Raises:
         ValueError: another text.
     """
     plain = text.strip()
     digits = plain.removeprefix("-")
-    if not (digits.isascii() and digits.isdigit() and len(digits) <= 18):
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= MOST_DIGITS):
         raise ValueError(f"{quote(plain)} is not a whole number")
     return int(plain)

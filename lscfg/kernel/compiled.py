@@ -36,7 +36,7 @@ def open_compiled(source: str | os.PathLike[str], opening: Callable[[bytes, byte
         InputError: the compiled file is damaged, or a file cannot be read.
     """
     path = compiled_file(source)
-    if not os.path.exists(path):
+    if not os.path.isfile(path):  # a pipe would keep the reader waiting
         return False
     error = ffi.new("lscfg_error *")
     code = opening(os.fsencode(path), file_hash(source).encode("ascii"), error)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lscfg.errors import InputError
+from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.prepare.characters import JOINERS, marks
@@ -238,7 +239,7 @@ def read_forms(path: Path) -> dict[str, int]:
     forms = {}
     for number, line in enumerate(read_lines(path), 1):
         form, tab, count = line.partition("\t")
-        if not (form and tab and count.isdecimal()):
+        if not (form and tab and count.isdecimal() and len(count) <= MOST_DIGITS):
             raise InputError("not a word and its count; prepare the corpus again", path, number)
         forms[form] = int(count)
     return forms

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lscfg.errors import InputError, quote
+from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_chunks
 from lscfg.log import progress
 from lscfg.prepare.content import OWN_ENCODING, FileBeginning, Guess, find_encoding, find_format
@@ -499,7 +500,7 @@ def _chosen_columns(
 
 def _column(name: str, head: Sequence[str], path: Path) -> int:
     if name.isdecimal():
-        if 0 < int(name) <= len(head):
+        if len(name) <= MOST_DIGITS and 0 < int(name) <= len(head):
             return int(name) - 1
     elif name in head:
         return list(head).index(name)

@@ -403,6 +403,7 @@ def test_diagnose(files, tmp_path):
             "--set max_arity: max_arity is a setting of hiero only",
         ),
         (("inspect", "derivations", "{deriv}", "--tree", "0"), "has no tree 0; trees are counted from 1"),
+        (("inspect", "derivations", "{deriv}", "--tree", "9" * 5000), "--tree must be a number or all, not 9999"),
         (("inspect", "model", "{f}"), "not a safetensors file"),
         (("inspect", "model", "{mle.lscfg}", "--rule", "no ||| such"), "the model has no rule"),
         (("inspect", "derivations", "{mle.lscfg}", "--tree", "1"), "a model file; use lscfg inspect model"),

@@ -15,7 +15,7 @@ from lscfg.decode.host import DECODER_HOSTS
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
-from lscfg.formats.segments import read_segment
+from lscfg.formats.segments import read_segment, sentence_id
 from lscfg.parallel.choose import in_processes
 
 OWN = WEIGHTS | {"Own": 0.25}
@@ -116,6 +116,18 @@ def test_the_command_takes_ids_and_grammars_from_lines(
 def test_bad_lines_are_named(ini: Path, line: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(ini, f'<seg grammar="whole">casa</seg>\n{line}\n') == 1
     assert f"{ini.parent / 'text'}:{message}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("lines", ['<seg id="3">a</seg>\n<seg id="3">b</seg>\n', '<seg id="1">a</seg>\nb\n'])
+def test_lists_of_two_lines_keep_apart(ini: Path, lines: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = lines.replace("<seg", '<seg grammar="whole"').replace("\nb\n", '\n<seg grammar="whole">b</seg>\n')
+    assert run(ini, lines) == 0  # without ids in the output
+    assert run(ini, lines, "-k", "2") == 1
+    assert "text:2: has the id " in capsys.readouterr().err
+
+
+def test_an_id_that_is_no_number_of_usual_length_is_that_of_the_line() -> None:
+    assert [sentence_id(f'<seg id="{own}">a</seg>', 7) for own in ("5", "x", "-1", "9" * 5000)] == [5, 7, 7, 7]
 
 
 def test_the_library_takes_lines_with_grammars(ini: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

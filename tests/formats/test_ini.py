@@ -106,6 +106,7 @@ def test_paths_fall_back_to_the_folder_of_the_file(
         ("cubepruning_pop_limit=0", "whole number"),
         ("cubepruning_pop_limit=many", "whole number"),
         ("k_best=1e3", "whole number"),
+        (f"k_best={'9' * 5000}", "whole number"),
         ("add_pass_through_rules=false", "remove the line"),
         ("goal=[S]", "without brackets"),
         ("weights=missing", "no file"),

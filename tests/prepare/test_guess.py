@@ -83,8 +83,9 @@ def test_what_is_given_is_not_guessed(tmp_path):
     found = guess(files, Given("csv", "cp1252", ("fr", "nl"), ("4", "2"), True))
     wanted = {"format": "csv", "encoding": "cp1252", "source_column": 4, "target_column": 2, "header": True}
     assert wanted.items() <= found.settings.items() and found.settings["source_language"] == "fr"
-    with pytest.raises(InputError, match="no column '9'; there are"):
-        guess(files, Given(columns=("9", "2")))
+    for none in ("9", "9" * 5000):
+        with pytest.raises(InputError, match="no column '9.*; there are"):
+            guess(files, Given(columns=(none, "2")))
 
 
 def test_a_few_lines_contradict_no_stated_language(tmp_path):

@@ -169,7 +169,7 @@ def test_forms_in_a_file(tmp_path):
     forms = {"the": 3, "The": 1, "Öl": 2}
     write_forms(tmp_path / "forms", forms)
     assert read_forms(tmp_path / "forms") == forms
-    for bad in ("the", "the\tmany", "\t3"):
+    for bad in ("the", "the\tmany", "\t3", f"the\t{'9' * 5000}"):
         (tmp_path / "forms").write_text(f"a\t1\n{bad}\n")
         with pytest.raises(InputError, match="forms:2: not a word and its count"):
             read_forms(tmp_path / "forms")

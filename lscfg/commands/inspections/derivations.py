@@ -6,8 +6,9 @@ import argparse
 import sys
 
 from lscfg.commands.inspections.files import add_file, check_kind
-from lscfg.errors import InputError
+from lscfg.errors import InputError, cut
 from lscfg.extract.derive import Derivations
+from lscfg.io.numbers import MOST_DIGITS
 from lscfg.parser import CommandParser
 from lscfg.study.inspect import describe_derivations, show_tree
 
@@ -34,8 +35,8 @@ def run(args: argparse.Namespace) -> None:
     """
     if args.top < 0:
         raise InputError(f"--top must be at least 0, not {args.top}")
-    if args.tree is not None and args.tree != ALL and not (args.tree.isascii() and args.tree.isdigit()):
-        raise InputError(f"--tree must be a number or {ALL}, not {args.tree}")
+    if args.tree is not None and args.tree != ALL and not (args.tree.isascii() and args.tree.isdigit() and len(args.tree) <= MOST_DIGITS):
+        raise InputError(f"--tree must be a number or {ALL}, not {cut(args.tree)}")
     check_kind(args.file, "derivations")
     if args.tree is None:
         print(describe_derivations(args.file, args.top))
