@@ -32,6 +32,10 @@ BANDS = 0.9, 0.7, 0.5, 0.0
 SHARE = Annotated[float, Limits(least=0, most=1)]
 
 
+NUMBER = Annotated[float, Limits(least=-1e9, most=1e9)]
+"""Shape of a weight; sums with larger ones are not finite."""
+
+
 class BandFacts(TypedDict):
     """Outputs of the calibration's text that received a confidence of ``least`` or more, below the next band.
 
@@ -46,9 +50,9 @@ class BandFacts(TypedDict):
 class CalibrationFacts(TypedDict):
     """Shape of a calibration."""
 
-    bias: float
-    weights: dict[str, float]
-    steps: list[tuple[float, SHARE]]
+    bias: NUMBER
+    weights: dict[str, NUMBER]
+    steps: list[tuple[NUMBER, SHARE]]
     bands: list[BandFacts]
 
 

@@ -54,9 +54,10 @@ class Orthography:
         """The line in the new spelling; the result is NFC."""
         if not self._rewrites:
             return line
+        line = unicodedata.normalize("NFC", line)
         for rewrite, pattern in self._rewrites:
-            lower = line.lower()
-            if rewrite.old in lower and len(lower) == len(line):
+            lower = line.replace("İ", "i").lower()  # the only letter whose small form is two characters
+            if rewrite.old in lower:
                 line = _replaced(line, lower, rewrite.new, pattern)
         return unicodedata.normalize("NFC", line)
 

@@ -116,6 +116,8 @@ def test_the_file_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("format", 2, "has format 2, not 1"),
         ("sentences", -1, "sentences must"),
         ("words.bias", "x", "words.bias must be a number"),
+        ("words.weights.lm", 1e308, "words.weights.lm must be at most"),
+        ("translations.bias", -1e308, "translations.bias must be at least"),
         ("words.weights.lm", None, "words.weights.lm must be a number"),
         ("words.steps", [[0, 0.5], [0, 0.6]], "words.steps must ascend"),
         ("words.steps", [[0, 0.5], [1, 0.4]], "words.steps must ascend"),

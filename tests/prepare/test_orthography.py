@@ -70,6 +70,14 @@ def test_bad_tables_are_refused_with_their_line(tmp_path, line, fault):
     assert str(error.value).startswith(f"{table}:") and fault in str(error.value)
 
 
+@pytest.mark.parametrize("line", ["İ quesca", "İqué", "QU\u0303"])
+def test_no_line_is_left_out_for_its_letters(line):
+    apply = Orthography([Rewrite("qu", "k"), Rewrite("é", "e"), Rewrite("kũ", "ko")]).apply
+    for form in ("NFC", "NFD"):
+        assert "qu" not in apply(unicodedata.normalize(form, line)).lower()
+        assert "é" not in apply(unicodedata.normalize(form, line))
+
+
 def test_only_the_target_side_of_the_training_text_changes(tmp_path):
     (tmp_path / "table.tsv").write_text("qu\tk\t\tei\n")
     texts = {"train.es": "que casa\notra que\n", "train.shp": "quesca xobo\nriqui xobo\n", "dev.es": "que xobo\n"}

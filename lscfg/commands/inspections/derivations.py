@@ -35,7 +35,8 @@ def run(args: argparse.Namespace) -> None:
     """
     if args.top < 0:
         raise InputError(f"--top must be at least 0, not {args.top}")
-    if args.tree is not None and args.tree != ALL and not (args.tree.isascii() and args.tree.isdigit() and len(args.tree) <= MOST_DIGITS):
+    numbered = args.tree is None or (args.tree.isascii() and args.tree.isdigit() and len(args.tree) <= MOST_DIGITS)
+    if args.tree != ALL and not numbered:
         raise InputError(f"--tree must be a number or {ALL}, not {cut(args.tree)}")
     check_kind(args.file, "derivations")
     if args.tree is None:
