@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NotRequired, TypedDict
+from typing import IO, Annotated, Any, NamedTuple, NotRequired, TypedDict
 
 from lscfg.corpus.open_aligner import OpenAligner
 from lscfg.decode.phrases import PHRASE_WORDS, Links, PhraseIndex, StoredPair, pair_phrases
@@ -19,6 +19,7 @@ from lscfg.errors import InputError, quote
 from lscfg.io.json_files import check_shape
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
+from lscfg.settings import Limits
 
 # The journal only grows: a correction is a line, and so is its undoing. A line without a newline at the end was cut by
 # a crash: readers ignore it, and the next writer removes it. All writers hold a lock.
@@ -67,7 +68,7 @@ NOTHING = Recalled()
 class _Correction(TypedDict):
     """A line of the journal."""
 
-    id: int
+    id: Annotated[int, Limits(least=1, most=2**31 - 1)]
     source: str
     target: str
     links: list[tuple[int, int]]

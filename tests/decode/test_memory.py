@@ -378,3 +378,11 @@ def test_200_corrections_count_for_the_next_sentence(tmp_path: Path, monkeypatch
         assert slowest < 1.0
     lines = [json.loads(line) for line in memory.path.read_text().splitlines()]
     assert [line["id"] for line in lines] == [*range(1, 201)]
+
+
+@pytest.mark.parametrize("number", [0, 2**31, 2**63])
+def test_an_id_that_the_compiled_file_cannot_hold_is_refused(number: int, tmp_path: Path) -> None:
+    line = f'{{"id": {number}, "source": "a", "target": "b", "links": [[0, 0]]}}'
+    (tmp_path / "corrections.jsonl").write_text(line + "\n")
+    with pytest.raises(InputError, match=r"corrections\.jsonl:1: damaged"):
+        Memory(tmp_path)
