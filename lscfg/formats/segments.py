@@ -94,7 +94,7 @@ def sentence_id(line: str, number: int) -> int:
 
 
 def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
-    """Refuses two lines of one id, whose lists nobody could tell apart.
+    """Refuses two lines of one id, whose lists would be mixed.
 
     Raises:
         InputError: the second line.

@@ -11,7 +11,7 @@ import math
 from lscfg.errors import quote
 
 MOST_DIGITS = 18
-"""Maximum digits of a whole number. Python refuses to convert very long ones, by an error of its own."""
+"""Maximum digits of a whole number. Python refuses to convert very long ones, by its own error."""
 
 
 def parse_number(text: str) -> float:
