@@ -1,4 +1,4 @@
-"""Planted faults that the examination of raw text finds, false alarms, and its time.
+"""Recall and false alarms of the check of raw text, measured on planted faults, and its time.
 
     python benchmarks/health.py train.de train.en --planted 50
 
@@ -26,7 +26,7 @@ from planted_faults import PLANTS, Pair, plant
 
 
 def found_places(pairs: list[Pair], languages: tuple[str, str]) -> tuple[dict[str, set[int]], float]:
-    """Numbers of the pairs with each fault, and the CPU seconds of the examination."""
+    """Numbers of the pairs with each fault, and the CPU seconds of the check."""
     with tempfile.TemporaryDirectory() as name:
         files = tuple(Path(name) / f"text.{language}" for language in languages)
         for side, file in enumerate(files):
@@ -38,7 +38,7 @@ def found_places(pairs: list[Pair], languages: tuple[str, str]) -> tuple[dict[st
 
 
 def main() -> None:
-    """Prints the shares and keeps them."""
+    """Prints and stores the shares."""
     parser = runs.parser(__doc__)
     parser.add_argument("source", type=Path, help="clean text, whose name ends in its language")
     parser.add_argument("target", type=Path, help="its translation")

@@ -9,7 +9,7 @@ come malformed requests: mutations of a good one, equal in every run. Each must 
 JSON with a status of 400 to 499 (a connection that ends before a request does may get none), and the server must be
 well afterwards and end with status 0.
 
-Latencies of sentences with ``--words`` words are also measured with one client and with two, in turns: plain requests,
+Latencies of sentences with ``--words`` words are also measured with one client and with two, by turns: plain requests,
 requests with details of words, and with details and a glossary of hard terms, each of which keeps a word of the text.
 ``GET /health`` is timed while all clients ask, and while the workers are stopped and requests wait for them.
 

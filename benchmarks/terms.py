@@ -8,7 +8,7 @@ words of the reference; ``usual``, the most frequent translation in the training
 ``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
 glossary. For ``masked BLEU`` a placeholder replaces each form in translation and reference, so that words which cannot
 match do not count. Without terms, the placeholder replaces the words that the decoder's links connect with the term. So
-the rows ``none`` and ``random`` differ by the harm to the words around. ``used`` counts forms found in the translation
+the rows ``none`` and ``random`` differ by the harm to other words. ``used`` counts forms found in the translation
 by their words, not by the decoder's record.
 """
 

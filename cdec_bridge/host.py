@@ -45,7 +45,7 @@ class Cdec(DecoderHost):
             )
 
     def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
-        """cdec itself reads segments and lattices."""
+        """Accepts every line, since cdec itself reads segments and lattices."""
 
     def installed(self) -> list[Path]:
         """The program and the library that the environment names."""

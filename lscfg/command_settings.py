@@ -157,7 +157,7 @@ class GivenSettings:
         return list(self._given[table])
 
     def stated(self, table: str, *classes: type[Declared]) -> dict[str, Any]:
-        """The given values of settings, by name, whichever of the classes declares them."""
+        """Given values of settings by name, whichever class declares them."""
         return dict(self._values(table, [(cls, item) for cls in classes for item in settings_of(cls)]))
 
     def suppose(self, table: str, values: Mapping[str, Any]) -> None:

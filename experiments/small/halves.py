@@ -1,4 +1,4 @@
-"""Splits a development set in halves by turns: the first half tunes weights, the second decides between settings.
+"""Splits a development set into alternate lines: the first half tunes weights, the second compares settings.
 
 python experiments/small/halves.py DIR/dev.es DIR/dev.shp writes dev.1.es, dev.2.es, dev.1.shp and dev.2.shp into DIR.
 """

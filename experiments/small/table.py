@@ -20,7 +20,7 @@ COLUMNS = ("system", "chrF", "chrF++", "BLEU", "letters", "words", "copied %")
 
 
 def row(name: str, output: Sequence[str], source: Sequence[str], reference: Sequence[str]) -> list[object]:
-    """The figures of a translation: scores, lengths relative to the reference, share of words that the source has."""
+    """Figures of a translation: scores, lengths relative to the reference, share of words copied from the source."""
     copied = [word in text.lower().split() for line, text in zip(output, source, strict=True) for word in _words(line)]
     letters, words = (sum(map(count, output)) / sum(map(count, reference)) for count in (_letters, _count))
     scores = [CHRF(), CHRF(word_order=2), BLEU(force=True)]

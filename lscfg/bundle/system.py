@@ -153,7 +153,7 @@ def _confidence(path: Path, weights: Mapping[str, float]) -> Confidence | None:
     found = Confidence.read(path)
     if found.weights_sha256 == weights_hash(weights):
         return found
-    log.warning(f"{path}: belongs to other weights, so translations have no confidence; make the file again")
+    log.warning(f"{path}: belongs to other weights, so translations get no confidence; make the file again")
     return None
 
 

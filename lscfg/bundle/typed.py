@@ -1,4 +1,4 @@
-"""Corrections in the letters that people typed, as words."""
+"""Words of corrections, with the capitals that a person typed."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sparse",
         type=float,
         metavar="T",
-        help="drop entries below this share of their tensor's sum, and store the others in 8 bits; 0.0001 is a start",
+        help="drop entries below this share of their tensor's sum, and store the others in 8 bits; start with 0.0001",
     )
     parser.add_argument(
         "--tolerance",

@@ -25,7 +25,7 @@ class FeatureColumns:
         provided: names of the provider's features.
 
     Attributes:
-        names: of all columns; live: of those that are not 0 in every rule, which need a weight.
+        names: names of all columns; live: names of columns not 0 in every rule, which need a weight.
         rules: features of rules, extra rules included.
         rule_penalty: float64 [rules], WordPenalty of each rule.
         penalty: column of WordPenalty, if the decoder has it.
@@ -106,7 +106,7 @@ class OwnFeatures:
         return found
 
     def add(self, features: np.ndarray, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
-        """The features [groups, decoder's columns] of groups of applications, with these features."""
+        """Adds these features to the features [groups, decoder's columns] of groups of applications."""
         wide = np.pad(features, ((0, 0), (0, len(self.names))))
         for rows, columns in self.parts:
             wide[:, columns] += rows.sums(apps, groups)

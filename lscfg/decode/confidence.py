@@ -24,10 +24,10 @@ CONFIDENCE = "confidence.json"
 """Name of the file in a system's folder."""
 
 FORMAT = 1
-CURE = "make the file again by lscfg evaluate confidence"
+CURE = "make the file again with lscfg evaluate confidence"
 
 BANDS = 0.9, 0.7, 0.5, 0.0
-"""Lower limits of the bands of confidence in which people see words."""
+"""Lower limits of the confidence bands that people see."""
 
 SHARE = Annotated[float, Limits(least=0, most=1)]
 

@@ -31,7 +31,7 @@ class Embedded(DecoderHost):
             yield decoder
 
     def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
-        """Lines may be lattices, and name grammars."""
+        """Accepts lattices, and lines that name grammars."""
         check_inputs(lines, path, read_ini(ini))
 
     def sentence_files(self, ini: str | os.PathLike[str], sentences: Sequence[str]) -> list[Path]:

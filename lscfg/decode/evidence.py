@@ -10,7 +10,7 @@ from lscfg.decode.derivations import Derivation
 from lscfg.kernel.lm import LanguageModel
 
 RULE = "rule."
-"""Beginning of the names of rule features."""
+"""Name prefix of rule features."""
 
 PASSED = "PassThrough"
 """Feature of the rule that passes an unknown word through."""

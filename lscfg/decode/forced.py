@@ -55,7 +55,7 @@ def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
 
 
 def possible_targets(forest: Forest, grammar: Grammar, words: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """The target side of each application that has words of a translation only, by application."""
+    """Target sides whose words all occur in a translation, by application."""
     found: dict[int, tuple[int, ...]] = {}
     of_rules: dict[int, tuple[int, ...] | None] = {}
     first, last = len(grammar), len(grammar) + EXTRA_RULES

@@ -93,7 +93,7 @@ class DecoderHost(Kind[Declared]):
         self.programs(bool(latent), plugin)
 
     def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
-        """Refuses lines that the decoder cannot translate: by default all that are no sentences, which may be empty.
+        """Refuses lines that the decoder cannot translate: by default all but sentences, which may be empty.
 
         Raises:
             InputError: the first bad line, with the cure.

@@ -77,9 +77,9 @@ def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...
 
 
 def further_names(lines: Sequence[str]) -> tuple[str, ...]:
-    """Beginnings of the names of features that some lines add to those of the configuration.
+    """Name prefixes of the features that some lines add to those of the configuration.
 
-    They are the costs of lattices; grammars of lines may name any feature.
+    Lattices add costs; grammars of lines may name any feature.
     """
     if any(segment.grammars for line in lines if (segment := read_segment(line)) is not None):
         return ("",)

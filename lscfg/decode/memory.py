@@ -26,7 +26,7 @@ from lscfg.settings import Limits
 
 JOURNAL = "corrections.jsonl"
 COMPILED = "corrections.phrases"
-"""Phrases of the beginning of the journal, so that a process need not find them again."""
+"""Phrases from the beginning of the journal, which a process need not extract again."""
 NEW_LINES = 500
 """Lines of the journal after the compiled ones that a process compiles when it opens a memory for writing."""
 
@@ -231,9 +231,7 @@ class Memory:
             own = self._by_source.get(joined[0])
             latest = self._pairs[own[-1]] if own else None
             if latest is not None and (latest.target, latest.typed) == (joined[1], typed):
-                return latest, len(
-                    {*pair_phrases(latest)}
-                )  # stored already: its removal must bring back what was before
+                return latest, len({*pair_phrases(latest)})  # stored already: its removal must restore the earlier one
             if len(self._live) >= MOST_PAIRS:
                 raise InputError(f"contains {MOST_PAIRS:,} pairs already; name another folder", self.path)
             number = self._last + 1

@@ -133,7 +133,7 @@ class _Patching:
         return [way for target, way in found.items() if self._fits(target)]
 
     def _fits(self, target: tuple[int, ...]) -> bool:
-        """False if two neighbouring words are no neighbours in the translation."""
+        """False if two neighbouring words are not adjacent in the translation."""
         return all(one < 0 or other < 0 or (one, other) in self.pairs for one, other in pairwise(target))
 
     def _spelled(self, target: Sequence[int], tails: Sequence[int], start: Costs) -> Costs | None:

@@ -49,7 +49,7 @@ def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions])
 def first_lattice_parse(
     grammar: Grammar, arcs: np.ndarray, states: int, ways: Iterable[ParseOptions]
 ) -> tuple[Forest | None, str]:
-    """The forest of the first way to parse a lattice that succeeds; else None, and the reason."""
+    """Forest of the first successful parse of a lattice; else None, and the reason."""
     return _first(lambda way: grammar.parse_lattice(arcs, states, way), f"{states} states", ways)
 
 

@@ -72,7 +72,7 @@ class PhraseIndex:
         self._latest: dict[str, tuple[tuple[str, int], ...]] = {}
 
     def latest(self, source: str, most: int) -> tuple[tuple[str, int], ...]:
-        """At most ``most`` targets of a source with their latest pairs, the latest first; always the same ``most``."""
+        """At most ``most`` targets of a source with their latest pairs, the latest first; ``most`` is constant."""
         found = self._latest.get(source)
         if found is None:
             targets = self.targets(source)
@@ -180,7 +180,7 @@ def _texts(data: np.ndarray) -> list[str]:
 
 
 def pair_phrases(pair: StoredPair) -> Iterator[tuple[str, str]]:
-    """The phrase pairs of a pair as text, those of equal words several times.
+    """Phrase pairs of a pair as text, with repetitions.
 
     Source words without a link are part of a phrase only between linked ones: at its ends, a rule would delete them.
     """

@@ -140,7 +140,7 @@ class Sentence:
 
 
 OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
-"""Beginnings of the names of latent features that depend on the words around a span."""
+"""Name prefixes of the latent features that depend on the words around a span."""
 
 NOTHING_NAMED: Mapping[str, float] = {}
 
@@ -484,7 +484,7 @@ def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None
 def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segment: Segment) -> Answer:
     """The translations of a line with its own grammars, by a decoder of these grammars and of the configuration's.
 
-    Such decoders are kept if sentences are, else the latest.
+    Keeps these decoders if sentences are kept, else only the latest.
     """
     grammars = segment_grammars(segment, decoder.config)
     if not grammars:

@@ -63,7 +63,7 @@ class RuleEncoder:
     """Encodes rules in the words of a grammar, and keeps them.
 
     Attributes:
-        places: zeros [rules and extra rules of the grammar], for use and return.
+        places: zeros [rules and extra rules of the grammar], which users borrow and return as zeros.
     """
 
     def __init__(self, grammar: Grammar):

@@ -1,4 +1,4 @@
-"""Words of a sentence that its terms and corrections teach, and terms and corrections that exclude each other."""
+"""Source words that terms and corrections translate, and terms and corrections that exclude each other."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def taught_positions(forest: Forest, first: int, end_of_rules: int | None = None
     Args:
         forest: of the sentence, without the derivations that its hard terms exclude.
         first: number of the first rule of the layer.
-        end_of_rules: number of the first borrowed rule, which teaches nothing.
+        end_of_rules: number of the first borrowed rule, which does not count.
     """
     last = np.iinfo(np.int32).max if end_of_rules is None else end_of_rules
     edges = np.unique(forest.app_edge[(forest.app_rule >= first) & (forest.app_rule < last)])
@@ -56,7 +56,7 @@ def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> li
     messages = []
     for overlap in found.found.overlaps:
         winner = f"the {'choice for' if overlap.winner in chosen else 'term'} {named(overlap.winner)}"
-        messages.append(f"the term {named(overlap.span)} does not count, because {winner} overlaps it")
+        messages.append(f"the term {named(overlap.span)} is ignored, because {winner} overlaps it")
     pair = found.recalled.pair
     blocking: list[str] = []
     if pair is not None and found.answered is None:

@@ -16,7 +16,7 @@ from lscfg.kernel import Forest, Grammar, GrammarLayer, X
 
 # A word without a one-word rule borrows the rules of a known word: the same letters but for capitals and accents, else
 # another ending of the same stem, else the most similar word. Endings come from the grammar itself: known words that
-# share a stem, and how often such pairs share a translation. The word may still be copied; tuning weighs the ways.
+# share a stem, and how often such pairs share a translation. The word may still be copied; tuning weights the choices.
 
 FORM, ENDING, SIMILAR = "form", "ending", "similar"
 """Kinds of substitutes."""
@@ -40,9 +40,9 @@ ORDERS = (2, 3, 4)
 MOST_WORDS, MOST_TARGETS = 3, 5
 """Maximum substitutes of a word, and translations of a substitute, the most probable ones."""
 _MOST_FAMILY = 60
-"""Maximum words of one stem that are compared; more are no family."""
+"""Maximum words of one stem that are compared; more indicate no family."""
 _MOST_COMMON = 2000
-"""Maximum known words with an n-gram that counts."""
+"""Maximum number of known words with an n-gram; more frequent n-grams are ignored."""
 
 
 class Substitute(NamedTuple):

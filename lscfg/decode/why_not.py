@@ -181,7 +181,7 @@ def _missing(
 
 
 def _other_order(forest: Forest, grammar: Grammar, app: int) -> str:
-    """Describes the rule of an application, of which two target symbols change places."""
+    """Describes the rule of an application whose target symbols swap places."""
     rule = int(forest.app_rule[app])
     extra = rule - len(grammar)
     source, target = extra_sides(extra, "") if 0 <= extra < EXTRA_RULES else rule_sides(grammar, rule)

@@ -17,10 +17,10 @@ from lscfg.errors import InputError, cut, quote
 from lscfg.kernel import words_fault
 
 EMPTY = "*EPS*"
-"""Word of an arc without a word."""
+"""Mark of an arc without a word."""
 
 COST = "LatticeCost_"
-"""Beginning of the names of unnamed costs."""
+"""Name prefix of unnamed costs."""
 
 
 class Arc(NamedTuple):
@@ -75,7 +75,7 @@ def parse_lattice(line: str) -> Lattice:
 
 
 def lattice_fault(line: str) -> str | None:
-    """Explains why a line is no good lattice; None if the lattice is good."""
+    """Explains why a lattice is malformed; None if it is well-formed."""
     try:
         parse_lattice(line)
     except InputError as error:
@@ -129,7 +129,7 @@ class _Scanner:
         return self._text.startswith(character, self._at)
 
     def _ends(self) -> bool:
-        """Skips a comma between parts; true, and behind the parenthesis, at the end of a list."""
+        """Skips a comma between parts; at the end of a list, skips the parenthesis and returns True."""
         if self._next_is(","):
             self._take(",")
         if self._next_is(")"):

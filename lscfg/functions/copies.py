@@ -13,7 +13,7 @@ NUMBER, TRANSLATED, CAPITAL, OTHER = range(4)
 
 
 class Copies(FeatureFunction[Declared]):
-    """One of four features is 1 for a copied word, whether a rule or pass-through copies the word.
+    """Sets one of four features to 1 for a copied word, whether a rule or pass-through copies the word.
 
     A number or sign is usually right, a capitalised word may be a name, and a word that the grammar translates is
     wrong unless it is a loan.

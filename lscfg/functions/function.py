@@ -133,7 +133,7 @@ class FeatureFunction(Kind[SettingsT]):
     """
 
     HEADS: ClassVar[tuple[str, ...]] = ()
-    """Beginnings of the names that ``values`` may give besides ``names``."""
+    """Prefixes of the names that ``values`` may give besides ``names``."""
 
     def names(self, settings: SettingsT) -> tuple[str, ...]:
         """Features that every system with the function has, so that each needs a weight; by default none."""
@@ -220,7 +220,7 @@ class FunctionLine:
             raise InputError(f"feature function {self.name} gives a value that is not finite")
         for name in found.names:
             if name.split() != [name]:
-                raise InputError(f"feature function {self.name} names a feature {cut(name)!r}; blanks are not possible")
+                raise InputError(f"feature function {self.name} names a feature {cut(name)!r}; remove the blank")
         return found
 
 

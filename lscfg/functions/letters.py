@@ -8,9 +8,9 @@ from lscfg.functions.function import Gap, RuleFunction, RuleSides
 from lscfg.settings import Declared
 
 MARKS = frozenset("￭▁")
-"""Characters that say where blanks are."""
+"""Characters that mark where blanks are."""
 UNIT = 10
-"""Letters that count 1, so that the feature is of the size of other features."""
+"""Letters per unit, which brings the feature to the scale of other features."""
 
 
 class LetterCount(RuleFunction[Declared]):

@@ -12,7 +12,7 @@ PLACES = 5
 
 
 class RuleShape(RuleFunction[Declared]):
-    """cdec's RuleShape: five digits for each side say where words and nonterminals are.
+    """cdec's RuleShape: five digits for each side mark words and nonterminals.
 
     Rules of more than two nonterminals, on which cdec ends, have no shape.
     """

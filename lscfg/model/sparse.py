@@ -74,7 +74,7 @@ def sparse(tensors: np.ndarray, share: float) -> SparseTensors:
     if flat.shape[1] > MOST_ENTRIES:
         raise InputError(f"tensors of {flat.shape[1]:,} entries; sparse ones have {MOST_ENTRIES:,} at most")
     if flat.size and flat.min() < 0:
-        raise InputError("the model has negative parameters; only those of em, clusters and mle can become sparse")
+        raise InputError("the model has negative parameters; only models of em, clusters and mle can be sparse")
     numbers: dict[bytes, int] = {}
     names = [hashlib.blake2b(row, digest_size=16).digest() for row in np.ascontiguousarray(flat)]
     index = np.array([numbers.setdefault(name, len(numbers)) for name in names], np.int32)

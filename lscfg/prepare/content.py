@@ -72,7 +72,7 @@ def find_encoding(look: FileBeginning, option: str) -> Guess:
     """The encoding of a text: by its byte order mark, as valid UTF-8, else by its bytes.
 
     Args:
-        option: names the encoding instead, for a message.
+        option: option that names the encoding, for messages.
 
     Raises:
         InputError: no known encoding fits.

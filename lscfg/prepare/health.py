@@ -150,8 +150,8 @@ class Health:
         repair: True to repair what is certain; False only counts.
 
     Attributes:
-        doubtful: file and line of the pairs that were kept although they may be no translations; they are no pairs to
-            tune or test on.
+        doubtful: file and line of the pairs that were kept although they may be no translations; development and
+            test sets avoid these pairs.
     """
 
     def __init__(self, drop: Collection[str] = (), repair: bool = True):

@@ -84,12 +84,13 @@ def _context(letters: str, behind: str) -> str:
     if EDGE in letters:
         parts.append(f"(?<![{word}])" if behind else f"(?![{word}])")
     if refused:
-        return "".join(f"(?{behind}!{part})" if part.startswith("[") else _other_way(part) for part in parts)
+        return "".join(f"(?{behind}!{part})" if part.startswith("[") else _positive(part) for part in parts)
     looks = [f"(?{behind}={part})" if part.startswith("[") else part for part in parts]
     return f"(?:{'|'.join(looks)})"
 
 
-def _other_way(look: str) -> str:
+def _positive(look: str) -> str:
+    """The look-around that a negative one negates."""
     return look.replace("!", "=", 1)
 
 

@@ -139,7 +139,7 @@ class LanguageProfiles(NamedTuple):
         return side, 1 / (1 + math.exp(-min(abs(ratio), 700.0)))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Writes the profiles; equal profiles, equal bytes."""
+        """Writes the profiles; equal profiles give equal bytes."""
         arrays: dict[str, np.ndarray] = {}
         for name, side in zip(self._fields, self, strict=True):
             hashes = np.flatnonzero(side.counts)
@@ -163,7 +163,7 @@ class LanguageProfiles(NamedTuple):
         for name in cls._fields:
             trigrams, counts, usual = (arrays.get(f"{name}.{key}") for key in ("trigrams", "counts", "usual"))
             if trigrams is None or counts is None or usual is None or not _sound(trigrams, counts, usual):
-                raise InputError("holds no profiles of languages; prepare the corpus again", path)
+                raise InputError("contains no language profiles; prepare the corpus again", path)
             whole = np.zeros(1 << _BITS, np.int64)
             whole[trigrams] = counts
             sides.append(_Profile(whole, *usual.tolist()))

@@ -11,13 +11,13 @@ from lscfg.prepare.repair import ENTITY, TAG
 
 _DAMAGED = re.compile("[\ufffd\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _RETURN = re.compile(r"\r(?!\Z)")
-_NUMBER = re.compile(r"\d{1,4000}")  # Python converts no longer ones
+_NUMBER = re.compile(r"\d{1,4000}")  # Python refuses to convert longer ones
 _GROUPED = re.compile(r"(?<=\d)[.,' \u00a0\u202f](?=\d{3}(?!\d))")
 _ZEROS = re.compile(r"(?<=\d)[.,]0+(?!\d)")
 _COUNTED = re.compile(r"(\d{1,99})\s?([十百千万萬億亿])")
 _COUNTS = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8}
 _MONTH = re.compile(r"\d+\s?月")
-"""A month by its number, which other languages name."""
+"""A month as a number, where other languages use its name."""
 
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 

@@ -45,7 +45,7 @@ def serve_on(
     place = one_system(args.system, args.config)
     hosts = Hosts(args.address, args.public_name, args.cors)
     with log_in_thread(), WorkerPool(args.jobs) as pool:
-        system = _with_help(open_system(place, args.weights), args.glossary, args.corrections)
+        system = _with_terms(open_system(place, args.weights), args.glossary, args.corrections)
         application = Application(system, pool, settings, hosts, _offer(args, system, Path(place)))
         warn_of_filtered_rules(Path(place))
         if system.preparation is None and preparation_of(Path(place)):
@@ -53,7 +53,7 @@ def serve_on(
         asyncio.run(Server(application, listening, started).run_until_signal())
 
 
-def _with_help(system: TranslationSystem, glossary: str | None, memory: str | None) -> TranslationSystem:
+def _with_terms(system: TranslationSystem, glossary: str | None, memory: str | None) -> TranslationSystem:
     """The system with the terms of a file and the folder of a memory.
 
     Raises:

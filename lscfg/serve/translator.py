@@ -31,7 +31,7 @@ SPARE = 2
 
 
 CERTAIN = 0.5
-"""Least share of known words of a text in a language of the system."""
+"""Minimum share of known words of a text in a language of the system."""
 
 
 class BadSentenceError(LscfgError, ValueError):

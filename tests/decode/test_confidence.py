@@ -139,7 +139,7 @@ def test_faults_of_the_file_are_named(key: str, value: Any, message: str, tmp_pa
     with pytest.raises(InputError) as error:
         Confidence.read(path)
     assert str(error.value).startswith(f"{path}: ") and message in str(error.value)
-    assert "make the file again by lscfg evaluate confidence" in str(error.value)
+    assert "make the file again with lscfg evaluate confidence" in str(error.value)
 
 
 def test_confidence_of_other_weights_is_not_used(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -105,12 +105,12 @@ CORRECTION = ("la casa verde", "that green hut", [[0, 0], [1, 2], [2, 1]])
         (
             "otra casa",
             {"terms": [Term("otra casa", ("x",)), Term("casa", ("house",))]},
-            ["the term 'casa' does not count, because the term 'otra casa' overlaps it"],
+            ["the term 'casa' is ignored, because the term 'otra casa' overlaps it"],
         ),
         (
             "otra casa",
             {"terms": [Term("casa", ("house",))], "choices": [ChosenSpan((0, 2), "x")]},
-            ["the term 'casa' does not count, because the choice for 'otra casa' overlaps it"],
+            ["the term 'casa' is ignored, because the choice for 'otra casa' overlaps it"],
         ),
     ],
 )

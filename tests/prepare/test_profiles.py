@@ -102,7 +102,7 @@ def test_damaged_files_are_refused(profiles: LanguageProfiles, tmp_path: Path, n
     else:
         del arrays[name]
     save(tmp_path / "bad", {key: own for key, own in arrays.items() if key != "checksum"}, {"lscfg": metadata["lscfg"]})
-    with pytest.raises(InputError, match="bad: holds no profiles"):
+    with pytest.raises(InputError, match="bad: contains no language profiles"):
         LanguageProfiles.read(tmp_path / "bad")
     (tmp_path / "bad").write_bytes(b"x")
     with pytest.raises(InputError, match="bad"):

@@ -177,7 +177,7 @@ class DecoderSettings(Declared):
     pop_limit: int = setting(200, "candidates of each node in cube pruning", least=1)
     unknown: str = setting(
         UNKNOWN_WORDS[0],
-        "translations of unknown words: the words themselves, or also those of similar words",
+        "translations of unknown words: the words themselves, or also translations of similar words",
         choices=UNKNOWN_WORDS,
     )
     functions: tuple[str, ...] = setting((), "further feature functions, such as Letters and Copies")

@@ -66,7 +66,7 @@ def check_language_pair(value: Any) -> tuple[str, str]:
     """Two codes of languages.
 
     Raises:
-        InputError: there are none, they are equal, or a code is none.
+        InputError: the codes are missing, equal or malformed.
         TypeError: the value is not two strings.
     """
     if value is None:

@@ -162,7 +162,7 @@ class Pipeline:
 
         Raises:
             InputError: ``fit`` was not called, a side is empty or too long, or the source has several sentences.
-            TypeError: an argument is no text.
+            TypeError: an argument is not a string.
         """
         source, target = check_text(source, "source"), check_text(target, "target")
         return self._known("correct").correct(source, target)
@@ -172,7 +172,7 @@ class Pipeline:
 
         Raises:
             InputError: ``fit`` was not called, or no correction has this number.
-            TypeError: the argument is no number.
+            TypeError: the argument is not an integer.
         """
         self._known("correct").undo(int(check_number(number, "number", 1)))
 
@@ -229,7 +229,7 @@ class Pipeline:
         """Changes some of the arguments; ``fit`` checks them.
 
         Raises:
-            TypeError: there is no argument of a name.
+            TypeError: an argument is unknown.
         """
         for name, value in arguments.items():
             if name not in _ARGUMENTS:

@@ -41,7 +41,7 @@ def _remove(folder: Path, process: int) -> None:
 
 
 class Bundle:
-    """The bundle of a pipeline. A copy or a pickle of a temporary bundle holds its files; that of another, its path.
+    """The bundle of a pipeline. Copies and pickles of a temporary bundle contain its files; those of another, its path.
 
     Args:
         folder: the folder of the bundle.

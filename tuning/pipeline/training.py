@@ -54,7 +54,7 @@ class TrainingSettings(NamedTuple):
             {SYSTEM: System(self.rules, steps)},
             {name: cls() for name, cls in EXTRACTORS.settings().items()},
             prepare=self.prepare,
-            language_model=LanguageModelSettings(discount_fallback=True),  # a small text must do
+            language_model=LanguageModelSettings(discount_fallback=True),  # small texts must suffice
             features=FeatureOptions(names=feature_names(DEFAULT_FEATURES.split(","))),
             tuning=self.tuning,
         )
@@ -116,7 +116,7 @@ def _trained(experiment: Experiment, cache_folder: Path, jobs: int) -> _Trained:
 
 
 def _needed(stage: Stage) -> Iterator[Stage]:
-    """A stage after those whose files it reads, each once."""
+    """Yields the stages whose files a stage reads, then the stage, each once."""
     done: set[str] = set()
 
     def before(one: Stage) -> Iterator[Stage]:
@@ -143,7 +143,7 @@ def _work_folder(path: str | None) -> Iterator[Path]:
 
 @contextmanager
 def _naming_arguments(folder: Path, names: Sequence[str]) -> Iterator[None]:
-    """Errors in the texts name the arguments instead of temporary files."""
+    """Makes errors in the texts name the arguments instead of temporary files."""
     try:
         yield
     except InputError as error:
