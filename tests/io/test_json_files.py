@@ -181,7 +181,7 @@ def world(tmp_path_factory):
         Path("m").write_text("das rad\nrad haus\nein\n")
         Path("one").write_text("das haus\n")
         Path("cdec.ini").write_text(INI)
-        Path("w").write_text("WordPenalty 1\nPassThrough -1\nEgivenF -1\n")
+        Path("w").write_text("WordPenalty 1\nPassThrough -1\nEgivenF -1\nCountEF 0\nSampleCountF 0\n")
         lscfg.derive(SOURCE, TARGET, LINKS).save("d")
         for line in (
             "grammar minimal d -o g",
