@@ -10,11 +10,12 @@ from typing import NamedTuple, Self
 
 from lscfg import log
 from lscfg.decode.derivations import Translated
-from lscfg.decode.terms import Term, TermIndex
+from lscfg.decode.terms import EACH_FORM, Comparison, Term, TermIndex
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
 from lscfg.prepare.sides import Side
+from lscfg.prepare.stems import has_stemmer
 
 COLUMNS = ("source", "target", "mode", "match")
 MOST_TERMS = 100_000
@@ -95,7 +96,7 @@ class Glossary:
             InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
         """
         entries: list[WrittenTerm] = []
-        seen: dict[tuple[str, str], int] = {}
+        seen: dict[tuple[tuple[str, ...], str], int] = {}
         again: list[tuple[int, int]] = []
         for term, line in self.entries:
             try:
@@ -103,7 +104,7 @@ class Glossary:
             except InputError as error:
                 raise InputError(str(error), self.path, line) from None
             for form in forms:
-                source = form.source.lower() if form.match == "nocase" else form.source
+                source = Comparison.of(form).keys(form.source.split())
                 first = seen.setdefault((source, form.match), line)
                 if first == line:
                     entries.append(WrittenTerm(form, line))
@@ -155,9 +156,11 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
         sides: preparation of both languages; None: the term consists of words.
 
     Raises:
-        InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
+        InputError: the preparation leaves nothing of a side, a side contains what no word may contain, or the system
+            has no stems for the term.
     """
     source, target = sides or (None, None)
+    language = _language_of_stems(source) if term.match == "stem" else ""
     targets = [words_within(target, form) for form in term.targets]
     given, mode = [term.source, *term.targets], term.mode
     if term.mode == "keep" and term.match == "exact" and target is not None:  # words that restoring joins again
@@ -171,7 +174,25 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
         if fault := words_fault(words):
             raise InputError(f"{quote(text)} {fault}; correct the term")
     unique = tuple(dict.fromkeys(targets))
-    return tuple(replace(term, source=words, targets=unique, mode=mode) for words in dict.fromkeys(sources))
+    made = replace(term, targets=unique, mode=mode, language=language)
+    return tuple(replace(made, source=words) for words in dict.fromkeys(sources))
+
+
+def _language_of_stems(source: Side | None) -> str:
+    """The code of the language whose stems terms compare.
+
+    Raises:
+        InputError: the language is unknown or has no stemmer, or words are pieces of words.
+    """
+    if source is None:
+        fault = "needs the language of the source, which only a bundle or the system of an experiment names"
+    elif source.subwords:
+        fault = f"needs whole words, which the tokeniser {source.recipe.tokeniser} splits"
+    elif not has_stemmer(source.recipe.language):
+        fault = f"needs a stemmer, and there is none for the language {quote(source.recipe.language)}"
+    else:
+        return source.recipe.language
+    raise InputError(f"match stem {fault}; {EACH_FORM}")
 
 
 def words_within(side: Side | None, text: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lscfg.decode.glossary import prepared_term, words_within
-from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
+from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm
 from lscfg.errors import InputError, quote
 from lscfg.prepare.clean import clean
 from lscfg.prepare.sides import Side
@@ -21,7 +21,7 @@ class PreparedTerms:
     typed: Mapping[str, str]
     """The text that a person gave, by the form in words; without kept terms."""
     kept: frozenset[tuple[str, str]]
-    """Source and form of kept terms; the form is empty if it is the source in any capitals."""
+    """Source and form of kept terms; the form is empty if it is the source in any capitals or inflection."""
 
 
 def empty_side(term: Term, forms: tuple[str, str]) -> str:
@@ -37,27 +37,32 @@ def empty_side(term: Term, forms: tuple[str, str]) -> str:
     return ""
 
 
-def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str) -> PreparedTerms:
+def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str, words: str) -> PreparedTerms:
     """The terms that may occur in a text, as words.
 
     Args:
         terms: in raw text.
         text: raw text of the sentence, in which other terms do not occur.
+        words: of the sentence.
 
     Raises:
-        InputError: the words of a term are too many.
+        InputError: the words of a term are too many, or the system has no stems for a term.
     """
     found: list[Term] = []
     typed: dict[str, str] = {}
     kept: set[tuple[str, str]] = set()
-    folded = _folded(source, text)
+    folded, listed = _folded(source, text), words.split()
     for term in terms:
-        if _folded(source, term.source) not in folded:
+        if term.match != "stem" and _folded(source, term.source) not in folded:
             continue
         variants = _prepared(term, source, target)
+        inflected = _inflected(variants[0], listed) if term.match == "stem" else set()
+        if term.match == "stem" and not inflected:
+            continue
         found += variants
         for variant in variants if term.mode == "keep" else ():
             kept.add((variant.source, variant.targets[0]) if variant.targets else (variant.source.lower(), ""))
+            kept |= {(words, "") for words in inflected}
         for form in term.targets:
             typed.setdefault(_words_within(target, form), form)
     return PreparedTerms(tuple(found), typed, frozenset(kept))
@@ -78,6 +83,12 @@ def prepared_choices(choices: Sequence[ChosenSpan], target: Side) -> tuple[tuple
         typed.setdefault(words, text)
         found.append(ChosenSpan(span, words))
     return tuple(found), typed
+
+
+def _inflected(term: Term, words: Sequence[str]) -> set[str]:
+    """The words of a sentence, in small letters, that the stems of a term match."""
+    index = TermIndex([term])
+    return {" ".join(words[slice(*one.span)]).lower() for one in index.find(words).occurrences}
 
 
 @lru_cache(1 << 14)

@@ -6,7 +6,7 @@ side contains an allowed form; a rule that splits the occurrence is left out. A 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,10 +15,13 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.kernel import REST, Forest, Grammar
 from lscfg.markup.document import one_word
+from lscfg.prepare.stems import word_stem
 
 MOST_WORDS = 20
 MOST_FORMS = 16
-MODES, MATCHES = ("hard", "soft", "keep"), ("exact", "nocase")
+MODES, MATCHES = ("hard", "soft", "keep"), ("exact", "nocase", "stem")
+EACH_FORM = "use exact or nocase, with a term for each form"
+"""The cure where no stems can be compared."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class Term:
     """``hard``: obeyed at each occurrence; ``soft``: a further rule; ``keep``: hard, translated by the words
     themselves."""
     match: str = "exact"
-    """``exact``, or ``nocase`` to ignore upper and lower case."""
+    """``exact``; ``nocase`` to ignore upper and lower case; ``stem`` to ignore case and endings, word by word."""
+    language: str = ""
+    """Code of the source's language, for ``stem``; preparation sets the code."""
 
     def __post_init__(self) -> None:
         for name, value, known in (("mode", self.mode, MODES), ("match", self.match, MATCHES)):
@@ -118,38 +123,68 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int]) -> bool:
     return any(0 < k < len(pieces) and one_word(pieces[k - 1][-1:] + pieces[k][:1]) for k in span)
 
 
+class Comparison(NamedTuple):
+    """A way in which the source of a term equals words of a sentence."""
+
+    match: str
+    language: str = ""
+
+    @classmethod
+    def of(cls, term: Term) -> Comparison:
+        """That of a term.
+
+        Raises:
+            InputError: stems of an unknown language.
+        """
+        if term.match != "stem":
+            return cls(term.match)
+        if not term.language:
+            raise InputError(f"the term {quote(term.source)}: stems need the language of the source; {EACH_FORM}")
+        return cls(term.match, term.language)
+
+    def keys(self, words: Iterable[str]) -> tuple[str, ...]:
+        """What must be equal: the words, or their small letters, or their stems.
+
+        Raises:
+            InputError: the language has no stemmer.
+        """
+        if self.match == "stem":
+            return tuple(word_stem(self.language, word) for word in words)
+        return tuple(word.lower() for word in words) if self.match == "nocase" else tuple(words)
+
+
 class TermIndex:
     """A glossary, by the words of its sources.
 
     Args:
         terms: of equal sources the first term counts.
         subwords: words are pieces of words; a term that ends or begins within a longer word does not occur there.
+
+    Raises:
+        InputError: a term needs stems, and its language is unknown or has no stemmer.
     """
 
     def __init__(self, terms: Iterable[Term] = (), subwords: bool = False):
         self.terms, self._subwords = tuple(terms), subwords
-        exact: dict[tuple[str, ...], int] = {}
-        nocase: dict[tuple[str, ...], int] = {}
+        tables: dict[Comparison, dict[tuple[str, ...], int]] = {}
         for number, term in enumerate(self.terms):
-            if term.match == "nocase":
-                nocase.setdefault(tuple(word.lower() for word in term.source.split()), number)
-            else:
-                exact.setdefault(tuple(term.source.split()), number)
-        self._tables = [(0, exact, nocase)]  # each with the number of its first term
-        self._lengths = sorted({len(source) for source in [*exact, *nocase]}, reverse=True)
+            comparison = Comparison.of(term)
+            tables.setdefault(comparison, {}).setdefault(comparison.keys(term.source.split()), number)
+        self._tables = [(0, tables)]  # each with the number of its first term
+        self._lengths = sorted({len(source) for table in tables.values() for source in table}, reverse=True)
 
     def before(self, other: TermIndex) -> TermIndex:
         """The terms of both, those of this index first; of equal sources the first counts."""
         made = TermIndex((), self._subwords or other._subwords)
         made.terms = self.terms + other.terms
-        made._tables = self._tables + [(n + len(self.terms), exact, nocase) for n, exact, nocase in other._tables]
+        made._tables = self._tables + [(n + len(self.terms), tables) for n, tables in other._tables]
         made._lengths = sorted({*self._lengths, *other._lengths}, reverse=True)
         return made
 
-    def _number(self, words: Sequence[str], folded: Sequence[str]) -> int:
-        """The term of some words; -1 if there is none."""
-        for first, exact, nocase in self._tables:
-            numbers = exact.get(tuple(words)), nocase.get(tuple(folded))
+    def _number(self, keys: Mapping[Comparison, tuple[str, ...]], span: tuple[int, int]) -> int:
+        """The term of a span of a sentence, whose words are given in each comparison; -1 if there is none."""
+        for first, tables in self._tables:
+            numbers = (table.get(keys[comparison][slice(*span)]) for comparison, table in tables.items())
             if fitting := [number for number in numbers if number is not None]:
                 return first + min(fitting)
         return -1
@@ -180,11 +215,11 @@ class TermIndex:
             owner[slice(*span)] = [span] * (span[1] - span[0])
             found.append((Occurrence(span, (" ".join(target.split()),), True), -1))
         overlaps: list[Overlap] = []
-        folded = [word.lower() for word in words]
+        keys = {comparison: comparison.keys(words) for _, tables in self._tables for comparison in tables}
         for length in self._lengths:
             for i in range(len(words) - length + 1):
                 span = (i, i + length)
-                number = self._number(words[slice(*span)], folded[slice(*span)])
+                number = self._number(keys, span)
                 if number < 0 or (self._subwords and inside_word(words, span)):
                     continue
                 if winner := next(filter(None, owner[slice(*span)]), None):

@@ -9,7 +9,7 @@ from typing import Any
 
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.prepared_terms import empty_side
-from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS, ChosenSpan, Term
+from lscfg.decode.terms import EACH_FORM, MATCHES, MODES, MOST_FORMS, ChosenSpan, Term
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
@@ -149,6 +149,8 @@ def _made(name: str, source: str, targets: Sequence[str], mode: str, match: str,
     if fault := empty_side(term, forms or ("none", "none")):
         raise RefusalError(400, f"{name}: {fault}")
     if forms is None:
+        if match == "stem":
+            raise RefusalError(400, f"{name}: match stem needs raw text, which a bundle prepares; {EACH_FORM}")
         for text in (source, *targets):
             _refuse_no_words(name, text)
     return term

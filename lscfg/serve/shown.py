@@ -43,13 +43,13 @@ def given_terms(
         sides: of the preparation; None: terms and text are words.
 
     Raises:
-        InputError: a term has too many words, or a choice none.
+        InputError: a term has too many words, a choice none, or the system no stems for a term.
     """
     if sides is None or not (terms or choices):
         return GivenTerms(tuple(terms), tuple(choices))
     source, target = sides
     chosen, typed = prepared_choices(choices, target)
-    found = prepared_terms(terms, source, target, text)
+    found = prepared_terms(terms, source, target, text, words)
     kept, warnings = [], []
     for term in found.terms:
         if source.subwords and _inside_word(words.split(), term.source.split()):

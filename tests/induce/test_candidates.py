@@ -10,13 +10,14 @@ from lscfg.induce.propagated import ranking
 from lscfg.induce.propagated.candidates import _largest, lexical_weights
 from lscfg.induce.propagated.held import hold_out
 from lscfg.induce.propagated.mapping import from_map, ridge
-from lscfg.induce.propagated.morphology import from_stems, read_stems, stemmer
+from lscfg.induce.propagated.morphology import from_stems
 from lscfg.induce.propagated.neighbours import nearest_dense_rows
 from lscfg.induce.propagated.ngrams import NGrams
 from lscfg.induce.propagated.phrases import PhraseFile, PhraseSide
 from lscfg.induce.propagated.propagation import Solution
 from lscfg.induce.propagated.spaces import GraphSettings, dense_rows
 from lscfg.induce.propagated.spread import PropagationSettings, Spread, spread
+from lscfg.prepare.stems import read_stems, stemmer
 
 WORDS = 30
 

@@ -103,6 +103,18 @@ def test_kept_words_are_the_bytes_of_the_text(client: Client) -> None:
     assert found["translation"] == "una casa"
 
 
+def test_terms_match_inflected_forms(client: Client, words: Client) -> None:
+    entry = {"source": "Flores rojas", "target": "Ruby", "match": "stem"}
+    (found,) = answers(client, source="la flor roja", glossary=[entry, {**entry, "source": "casas", "target": "hut"}])
+    assert "Ruby" in found["translation"].split() and [one["source"] for one in found["terms"]] == [[1, 3]]
+    kept = {"source": "casas", "mode": "keep", "match": "stem"}
+    (found,) = answers(client, source="una Casa roja", glossary=[kept])
+    assert "Casa" in found["translation"].split() and [one["form"] for one in found["terms"]] == ["Casa"]
+    refused = words.post("/translate", {"source": "una casa", "glossary": [entry]})
+    assert refused.status_code == 400
+    assert refused.json()["error"].startswith("glossary[0]: match stem needs raw text, which a bundle prepares; use")
+
+
 def test_soft_terms_compete(client: Client) -> None:
     (plain,) = answers(client, source="la flor")
     (found,) = answers(client, source="la flor", glossary=[{"source": "flor", "target": "zz", "mode": "soft"}])
@@ -185,7 +197,7 @@ ENTRY = {"source": "a", "target": "b"}
         ({"glossary": [ENTRY, 1]}, 400, r"glossary\[1\] must be an object such as"),
         ({"glossary": [{**ENTRY, "moed": "hard"}]}, 400, r"glossary\[0\]: no key 'moed' \(did you mean mode\?\)"),
         ({"glossary": [{**ENTRY, "mode": "firm"}]}, 400, r"glossary\[0\]\.mode must be hard or soft or keep"),
-        ({"glossary": [{**ENTRY, "match": 1}]}, 400, r"glossary\[0\]\.match must be exact or nocase"),
+        ({"glossary": [{**ENTRY, "match": 1}]}, 400, r"glossary\[0\]\.match must be exact or nocase or stem"),
         ({"glossary": [{"target": "b"}]}, 400, r"glossary\[0\]\.source must be a text"),
         ({"glossary": [{"source": "a"}]}, 400, r"glossary\[0\]: the term 'a' has no target"),
         ({"glossary": [{**ENTRY, "mode": "keep"}]}, 400, r"glossary\[0\]: the term 'a' is kept and takes no target"),

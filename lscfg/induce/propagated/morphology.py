@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
-from lscfg.errors import InputError, quote
 from lscfg.induce.propagated.phrases import PhraseFile
-from lscfg.io.read import stream_lines
-from lscfg.prepare.languages import rule_languages
 
 TOP = 30
 """Most candidates of a phrase."""
@@ -23,56 +18,6 @@ ROUNDS = 5
 
 FLOOR = 1e-9
 """Probability of an affix without a translation."""
-
-
-def read_stems(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Stems by word, from a file with one ``word stem`` per line; a word alone is its own stem.
-
-    Raises:
-        InputError: a line has no word or more than two.
-    """
-    found: dict[str, str] = {}
-    for number, line in enumerate(stream_lines(path), 1):
-        fields = line.split()
-        if not 1 <= len(fields) <= 2:
-            raise InputError(f"expected a word and its stem, found {len(fields)} words", path, number)
-        found[fields[0]] = fields[-1]
-    return found
-
-
-# fmt: off
-SNOWBALL = {
-    "ar": "arabic", "ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english",
-    "eo": "esperanto", "es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish",
-    "fr": "french", "ga": "irish", "hi": "hindi", "hu": "hungarian", "hy": "armenian", "id": "indonesian",
-    "it": "italian", "lt": "lithuanian", "ne": "nepali", "nl": "dutch", "no": "norwegian", "pl": "polish",
-    "pt": "portuguese", "ro": "romanian", "ru": "russian", "sr": "serbian", "st": "sesotho", "sv": "swedish",
-    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
-}
-# fmt: on
-"""Snowball's names of languages."""
-
-
-def stemmer(language: str, path: Path | None) -> Callable[[str], str]:
-    """The stem of a word, from a file or a Snowball stemmer; without a language, the word itself.
-
-    A stem without letters is the word itself.
-
-    Raises:
-        InputError: see ``read_stems``; the language has no stemmer, or snowballstemmer is not installed.
-    """
-    if path:
-        stems = read_stems(path)
-        return lambda word: stems.get(word, word)
-    if not language:
-        return lambda word: word
-    import snowballstemmer
-
-    language = next((SNOWBALL[code] for code in rule_languages(language) if code in SNOWBALL), language)
-    if language not in (known := sorted(snowballstemmer.algorithms())):
-        raise InputError(f"no stemmer for {quote(language)}; choose one of {', '.join(known)}, or a file of stems")
-    own = snowballstemmer.stemmer(language)
-    return lambda word: own.stemWord(word) or word
 
 
 def from_stems(

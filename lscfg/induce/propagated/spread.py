@@ -20,11 +20,12 @@ from lscfg.induce.propagated.candidates import (
 )
 from lscfg.induce.propagated.contexts import values_at
 from lscfg.induce.propagated.mapping import from_map
-from lscfg.induce.propagated.morphology import from_stems, stemmer
+from lscfg.induce.propagated.morphology import from_stems
 from lscfg.induce.propagated.neighbours import transitions
 from lscfg.induce.propagated.phrases import PhraseFile
 from lscfg.induce.propagated.propagation import METHODS, SOLVERS, TARGETS, Solution, make_step, solve
 from lscfg.induce.propagated.spaces import GraphSettings, similar_phrases
+from lscfg.prepare.stems import stemmer
 from lscfg.settings import Declared, setting
 
 GOLD = "gold"
