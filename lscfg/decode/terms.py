@@ -143,7 +143,7 @@ class Comparison(NamedTuple):
         return cls(term.match, term.language)
 
     def keys(self, words: Iterable[str]) -> tuple[str, ...]:
-        """What must be equal: the words, or their small letters, or their stems.
+        """The words, their small letters, or their stems, whichever are compared.
 
         Raises:
             InputError: the language has no stemmer.

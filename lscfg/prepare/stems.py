@@ -78,7 +78,8 @@ def _snowball() -> ModuleType:
         import snowballstemmer
     except ImportError as error:
         raise InputError(cure(error) or f"snowballstemmer cannot be loaded: {error}") from error
-    return snowballstemmer
+    found: ModuleType = snowballstemmer
+    return found
 
 
 @lru_cache(1 << 16)
