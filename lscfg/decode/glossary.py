@@ -10,7 +10,7 @@ from typing import NamedTuple, Self
 
 from lscfg import log
 from lscfg.decode.derivations import Translated
-from lscfg.decode.terms import EACH_FORM, Comparison, Term, TermIndex
+from lscfg.decode.terms import EACH_FORM, Term, TermIndex, WordMatch
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
@@ -104,7 +104,7 @@ class Glossary:
             except InputError as error:
                 raise InputError(str(error), self.path, line) from None
             for form in forms:
-                source = Comparison.of(form).keys(form.source.split())
+                source = WordMatch.of(form).keys(form.source.split())
                 first = seen.setdefault((source, form.match), line)
                 if first == line:
                     entries.append(WrittenTerm(form, line))

@@ -123,14 +123,14 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int]) -> bool:
     return any(0 < k < len(pieces) and one_word(pieces[k - 1][-1:] + pieces[k][:1]) for k in span)
 
 
-class Comparison(NamedTuple):
+class WordMatch(NamedTuple):
     """A way in which the source of a term equals words of a sentence."""
 
     match: str
     language: str = ""
 
     @classmethod
-    def of(cls, term: Term) -> Comparison:
+    def of(cls, term: Term) -> WordMatch:
         """That of a term.
 
         Raises:
@@ -166,10 +166,10 @@ class TermIndex:
 
     def __init__(self, terms: Iterable[Term] = (), subwords: bool = False):
         self.terms, self._subwords = tuple(terms), subwords
-        tables: dict[Comparison, dict[tuple[str, ...], int]] = {}
+        tables: dict[WordMatch, dict[tuple[str, ...], int]] = {}
         for number, term in enumerate(self.terms):
-            comparison = Comparison.of(term)
-            tables.setdefault(comparison, {}).setdefault(comparison.keys(term.source.split()), number)
+            way = WordMatch.of(term)
+            tables.setdefault(way, {}).setdefault(way.keys(term.source.split()), number)
         self._tables = [(0, tables)]  # each with the number of its first term
         self._lengths = sorted({len(source) for table in tables.values() for source in table}, reverse=True)
 
@@ -181,10 +181,10 @@ class TermIndex:
         made._lengths = sorted({*self._lengths, *other._lengths}, reverse=True)
         return made
 
-    def _number(self, keys: Mapping[Comparison, tuple[str, ...]], span: tuple[int, int]) -> int:
-        """The term of a span of a sentence, whose words are given in each comparison; -1 if there is none."""
+    def _number(self, keys: Mapping[WordMatch, tuple[str, ...]], span: tuple[int, int]) -> int:
+        """The term of a span of a sentence, whose words are given in each way; -1 if there is none."""
         for first, tables in self._tables:
-            numbers = (table.get(keys[comparison][slice(*span)]) for comparison, table in tables.items())
+            numbers = (table.get(keys[way][slice(*span)]) for way, table in tables.items())
             if fitting := [number for number in numbers if number is not None]:
                 return first + min(fitting)
         return -1
@@ -215,7 +215,7 @@ class TermIndex:
             owner[slice(*span)] = [span] * (span[1] - span[0])
             found.append((Occurrence(span, (" ".join(target.split()),), True), -1))
         overlaps: list[Overlap] = []
-        keys = {comparison: comparison.keys(words) for _, tables in self._tables for comparison in tables}
+        keys = {way: way.keys(words) for _, tables in self._tables for way in tables}
         for length in self._lengths:
             for i in range(len(words) - length + 1):
                 span = (i, i + length)
