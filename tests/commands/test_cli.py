@@ -257,7 +257,7 @@ def test_explain(files, tmp_path):
     run = lscfg("inspect", "sentence", files / "mle.lscfg", "una flor", "--format", "json", "--min-marginal", 2)
     assert [model["translation"] for model in json.loads(run.stdout)] == ["a flower"]
     for words, message in (
-        ([files / "mle.lscfg", ""], "SENTENCE:1: "),
+        ([files / "mle.lscfg", ""], "SENTENCE is empty; give the words of a sentence"),
         ([files / "f", "x"], "f: not a safetensors file"),
         ([files / "mle.lscfg", "x", "--choices", 0], "the number of choices must be at least 1"),
     ):

@@ -219,7 +219,8 @@ build_parser(every_command())
 @pytest.mark.parametrize("extras", [(), ("train",)])
 def test_parsers_need_no_extra(extras):
     """Completion builds all parsers; without the extra of training, too, whose commands then have no options."""
-    run = subprocess.run([sys.executable, "-c", WITHOUT_EXTRAS, *extras], capture_output=True, text=True, check=False)
+    command = [sys.executable, "-P", "-c", WITHOUT_EXTRAS, *extras]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
 
