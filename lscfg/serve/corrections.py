@@ -10,10 +10,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lscfg.errors import did_you_mean, quote
+from lscfg.errors import quote
 from lscfg.serve.dispatch import Dispatcher
-from lscfg.serve.libre import check_key, read_content
-from lscfg.serve.query import refuse_long_sentence, refuse_no_text
+from lscfg.serve.libre import check_key
+from lscfg.serve.pairs import pair_schema, read_pair
 from lscfg.serve.refusal import JsonLine, RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions, open_translator
@@ -23,7 +23,6 @@ ROUTES = {ADD: "POST", UNDO: "DELETE"}
 """Method of each path."""
 
 SIDES = ("source", "target")
-KEYS = (*SIDES, "api_key")
 
 SUMMARIES = {
     ADD: "stores a corrected translation, which later requests use",
@@ -42,9 +41,7 @@ PARAMETERS = [{"name": "id", "in": "path", "required": True, "schema": {"type": 
 
 def body(settings: ServeSettings) -> dict[str, Any]:
     """The schema of a correction."""
-    side = {"type": "string", "minLength": 1, "maxLength": settings.max_characters}
-    properties = {"source": side, "target": side, "api_key": {"type": "string"}}
-    return {"type": "object", "required": [*SIDES], "properties": properties, "additionalProperties": False}
+    return pair_schema(SIDES, settings)
 
 
 class Corrections:
@@ -61,17 +58,9 @@ class Corrections:
 
     async def add(self, request: Request) -> Response:
         """Stores a pair."""
-        found = await read_content(request)
-        check_key(found, request.headers, self._keys)
-        for key in found:
-            if key not in KEYS:
-                message = f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(SIDES)}"
-                raise RefusalError(400, message)
-        for name in SIDES:
-            refuse_no_text(name, found.get(name))
-            refuse_long_sentence(name, found[name], self._settings)
+        pair = await read_pair(request, SIDES, self._settings, self._keys)
         begin = time.monotonic()
-        work = CorrectionWork(*self._dispatcher.described, found["source"], found["target"], self._options)
+        work = CorrectionWork(*self._dispatcher.described, *pair, self._options)
         text = f"{work.source} {work.target}"
         done = await self._dispatcher.compute(request.receive, "correction", store_correction, work, text)
         self._dispatcher.counts["corrections_stored"] += 1

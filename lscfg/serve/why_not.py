@@ -9,17 +9,14 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lscfg.errors import did_you_mean, quote
 from lscfg.serve.dispatch import Dispatcher
-from lscfg.serve.libre import check_key, read_content
-from lscfg.serve.query import refuse_long_sentence, refuse_no_text
-from lscfg.serve.refusal import JsonLine, RefusalError
+from lscfg.serve.pairs import pair_schema, read_pair
+from lscfg.serve.refusal import JsonLine
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions, open_translator
 
 PATH = "/whynot"
 SIDES = ("source", "wanted")
-KEYS = (*SIDES, "api_key")
 SUMMARY = "compares a wanted translation with that of the system, without glossary and corrections"
 
 _NUMBER = {"type": ["number", "null"]}
@@ -51,9 +48,7 @@ ANSWER: dict[str, Any] = {
 
 def request_schema(settings: ServeSettings) -> dict[str, Any]:
     """The schema of a request."""
-    side = {"type": "string", "minLength": 1, "maxLength": settings.max_characters}
-    properties = {**dict.fromkeys(SIDES, side), "api_key": {"type": "string"}}
-    return {"type": "object", "required": [*SIDES], "properties": properties, "additionalProperties": False}
+    return pair_schema(SIDES, settings)
 
 
 class WhyNotRequests:
@@ -70,15 +65,8 @@ class WhyNotRequests:
 
     async def compare(self, request: Request) -> Response:
         """The comparison."""
-        found = await read_content(request)
-        check_key(found, request.headers, self._keys)
-        for key in found:
-            if key not in KEYS:
-                raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(SIDES)}")
-        for name in SIDES:
-            refuse_no_text(name, found.get(name))
-            refuse_long_sentence(name, found[name], self._settings)
-        work = ComparisonWork(*self._dispatcher.described, found["source"], found["wanted"], self._options)
+        pair = await read_pair(request, SIDES, self._settings, self._keys)
+        work = ComparisonWork(*self._dispatcher.described, *pair, self._options)
         text = f"{work.source} {work.wanted}"
         done = await self._dispatcher.compute(request.receive, "comparison", compare, work, text)
         request.scope["lscfg.notes"]["done"] = f"comparison: {done['verdict']}"
