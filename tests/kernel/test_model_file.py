@@ -6,6 +6,7 @@ import struct
 
 import numpy as np
 import pytest
+from damage import damaged_copies
 from helpers import rule_table, save_model
 from mutations import join_file, split_file
 
@@ -86,12 +87,8 @@ def test_every_cut_is_refused(model_file, tmp_path):
 
 def test_random_damage_never_crashes(model_file, tmp_path):
     data = model_file.read_bytes()
-    rng = np.random.default_rng(3)
     opened = 0
-    for _ in range(600):
-        damaged = bytearray(data)
-        for position in rng.integers(0, len(data), size=3):
-            damaged[position] = rng.integers(0, 256)
+    for damaged in damaged_copies(data, 600, seed=3):
         (tmp_path / "d").write_bytes(damaged)
         try:
             model = Model(tmp_path / "d")

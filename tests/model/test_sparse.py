@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from damage import damaged_copies
 from helpers import rule_table, save_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -129,11 +130,8 @@ def test_damage_is_one_error_of_both_readers(model_file, tmp_path, change, messa
 def test_random_damage_never_crashes(model_file, tmp_path):
     make_sparse(model_file, tmp_path / "sparse", 1e-4)
     data = join_file(*split_file((tmp_path / "sparse").read_bytes()))
-    rng, opened = np.random.default_rng(5), 0
-    for _ in range(200):
-        damaged = bytearray(data)
-        for position in rng.integers(0, len(data), size=3):
-            damaged[position] = rng.integers(0, 256)
+    opened = 0
+    for damaged in damaged_copies(data, 200, seed=5):
         (tmp_path / "d").write_bytes(damaged)
         try:
             model = Model(tmp_path / "d")
