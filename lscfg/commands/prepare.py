@@ -113,7 +113,7 @@ def _corpus(args: argparse.Namespace) -> None:
 
 
 def _guess(files: Sequence[Path], given: GivenSettings) -> None:
-    """Adds guesses of the settings that say how to read the files, unless all of them are given.
+    """Guesses each setting for reading the files that the command line and the settings file leave out.
 
     Raises:
         InputError: see ``lscfg.prepare.guess.guess``.

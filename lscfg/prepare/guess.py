@@ -217,7 +217,7 @@ def guess(files: Sequence[Path], given: Given, count: bool = True) -> Guesses:
 
 
 def guess_reading(files: Sequence[Path], stated: Mapping[str, Any]) -> Guesses:
-    """Guesses the settings of [prepare] that say how to read files, and the languages, unless they are stated.
+    """Guesses the languages and the settings of [prepare] for reading files, except those that are stated.
 
     Texts and their translations stay in the order of the files, and the endings of two names are their languages.
 
