@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from made import find_table, probability, shown, table
+from made import find_table, probability, table
 
 from lscfg.study.heatmap import draw_charts
 from lscfg.study.markup import Markup, element
@@ -37,10 +37,10 @@ PAIRS = ("ja-en", "de-en")
 Rows = dict[str, dict[str, Any]]
 
 
-def rows_of(name: str, key: str = "system") -> Rows:
-    """The rows of a table of results by the cell of one column, without the number of states."""
+def rows_of(name: str) -> Rows:
+    """The rows of a table of results by system, or else by their first cell, without the number of states."""
     made = find_table(name)
-    at = made["columns"].index(key)
+    at = made["columns"].index("system") if "system" in made["columns"] else 0
     return {
         re.sub(r" \(m = \d+\)", "", str(row[at])): dict(zip(made["columns"], row, strict=True)) for row in made["rows"]
     }
@@ -57,6 +57,11 @@ def bleu(row: dict[str, Any] | None, name: str = "test BLEU") -> str:
 def p_value(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
     return "" if value is None else probability(value)
+
+
+def scores(row: dict[str, Any] | None, against: str) -> list[str]:
+    """Test BLEU and its p against a system; two empty cells without a row."""
+    return [bleu(row), p_value(row, f"p against {against}") if row else ""]
 
 
 def count(row: dict[str, Any], name: str = "rules") -> str:
@@ -86,31 +91,33 @@ def summary() -> str:
 
 def best(pair: str) -> str:
     """The main table of a language pair."""
-    heads = ["system", "rules", "dev BLEU", "test BLEU", "p against MIN", "p against HIERO", "chrF2", "TER"]
+    heads = ["system", "rules", "dev BLEU", "test BLEU", "p against HIERO", "chrF2", "TER"]
     lines = [
         [
             name,
             count(row),
             bleu(row, "dev BLEU"),
             bleu(row),
-            p_value(row, "p against MIN"),
             p_value(row, "p against HIERO"),
             f"{row['chrF2']:.2f}",
             f"{row['TER']:.2f}",
         ]
         for name, row in rows_of(f"{pair}-best/systems").items()
     ]
-    return table(heads, lines, right(1, 8))
+    return table(heads, lines, right(1, 7))
+
+
+def worst_p() -> str:
+    """The largest p against MIN of the main tables."""
+    found = [row["p against MIN"] for pair in PAIRS for row in rows_of(f"{pair}-best/systems").values()]
+    return probability(max(p for p in found if p is not None))
 
 
 def in_cdec() -> str:
     """The line in cdec.ini, on the minimal and on the Hiero grammar."""
     found = [rows_of(f"{pair}/minimal-and-hiero-grammars-in-cdec") for pair in PAIRS]
-    lines = [
-        [name, *(cell for rows in found for cell in (bleu(rows.get(name), "dev BLEU"), bleu(rows.get(name))))]
-        for name in found[0]
-    ]
-    return table(["system in cdec", "ja-en dev BLEU", "test BLEU", "de-en dev BLEU", "test BLEU"], lines, right(1, 5))
+    lines = [[name, *(bleu(rows.get(name)) for rows in found)] for name in found[0]]
+    return table(["system in cdec", "ja-en BLEU", "de-en BLEU"], lines, right(1, 3))
 
 
 def table_3() -> str:
@@ -226,43 +233,42 @@ def learning_curves() -> str:
     return element("svg", element("title", about), style, *parts, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
 
 
-def chosen(name: str, systems: list[str], heads: dict[str, str]) -> str:
-    """Some rows and columns of a table of results."""
-    made = find_table(name)
-    rows = rows_of(name, made["columns"][0] if "system" not in made["columns"] else "system")
-    lines = []
-    for system in systems or list(rows):
-        row = rows[system]
-        cells = []
-        for column in heads.values():
-            if column.endswith("BLEU"):
-                cells.append(bleu(row, column))
-            else:
-                cells.append(shown(row[column], column, made))
-        lines.append([system, *cells])
-    return table(["system", *heads], lines, right(1, len(heads) + 1))
+def sampled() -> str:
+    """Table 2 of the paper on sampled rules."""
+    found = [rows_of(f"{pair}-sampled/table-2") for pair in PAIRS]
+    lines = [
+        [name, *(cell for rows in found for cell in (count(rows[name]), *scores(rows[name], "HIERO")))]
+        for name in found[0]
+    ]
+    p = "p against HIERO"
+    return table(["system", "ja-en rules", "BLEU", p, "de-en rules", "BLEU", p], lines, right(1, 7))
 
 
-SAMPLED = {"rules": "rules", "dev BLEU": "dev BLEU", "test BLEU": "test BLEU", "p against HIERO": "p against HIERO"}
-
-
-def context(pair: str) -> str:
+def context() -> str:
     """Table 4.5 of the thesis."""
-    heads = {"features": "features", **{name: name for name in ("dev BLEU", "test BLEU", "p against PHRASES")}}
-    return chosen(f"{pair}-context/table-4-5", [], heads)
+    found = [rows_of(f"{pair}-context/table-4-5") for pair in PAIRS]
+    ja_en, de_en = found
+    lines = [
+        [name, row["features"], *scores(ja_en.get(name), "PHRASES"), *scores(row, "PHRASES")]
+        for name, row in de_en.items()
+    ]
+    p = "p against PHRASES"
+    return table(["system", "features", "ja-en BLEU", p, "de-en BLEU", p], lines, right(2, 6))
 
 
 def propagated() -> str:
     """Rules for phrases that parallel text lacks."""
-    lines = []
+    lines: list[list[str]] = []
     for pair in PAIRS:
         made = find_table(f"{pair}-propagated/systems")
+        corpora: dict[str, Rows] = {}
         for row in (dict(zip(made["columns"], row, strict=True)) for row in made["rows"]):
-            if row["system"] in ("HIERO", "GRAPH", "ORACLE"):
-                lines.append(
-                    [row["pair, pairs"], row["system"], count(row), bleu(row), p_value(row, "p against HIERO")]
-                )
-    return table(["corpus, pairs", "system", "rules", "test BLEU", "p against HIERO"], lines, right(2, 5))
+            corpora.setdefault(row["pair, pairs"], {})[row["system"]] = row
+        for corpus, rows in corpora.items():
+            graph = rows["GRAPH"]
+            lines.append([corpus, bleu(rows["HIERO"]), bleu(graph), p_value(graph, "p against HIERO")])
+            lines[-1].append(bleu(rows.get("ORACLE")))
+    return table(["corpus, pairs", "HIERO", "GRAPH", "p against HIERO", "ORACLE"], lines, right(1, 5))
 
 
 def margin() -> str:
@@ -271,9 +277,9 @@ def margin() -> str:
     for pair, name in (("ja-en", "max-margin-weights-1"), ("de-en", "max-margin-weights")):
         for system, row in rows_of(f"{pair}-biparsed/{name}").items():
             p = [p_value(row, f"p against {other}") for other in ("HIERO", "INDUCED-0")]
-            lines.append([pair, system, count(row), bleu(row, "dev BLEU"), bleu(row), *p])
-    heads = ["corpus", "system", "rules", "dev BLEU", "test BLEU", "p against HIERO", "p against INDUCED-0"]
-    return table(heads, lines, right(2, 7))
+            lines.append([pair, system, count(row), bleu(row), *p])
+    heads = ["corpus", "system", "rules", "BLEU", "p against HIERO", "p against INDUCED-0"]
+    return table(heads, lines, right(2, 6))
 
 
 def steps() -> str:
@@ -297,8 +303,8 @@ def steps() -> str:
 
 def hosts() -> str:
     """Time of cdec and Moses with latent features."""
-    cdec = rows_of("speed/cdec-with-a-minimal-grammar-1", "row")
-    moses = rows_of("moses/moses-2", "row")
+    cdec = rows_of("speed/cdec-with-a-minimal-grammar-1")
+    moses = rows_of("moses/moses-2")
     lines = [
         ["cdec, 8 hidden states", *(f"{cdec[f'sp8 {form}']['ratio']:.2f}" for form in ("plain", "all"))],
         ["cdec, 16 hidden states", *(f"{cdec[f'sp16 {form}']['ratio']:.2f}" for form in ("plain", "all"))],
@@ -355,7 +361,7 @@ def growth() -> str:
 
 
 def ratio(name: str, row: str) -> str:
-    return f"{rows_of(name, 'row')[row]['ratio']:.2f}"
+    return f"{rows_of(name)[row]['ratio']:.2f}"
 
 
 def estimate() -> str:
@@ -413,6 +419,7 @@ def marginals() -> str:
 
 
 FIGURES: dict[str, Callable[[], str]] = {
+    "worst p": worst_p,
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
     "line on hiero": lambda: gain("HIERO+LATENT-16", "HIERO"),
     "line alone": line_alone,
@@ -434,10 +441,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "doubling": doubling,
     "states": states,
     "nearest": nearest,
-    "sampled ja-en": lambda: chosen("ja-en-sampled/table-2", [], SAMPLED),
-    "sampled de-en": lambda: chosen("de-en-sampled/table-2", [], SAMPLED),
-    "context ja-en": lambda: context("ja-en"),
-    "context de-en": lambda: context("de-en"),
+    "sampled": sampled,
+    "context": context,
     "propagated": propagated,
     "margin": margin,
     "steps": steps,
