@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lscfg.corpus.parallel import stream_aligned
-from lscfg.extract.extractor import Decoding, GluedSettings, RuleExtractor, RuleInputs
+from lscfg.extract.extractor import SELECT, Decoding, GluedSettings, RuleExtractor, RuleInputs
+from lscfg.extract.significance import TIE, significance
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.io.read import read_lines
 from lscfg.kernel import HieroExtractor, LineError
 from lscfg.log import progress
 from lscfg.settings import Declared, setting
@@ -50,6 +52,13 @@ class HieroLimits(Declared):
 class HieroSettings(GluedSettings, HieroLimits):
     """The Hiero grammar and its decoder."""
 
+    significance: float | None = setting(
+        None,
+        "minimum significance of a rule by Fisher's exact test; sides that occur once, and together, have 0",
+        shown="keep all rules",
+        part=SELECT,
+    )
+
 
 class Hiero(RuleExtractor[HieroSettings]):
     """Rules with gaps from phrase pairs."""
@@ -62,7 +71,8 @@ class Hiero(RuleExtractor[HieroSettings]):
 
     def rules(self, inputs: RuleInputs, settings: HieroSettings) -> HieroRules:
         """The rules of a corpus with all its alignments; see ``extract_files``."""
-        return extract_files(*inputs.parallel, inputs.alignments, settings, wanted=inputs.wanted)
+        found = extract_files(*inputs.parallel, inputs.alignments, settings, wanted=inputs.wanted)
+        return mark_insignificant(found, *inputs.parallel, settings)
 
     def tokens(self, inputs: RuleInputs, settings: HieroSettings) -> RuleTokens:
         """The rule tokens of a corpus; see ``extract_files``."""
@@ -88,6 +98,7 @@ class HieroRules(RuleCounts):
         places: int32 [tokens, 8], positions of the rules if requested: rule, sentence pair, source span, source spans
             of the nonterminals in order, or -1; otherwise [0, 8].
         first: int64 [rules], sort keys among all rules, if these are a part of them.
+        by_chance: bool [rules], True for rules that are less significant than required; None without a test.
     """
 
     sentences: int
@@ -96,6 +107,11 @@ class HieroRules(RuleCounts):
     bare: int
     places: np.ndarray
     first: np.ndarray
+    by_chance: np.ndarray | None = None
+
+    def barred(self) -> dict[str, np.ndarray]:
+        """Rules that are counted but excluded from grammars, also because they are not significant."""
+        return super().barred() | ({} if self.by_chance is None else {"not significant": self.by_chance})
 
     def statistics(self) -> dict[str, int]:
         """Sizes for the log."""
@@ -120,6 +136,20 @@ class HieroRules(RuleCounts):
         places[:, 0] = (np.cumsum(kept) - 1)[places[:, 0]]
         rules = self.rules.select(np.flatnonzero(kept))
         return replace(self, rules=rules, count=self.count[kept], tokens=self.tokens[kept], places=places)
+
+
+def mark_insignificant(
+    found: HieroRules, src: str | os.PathLike[str], tgt: str | os.PathLike[str], settings: HieroSettings
+) -> HieroRules:
+    """Marks rules that are less significant than the settings require; their counts remain part of the features.
+
+    Args:
+        src, tgt: the text of the rules, as lines of words separated by blanks.
+    """
+    if settings.significance is None:
+        return found
+    values = significance(found.rules, read_lines(src), read_lines(tgt))
+    return replace(found, by_chance=values < settings.significance - TIE)
 
 
 class TooManyRulesError(Exception):

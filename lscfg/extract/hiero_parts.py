@@ -24,7 +24,7 @@ import numpy as np
 from lscfg import log
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, HieroRules, TooManyRulesError, extract_files
+from lscfg.extract.hiero import HieroRules, HieroSettings, TooManyRulesError, extract_files, mark_insignificant
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import BLOCK, write_grammar
@@ -45,13 +45,14 @@ class Extraction:
     source: str | os.PathLike[str]
     target: str | os.PathLike[str]
     alignments: Sequence[str | os.PathLike[str]]
-    limits: HieroLimits
+    limits: HieroSettings
     wanted: Sequence[str] | None = None
 
     def extract(self, part: tuple[int, int] = (0, 1), most: int | None = None) -> HieroRules:
         """The rules; for the arguments see ``extract_files``."""
         corpus = self.source, self.target, self.alignments
-        return extract_files(*corpus, self.limits, wanted=self.wanted, part=part, most=most)
+        found = extract_files(*corpus, self.limits, wanted=self.wanted, part=part, most=most)
+        return mark_insignificant(found, self.source, self.target, self.limits)
 
 
 @dataclass(frozen=True)

@@ -53,14 +53,17 @@ def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndar
     return kept
 
 
-def matching_sides(rules: RuleTable, sentences: Sequence[str]) -> Iterator[np.ndarray]:
+def matching_sides(rules: RuleTable, sentences: Sequence[str], work: str = "filter") -> Iterator[np.ndarray]:
     """For each sentence the source sides (by ``rules.source_id``, ascending) that can cover some part of it.
 
     A nonterminal covers one or more words; words are separated by blanks.
+
+    Args:
+        work: name of the work in the progress display.
     """
     ids = {word: k for k, word in enumerate(rules.words)}
     matcher = Matcher(rules.kernel, rules.source_id)
-    for line in progress(sentences, "filter", len(sentences)):
+    for line in progress(sentences, work, len(sentences)):
         words = [ids.get(word, -1) for word in line.split(" ") if word]
         yield matcher.match(np.array(words, np.int32))
 

@@ -16,7 +16,7 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract import hiero_parts
-from lscfg.extract.hiero import HieroLimits, extract_files, extract_hiero
+from lscfg.extract.hiero import HieroLimits, HieroSettings, extract_files, extract_hiero, mark_insignificant
 from lscfg.extract.hiero_parts import Extraction, write_hiero, write_parts
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
@@ -392,11 +392,11 @@ def test_rules_for_a_text_are_those_of_the_whole_grammar(aligned_twice):
 
 
 @pytest.mark.parametrize("text", [None, ["a b z c d e f g a", "", "g  g g c"]])
-@pytest.mark.parametrize("parts", [2, 5, 40])
-def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
+@pytest.mark.parametrize(("parts", "significance"), [(2, None), (5, None), (40, None), (5, -3.0)])
+def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, significance, text):
     source, target, *alignments = aligned_twice
-    limits = HieroLimits(max_symbols=7)
-    counted = extract_files(source, target, alignments, limits, wanted=text)
+    limits = HieroSettings(max_symbols=7, significance=significance)
+    counted = mark_insignificant(extract_files(source, target, alignments, limits, wanted=text), source, target, limits)
     selection = select_rules(counted, 2, text)
     write_grammar(tmp_path / "whole.gz", counted, selection)
     corpus = Extraction(source, target, alignments, limits, text)
@@ -410,7 +410,7 @@ def test_parts_give_the_same_file(aligned_twice, tmp_path, parts, text):
 def test_as_many_parts_as_it_takes(aligned_twice, tmp_path, monkeypatch):
     """By what the beginning of the corpus has; and none where all rules fit."""
     source, target, *alignments = aligned_twice
-    corpus = Extraction(source, target, alignments, HieroLimits())
+    corpus = Extraction(source, target, alignments, HieroSettings())
     every = len(corpus.extract().rules)
     asked = []
     monkeypatch.setattr(hiero_parts, "write_parts", lambda path, corpus, parts, *_: asked.append(parts))

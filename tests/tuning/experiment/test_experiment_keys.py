@@ -79,6 +79,7 @@ max_arity = 1
 loose = true
 min_hole = 2
 no_singletons = true
+significance = 0.5
 max_targets = 9
 max_span = 11
 
@@ -314,6 +315,7 @@ def doubles(tmp_path_factory):
         found.put("lscfg.extract.derive.Derivations.load", "trees")
         found.put("lscfg.extract.minimal.MinimalRules.of", SimpleNamespace(statistics=dict, history={}))
         found.put("lscfg.extract.hiero.extract_files", SimpleNamespace(statistics=dict, history={}))
+        found.put("lscfg.extract.hiero.mark_insignificant", does=lambda rules, *_: rules)
         found.put("lscfg.tuning.experiment.stages.rules.select_rules", SimpleNamespace(kept=[], dropped={}))
         found.put("lscfg.tuning.experiment.stages.rules.write_grammar", does=touch)
         found.put("lscfg.tuning.experiment.stages.rules.write_union", does=touch)
@@ -468,11 +470,13 @@ def test_keys_of_rules(doubles):
         loose=True,
         min_hole=2,
         no_singletons=True,
+        significance=0.5,
         max_targets=9,
         max_span=HieroSettings.max_span,
     )
     sentences = ["dev.f one", "dev.f two", "test.f one", "test.f two"]
     doubles.extract_files.assert_called_once_with(*text, tuple(links), hiero, wanted=sentences)
+    doubles.mark_insignificant.assert_called_once_with(doubles.extract_files.return_value, *text, hiero)
     minimal = call(doubles.of.return_value, max_targets=7, sentences=None)
     found = call(doubles.extract_files.return_value, max_targets=9, sentences=sentences)
     doubles.select_rules.assert_has_calls([minimal, found], any_order=True)
