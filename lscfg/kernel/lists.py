@@ -188,3 +188,18 @@ def line_search(
     )
     check(code, error)
     return float(step[0]), float(best[0])
+
+
+def count_matches(sequences: Sequence[NDArray[np.int32]], orders: int) -> NDArray[np.int32]:
+    """Matching n-grams of all pairs of sequences, int32 [orders, sequences, sequences], of the lengths 1 to ``orders``.
+
+    An n-gram counts as often as in the sequence with fewer of it.
+    """
+    n = len(sequences)
+    first = np.zeros(n + 1, np.int64)
+    np.cumsum([len(one) for one in sequences], out=first[1:])
+    items = np.ascontiguousarray(np.concatenate([*sequences, np.empty(0, np.int32)]), np.int32)
+    matches, error = np.empty((orders, n, n), np.int32), ffi.new("lscfg_error *")
+    pointers = [ffi.from_buffer("int64_t[]", first), ffi.from_buffer("int32_t[]", items)]
+    check(lib.lscfg_count_matches(n, *pointers, orders, ffi.from_buffer("int32_t[]", matches), error), error)
+    return matches

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+
+from lscfg.kernel.lists import count_matches
 
 Floats = NDArray[np.float64]
 
@@ -22,29 +24,28 @@ def bleu_utility(texts: Sequence[str]) -> Floats:
     the BLEU of an empty text against an empty text is 100, as of all equal texts, where sacrebleu gives 0.
     """
     words = [text.split() for text in texts]
-    length = np.array([len(one) for one in words], np.float64)
-    smooth = np.ones((len(texts), len(texts)))
-    logs, orders = np.zeros_like(smooth), np.minimum(length, ORDER)
-    any_match = np.zeros(smooth.shape, bool)
-    for n in range(1, ORDER + 1):
-        matches, totals = _matches([[tuple(one[k : k + n]) for k in range(len(one) - n + 1)] for one in words])
-        there = (totals > 0)[:, None] & np.ones(smooth.shape, bool)
-        none = there & (matches == 0)
-        smooth = np.where(none, 2 * smooth, smooth)
-        share = np.where(none, 1 / smooth, matches) / np.maximum(totals, 1)[:, None]
-        logs += np.log(np.where(there, share, 1.0))
+    length = np.array([len(one) for one in words], np.int64)
+    shape = (len(texts), len(texts))
+    logs, misses, any_match = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape, bool)
+    for n, matches in enumerate(count_matches(_numbered(words), ORDER), 1):
+        totals = np.maximum(length - n + 1, 0)
+        table, begin = _logs_of_shares(totals)
         any_match |= matches > 0
+        none = (matches == 0) & (totals > 0)[:, None]
+        logs += table[begin[totals][:, None] + matches - misses * none]
+        misses += none
     brevity = np.minimum(0.0, 1 - length[None, :] / np.maximum(length, 1)[:, None])
-    found = np.where(any_match, 100 * np.exp(brevity + logs / np.maximum(orders, 1)[:, None]), 0.0)
+    found = np.where(any_match, 100 * np.exp(brevity + logs / np.clip(length, 1, ORDER)[:, None]), 0.0)
     return _with_empty(found, length == 0)
 
 
 def chrf_utility(texts: Sequence[str]) -> Floats:
     """chrF2 of each text against each other one, as in ``bleu_utility``: sacrebleu's, but 100 for two empty texts."""
     letters = ["".join(text.split()) for text in texts]
+    length = np.array([len(one) for one in letters], np.int64)
     precision, recall, orders = (np.zeros((len(texts), len(texts))) for _ in range(3))
-    for n in range(1, CHARACTERS + 1):
-        matches, totals = _matches([[one[k : k + n] for k in range(len(one) - n + 1)] for one in letters])
+    for n, matches in enumerate(count_matches(_numbered(letters), CHARACTERS), 1):
+        totals = np.maximum(length - n + 1, 0)
         both = (totals > 0)[:, None] & (totals > 0)[None, :]
         precision += np.where(both, matches / np.maximum(totals, 1)[:, None], 0.0)
         recall += np.where(both, matches / np.maximum(totals, 1)[None, :], 0.0)
@@ -61,17 +62,22 @@ def _with_empty(utilities: Floats, empty: NDArray[np.bool_]) -> Floats:
     return utilities
 
 
-def _matches(grams: Sequence[Iterable[object]]) -> tuple[Floats, Floats]:
-    """Matching n-grams, clipped to the smaller count, [texts, texts], and n-grams of each text, [texts]."""
-    numbers: dict[object, int] = {}
-    coded = [np.array([numbers.setdefault(gram, len(numbers)) for gram in some], np.int64) for some in grams]
-    counts = np.array([np.bincount(some, minlength=len(numbers)) for some in coded], np.float32)
-    matches = np.zeros((len(grams), len(grams)), np.float32)
-    # The smaller of two counts is the number of thresholds that both reach; 32 bits hold such small whole numbers.
-    columns, threshold = counts, 1
-    while columns.shape[1]:
-        reached = (columns >= threshold).astype(np.float32)
-        matches += reached @ reached.T
-        threshold += 1
-        columns = columns[:, columns.max(axis=0) >= threshold]
-    return matches.astype(np.float64), counts.sum(axis=1, dtype=np.float64)
+def _numbered(sequences: Sequence[Sequence[str]]) -> list[NDArray[np.int32]]:
+    """Sequences of numbers, equal for equal words or letters."""
+    numbers: dict[str, int] = {}
+    return [np.array([numbers.setdefault(one, len(numbers)) for one in some], np.int32) for some in sequences]
+
+
+def _logs_of_shares(totals: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+    """Logarithms of shares of matches, smoothed.
+
+    Returns:
+        The logarithms, and by total t the place in them of the share without a match; m matches are m places further,
+        and the share without a match after k orders without one, 0 < k < ORDER, is k places before. Total 0: always 0.
+    """
+    some = np.unique(totals[totals > 0])
+    begin = np.zeros(int(totals.max(initial=0)) + 1, np.int64)
+    begin[some] = np.cumsum(some + ORDER) - some
+    smoothed = 0.5 ** np.arange(ORDER, 0, -1)
+    shares = [np.concatenate([smoothed, np.arange(1, total + 1)]) / total for total in some.tolist()]
+    return np.log(np.concatenate([np.ones(1), *shares])), begin

@@ -77,6 +77,11 @@ int lscfg_hypergraph_envelope(const lscfg_hypergraph_view *, const double *score
 void lscfg_envelope_free(lscfg_envelope *);
 void lscfg_envelope_get(const lscfg_envelope *, lscfg_envelope_view *);
 
+/* matches[orders][n][n]: of each order from 1 on, the matching n-grams of each pair of sequences, each as often as in
+ * the sequence with fewer of it. Sequence s has the items items[first[s]] .. items[first[s+1]-1]. */
+int lscfg_count_matches(int64_t n, const int64_t *first, const int32_t *items, int32_t orders, int32_t *matches,
+                        lscfg_error *);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus
