@@ -5,24 +5,55 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from lscfg.decode.links import COSTS
 from lscfg.decode.parsing import live_features
 from lscfg.decode.unknown import SUBSTITUTES
+from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, Grammar
 
 
+class _Named:
+    """Columns by name, each of one source."""
+
+    def __init__(self, path: object):
+        self.columns: dict[str, int] = {}
+        self._sources: dict[str, str] = {}
+        self._path = path
+
+    def of(self, name: str, source: str) -> int:
+        """The column of a feature.
+
+        Raises:
+            InputError: another source has a feature of this name.
+        """
+        other = self._sources.setdefault(name, source)
+        if other != source:
+            raise InputError(f"the feature {cut(name)} comes from {other} and from {source}; rename one", self._path)
+        return self.columns.setdefault(name, len(self.columns))
+
+    def refuse(self, heads: Sequence[str], but: Sequence[str], source: str) -> None:
+        """Refuses features that begin as those of a source, except some."""
+        found = [name for name in self.columns if heads and name.startswith(tuple(heads)) and name not in but]
+        for name in found:
+            self.of(name, source)
+
+
 class FeatureColumns:
-    """The columns of the features of every sentence. Values of equally named features add up.
+    """The columns of the features of every sentence.
 
     Args:
         models: names of the language models.
         provided: names of the provider's features.
+
+    Raises:
+        InputError: two sources, such as the grammar and a language model, have features of one name.
 
     Attributes:
         names: names of all columns; live: names of columns not 0 in every rule, which need a weight.
@@ -35,32 +66,34 @@ class FeatureColumns:
     """
 
     def __init__(self, config: DecoderConfig, grammar: Grammar, models: Sequence[str], provided: Sequence[str]):
-        columns: dict[str, int] = {}
-
-        def column(name: str) -> int:
-            return columns.setdefault(name, len(columns))
-
+        named = _Named(config.path)
+        columns = named.columns
         indptr, indices, values = grammar.features()
-        mapping = np.array([column(name) for name in grammar.feature_names], np.int64)
+        mapping = np.array([named.of(name, "the grammar") for name in grammar.feature_names], np.int64)
+        glue, passing = (
+            named.of(name, "the grammar") for name in ("Glue", "PassThrough")
+        )  # a grammar may have glue rules, too
         size = len(grammar)
         self.rule_penalty = np.zeros(size + EXTRA_RULES)
         self.rule_penalty[:size] = WORD_PENALTY * grammar.target_lengths()
         self.rule_penalty[size + PASS] = WORD_PENALTY
         # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
         indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
-        indices = np.concatenate([mapping[indices], [column("Glue"), column("PassThrough")]])
+        indices = np.concatenate([mapping[indices], [glue, passing]])
         values = np.concatenate([values, [1.0, 1.0]])
-        self.penalty = column("WordPenalty") if config.word_penalty else None
-        pairs = [(column(name), column(name + "_OOV")) for name in models]
-        self.lm = np.array(pairs, np.int64).reshape(-1, 2)
-        self.extra = np.array([column(name) for name in provided], np.int64)
+        self.penalty = named.of("WordPenalty", "feature_function=WordPenalty") if config.word_penalty else None
+        pairs = [(name, name + end) for name in models for end in ("", "_OOV")]
+        self.lm = np.array([named.of(of, f"the language model {name}") for name, of in pairs], np.int64).reshape(-1, 2)
+        self.extra = np.array([named.of(name, "the latent features") for name in provided], np.int64)
         if len({*provided}) < len(provided):
             raise ValueError(f"the provider names a feature twice: {provided}")
         for function in config.functions:
             for name in function.names():
-                column(name)
+                named.of(name, f"feature_function={function.name}")
         for name in SUBSTITUTES if config.substitutes else ():
-            column(name)
+            named.of(name, "unknown_words=similar")
+        for function in config.functions:
+            named.refuse(function.heads(), function.names(), f"feature_function={function.name}")
         self.rules = SparseRows(indptr, indices, values, len(columns))
         self.names = tuple(columns)
         self.costs = np.array([columns[name] for name in COSTS if name in columns], np.int64)
@@ -79,6 +112,16 @@ class FeatureColumns:
         return self.rules.products(weights)
 
 
+class SourcedRows(NamedTuple):
+    """Features of rule applications by their source."""
+
+    source: str
+    """Description for messages."""
+    own: Sequence[str]
+    """Names among the decoder's that belong to this source."""
+    rows: NamedRows
+
+
 @dataclass(frozen=True)
 class OwnFeatures:
     """Features of a sentence's rule applications from feature functions and from the input."""
@@ -89,15 +132,20 @@ class OwnFeatures:
     """Features with the column of each, which counts on from the decoder's columns."""
 
     @classmethod
-    def of(cls, known: Sequence[str], parts: Sequence[NamedRows]) -> OwnFeatures | None:
-        """The features with columns after those of known names; None if there are no parts."""
+    def of(cls, known: Sequence[str], parts: Sequence[SourcedRows]) -> OwnFeatures | None:
+        """The features with columns after those of known names; None if there are no parts.
+
+        Raises:
+            InputError: two sources have features of one name.
+        """
         if not parts:
             return None
         columns = {name: column for column, name in enumerate(known)}
-        placed = [
-            (rows, np.array([columns.setdefault(name, len(columns)) for name in rows.names], np.int64))
-            for rows in parts
-        ]
+        placed = []
+        for source, own, rows in parts:
+            if taken := columns.keys() & {*rows.names}.difference(own):
+                raise InputError(f"{source} gives the feature {cut(min(taken))}, which has another source; rename one")
+            placed.append((rows, np.array([columns.setdefault(name, len(columns)) for name in rows.names], np.int64)))
         return cls(tuple(columns)[len(known) :], tuple(placed))
 
     def scores(self, weights: np.ndarray) -> np.ndarray:

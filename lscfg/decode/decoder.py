@@ -261,6 +261,8 @@ class EmbeddedDecoder:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")
         if self.config.further_models:
             raise InputError("a hypergraph has the features of one language model; tune with another optimiser")
+        if state := next((one.name for one in self.config.functions if one.of_words() is not None), None):
+            raise InputError(f"a hypergraph has no features of {state}; tune with another optimiser")
         results = self._decode(sentences, request_of(self.feature_names, weights, k, unique, edges_per_word))
         return [self._hypotheses(found) for found, _ in results], [graph for _, graph in results]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lscfg.corpus.parallel import plain_fault
-from lscfg.decode.columns import OwnFeatures
+from lscfg.decode.columns import OwnFeatures, SourcedRows
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, find_file
@@ -134,7 +134,7 @@ def own_features(
     forest: Forest,
     grammar: Grammar,
     lattice: Lattice | None = None,
-    more: Sequence[NamedRows] = (),
+    more: Sequence[SourcedRows] = (),
 ) -> OwnFeatures | None:
     """Features of feature functions and of a lattice's arcs; None if there are none.
 
@@ -142,13 +142,19 @@ def own_features(
         names: the decoder's features.
         words: of the sentence; of a lattice, ignored.
         more: further features of the applications.
+
+    Raises:
+        InputError: two sources have features of one name, or as of ``FunctionLine.values``.
     """
     parts = [*more]
     if config.functions:
         given = ParsedInput(forest, grammar, tuple(words) if lattice is None else lattice.first_words())
-        parts += [function.values(given) for function in config.functions]
+        parts += [
+            SourcedRows(f"feature_function={function.name}", function.names(), function.values(given))
+            for function in config.functions
+        ]
     if lattice is not None and any(arc.features for arc in lattice.arcs):
-        parts.append(_arc_features(lattice, forest))
+        parts.append(SourcedRows("a lattice", (), _arc_features(lattice, forest)))
     return OwnFeatures.of(names, parts)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.columns import FeatureColumns, OwnFeatures
+from lscfg.decode.columns import FeatureColumns, OwnFeatures, SourcedRows
 from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
@@ -24,6 +24,7 @@ from lscfg.decode.memory import NOTHING, Recalled, StoredRule, remembered
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrases import StoredPair
 from lscfg.decode.sentence_rules import ADDED, AddedFeatures, RuleEncoder, SentenceRules
+from lscfg.decode.target_words import TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
@@ -36,7 +37,7 @@ from lscfg.decode.terms import (
     replaced_words,
     used_terms,
 )
-from lscfg.decode.unknown import BorrowedRule, UnknownWords, borrowed_features
+from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
@@ -250,7 +251,9 @@ class SentenceDecoder:
         self.ways = parse_options(config, self.grammar)
         named = config.models
         self.models = [LanguageModel(one.path, self.grammar.vocab) for one in named] if models is None else models
-        self._joined: JoinedModels | None = None  # of several models, with the latest weights
+        self._target = TargetWords(config.functions, self.grammar.vocab)
+        self._joined: JoinedModels | None = None  # of several models or with functions, for the latest weights
+        self._joined_for: tuple[np.ndarray, Mapping[str, float]] | None = None
         provided = () if self._provider is None else self._provider.names
         self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
@@ -355,17 +358,22 @@ class SentenceDecoder:
     def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
         """The search options of weights by column."""
         lm_weight, oov_weight = weights[self.columns.lm[0]] if len(self.columns.lm) else (0.0, 0.0)
-        if len(self.columns.lm) > 1:  # the joined models have weights
+        if len(self.columns.lm) > 1 or self._target.order:  # the joined models have weights
             lm_weight, oov_weight = 1.0, 0.0
         return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
 
-    def _model(self, weights: np.ndarray) -> LanguageModel | JoinedModels | None:
-        """The language model of the search under weights by column."""
-        if len(self.models) < 2:
+    def _model(self, request: Request) -> LanguageModel | JoinedModels | None:
+        """The language model of the search for a request, joined with functions over target words."""
+        if len(self.models) < 2 and not self._target.order:
             return self.models[0] if self.models else None
-        wanted = weights[self.columns.lm]
-        if self._joined is None or not np.array_equal(self._joined.weights, wanted):
-            self._joined = JoinedModels(self.models, wanted)
+        wanted, named = self._joined_for or (None, None)
+        if self._joined is None or named != request.named or not np.array_equal(wanted, request.weights):
+            windows = None
+            if self._target.order:
+                by_name = dict(request.named) | dict(zip(self.feature_names, request.weights.tolist(), strict=True))
+                windows = self._target.weighted(by_name)
+            self._joined = JoinedModels(self.models, request.weights[self.columns.lm], windows)
+            self._joined_for = request.weights, request.named
         return self._joined
 
     def _decode_one(
@@ -391,20 +399,20 @@ class SentenceDecoder:
         wants_details = request.details and sentence.lattice is None
         if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * wants_details):
             most = edges_per_word * sentence.length
-            found, graph = search_hypergraph(forest, sentence.grammar, self._model(weights), scores, options, most)
+            found, graph = search_hypergraph(forest, sentence.grammar, self._model(request), scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if wants_details:
                 shown = _details(self, sentence, forest, found, graph, scores, options, weights)
         else:
-            found = search(forest, sentence.grammar, self._model(weights), scores, options)
+            found = search(forest, sentence.grammar, self._model(request), scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
-        features = self._features(sentence, forest, found)
+        features, further = self._features(sentence, forest, found)
         used, taught = _terms(self, sentence, found, texts), sentence.taught
         all_found = Translations(texts, np.array(found.score), features, derivations, "", shown, used, taught)
-        return replace(all_found, own_names=sentence.own_names), kept
+        return replace(all_found, own_names=sentence.own_names + further), kept
 
     def _describe(
         self, sentence: Sentence, apps: list[int], features: Sequence[Mapping[str, float]] | None = None
@@ -453,8 +461,8 @@ class SentenceDecoder:
         words = tuple(self._text(ids[i : i + 1]) for i in range(len(ids)))
         return SentenceGraph(replace(graph, symbols=symbols), words, names, features)
 
-    def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> np.ndarray:
-        """Sums of the features over the applications of each derivation."""
+    def _features(self, sentence: Sentence, forest: Forest, found: KBest) -> tuple[np.ndarray, tuple[str, ...]]:
+        """Sums of the features over each derivation, and names of those that neither decoder nor sentence name."""
         columns = self.columns
         features = columns.rules.sums(sentence.rows[found.apps], found.app_offsets)
         starts = found.app_offsets[:-1]  # each derivation has an application
@@ -467,7 +475,11 @@ class SentenceDecoder:
         elif len(columns.lm):
             features[:, columns.lm[0, 0]] += found.lm
             features[:, columns.lm[0, 1]] += found.oov
-        return features if sentence.own is None else sentence.own.add(features, found.apps, found.app_offsets)
+        if sentence.own is not None:
+            features = sentence.own.add(features, found.apps, found.app_offsets)
+        if not self._target.order:
+            return features, ()
+        return self._target.add(features, self.feature_names + sentence.own_names, found.words, found.word_offsets)
 
     def _text(self, ids: np.ndarray) -> str:
         return " ".join(map(self._word, ids.tolist()))
@@ -635,7 +647,9 @@ def _with_rules(
             usual_apps = phrases[apps]
             extra[of_layer] = np.median(values[usual_apps], 0) if usual_apps.any() else 0.0
             extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
-    added, other = more.added(whole, marks, numbers), [borrowed_features(whole, borrowed)] if borrowed else []
+    added, other = more.added(whole, marks, numbers), list[SourcedRows]()
+    if borrowed:
+        other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed))]
     own = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, own=own)
 

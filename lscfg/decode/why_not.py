@@ -11,7 +11,7 @@ from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
 from lscfg.decode.forced import Forced, force
 from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
-from lscfg.decode.sentence import Sentence, SentenceDecoder, decode_prepared, request_of
+from lscfg.decode.sentence import Sentence, SentenceDecoder, Translations, decode_prepared, request_of
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.forest import REST
@@ -94,10 +94,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         own = None if prepared.forest is None else float(chosen.scores[0])
         return WhyNot("unreachable", " ".join(targets), chosen.texts[0], None, own, missing=missing)
     found = decode_prepared(decoder, _only(prepared, forced), request)
-    difference = request.weights_of(prepared) * (found.features[0] - chosen.features[0])
-    order = sorted(np.flatnonzero(difference).tolist(), key=lambda f: (-abs(difference[f]), f))
-    names = decoder.feature_names + prepared.own_names
-    shares = tuple((names[f], float(difference[f])) for f in order)
+    shares = _shares(decoder, weights, found, chosen)
     first = _first_difference(found.derivations[0], chosen.derivations[0])
     better = found.scores[0] > chosen.scores[0]
     return WhyNot(
@@ -109,6 +106,19 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         first,
         shares,
     )
+
+
+def _shares(
+    decoder: SentenceDecoder, weights: Mapping[str, float], found: Translations, chosen: Translations
+) -> tuple[tuple[str, float], ...]:
+    """Shares of the features in the difference of two scores, the largest first."""
+    sums: dict[str, float] = {}
+    for sign, one in ((1, found), (-1, chosen)):
+        names = decoder.feature_names + one.own_names
+        for name, value in zip(names, one.features[0].tolist(), strict=True):
+            sums[name] = sums.get(name, 0.0) + sign * value
+    shares = {name: weights.get(name, 0.0) * value for name, value in sums.items()}
+    return tuple(sorted(((n, v) for n, v in shares.items() if v), key=lambda share: -abs(share[1])))
 
 
 def _only(sentence: Sentence, forced: Forced) -> Sentence:

@@ -357,6 +357,7 @@ class _Reader:
     def function(self, line: FunctionLine) -> None:
         try:
             line.names()
+            line.of_words()
         except InputError as error:
             raise self.error(f"feature function {error}") from None
         self.config = replace(self.config, functions=(*self.config.functions, line))

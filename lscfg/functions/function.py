@@ -1,4 +1,4 @@
-"""Feature functions without state, which are kinds.
+"""Feature functions, which are kinds.
 
 A new one is one class in one file and one row among the entry points ``lscfg.feature_functions``; its name is that of a
 line ``feature_function=NAME ARGUMENTS`` in cdec.ini, and its settings are the arguments in their order.
@@ -7,7 +7,7 @@ line ``feature_function=NAME ARGUMENTS`` in cdec.ini, and its settings are the a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -32,6 +32,11 @@ class Gap(NamedTuple):
     """Its number among the nonterminals of the source side, from 0."""
     category: str
 
+
+BEGIN, END = "<s>", "</s>"
+"""Marks before and after the words of a translation."""
+MOST_ORDER = 13
+"""Longest n-grams of the search."""
 
 Symbols = tuple[str | Gap, ...]
 """One side of a rule: words and nonterminals."""
@@ -127,7 +132,7 @@ class ParsedInput:
 
 
 class FeatureFunction(Kind[SettingsT]):
-    """A feature function without state: values of each rule application, whatever the rest of the derivation.
+    """A feature function: values of each rule application, whatever the rest of the derivation.
 
     Equal input must give equal values, and the names contain no blanks.
     """
@@ -138,6 +143,10 @@ class FeatureFunction(Kind[SettingsT]):
     def names(self, settings: SettingsT) -> tuple[str, ...]:
         """Features that every system with the function has, so that each needs a weight; by default none."""
         return ()
+
+    def heads(self, settings: SettingsT) -> tuple[str, ...]:
+        """See ``HEADS``, for functions whose prefixes depend on the arguments."""
+        return self.HEADS
 
     def values(self, given: ParsedInput, settings: SettingsT) -> NamedRows:
         """The features of the applications of a forest."""
@@ -184,6 +193,32 @@ class RuleFunction(FeatureFunction[SettingsT]):
         return NamedRows.of([self.of_rule(rule, settings) for rule in rules], rule_of)
 
 
+class WordFunction(FeatureFunction[SettingsT]):
+    """A feature function with state: values of each target word after the words before it.
+
+    The search treats it as a language model: partial translations that differ in the words which the function may still
+    see stay apart, so every derivation gets exact values.
+    """
+
+    def order(self, settings: SettingsT) -> int:
+        """Words that the function sees, the word itself included: 1 to ``MOST_ORDER``."""
+        raise NotImplementedError
+
+    def of_word(self, before: Sequence[str], word: str, settings: SettingsT) -> Mapping[str, float]:
+        """The features of a word that are not 0.
+
+        Args:
+            before: the latest words before it, at most ``order`` - 1; ``BEGIN`` is the first at the beginning of a
+                sentence. Fewer words without ``BEGIN``: those before are not known yet; the values only guide the
+                search.
+            word: the word, or ``END`` after the last one.
+        """
+        raise NotImplementedError
+
+    def values(self, given: ParsedInput, settings: SettingsT) -> NamedRows:
+        return NamedRows.of([], np.full(given.forest.n_apps, -1))
+
+
 FEATURE_FUNCTIONS: Registry[FeatureFunction[Declared]] = Registry(
     "lscfg.feature_functions", FeatureFunction, "feature function"
 )
@@ -205,8 +240,9 @@ class FunctionLine:
         return function.names(function.settings(self.arguments))
 
     def heads(self) -> tuple[str, ...]:
-        """See ``FeatureFunction.HEADS``."""
-        return FEATURE_FUNCTIONS[self.name].HEADS
+        """See ``FeatureFunction.heads``."""
+        function = FEATURE_FUNCTIONS[self.name]
+        return function.heads(function.settings(self.arguments))
 
     def values(self, given: ParsedInput) -> NamedRows:
         """The features of the applications of a forest.
@@ -216,12 +252,38 @@ class FunctionLine:
         """
         function = FEATURE_FUNCTIONS[self.name]
         found = function.values(given, function.settings(self.arguments))
-        if not np.isfinite(found.rows.values).all():
+        self._check(found.names, found.rows.values)
+        return found
+
+    def of_words(self) -> tuple[int, Callable[[Sequence[str], str], Mapping[str, float]]] | None:
+        """``order`` and ``of_word`` of a ``WordFunction``; None for another function.
+
+        Raises:
+            InputError: the order is out of its range; in the second, as of ``values``.
+        """
+        function = FEATURE_FUNCTIONS[self.name]
+        if not isinstance(function, WordFunction):
+            return None
+        settings = function.settings(self.arguments)
+        order = function.order(settings)
+        if not 1 <= order <= MOST_ORDER:
+            raise InputError(f"{self.name} has the order {order}; it must be 1 to {MOST_ORDER}")
+
+        def of_word(before: Sequence[str], word: str) -> Mapping[str, float]:
+            found = function.of_word(
+                before[len(before) - order + 1 :] if len(before) >= order else before, word, settings
+            )
+            self._check(found, np.array([*found.values()]))
+            return found
+
+        return order, of_word
+
+    def _check(self, names: Iterable[str], values: np.ndarray) -> None:
+        if not np.isfinite(values).all():
             raise InputError(f"feature function {self.name} gives a value that is not finite")
-        for name in found.names:
+        for name in names:
             if name.split() != [name]:
                 raise InputError(f"feature function {self.name} names a feature {cut(name)!r}; remove the blank")
-        return found
 
 
 def escaped(name: str) -> str:

@@ -88,29 +88,69 @@ class LanguageModel:
         return found
 
 
+class WordWindows:
+    """Scores of words after the words before them, as an automaton for ``JoinedModels``.
+
+    Args:
+        order: words that a score depends on, the word itself included; 1 to 13.
+        score: finite score of a word after at most ``order`` - 1 words, given by their numbers; the first may be
+            ``<s>``, and the word ``</s>``.
+        vocab: vocabulary of the search.
+    """
+
+    def __init__(self, order: int, score: Callable[[tuple[int, ...], int], float], vocab: Vocab):
+        self.order, self._score, self._vocab = order, score, vocab
+        self.failure: BaseException | None = None  # of the latest search
+        self._states: list[tuple[int, ...]] = [(), (vocab.add(BEGIN),)]
+        self._numbers = {state: number for number, state in enumerate(self._states)}
+        self._context = ffi.new_handle(self._step)
+        pointer = lib.lscfg_lm_new(order, vocab.add(END), lib.lscfg_python_lm_step, self._context)
+        if pointer == ffi.NULL:
+            raise KernelError("out of memory")
+        self._pointer = ffi.gc(pointer, lib.lscfg_lm_free)
+
+    def _step(self, state: int, word: int, value: Any, successor: Any, reach: Any) -> int:
+        try:
+            before = self._states[state]
+            value[0] = self._score(before, word)
+            after = (*before, word)[-self.order + 1 :] if self.order > 1 else ()
+            number = self._numbers.setdefault(after, len(self._states))
+            if number == len(self._states):
+                self._states.append(after)
+            successor[0] = number
+            reach[0] = self.order - 1
+            return 0
+        except BaseException as error:  # of any kind: the caller of the search gets it, not the kernel
+            self.failure = error
+            return 1
+
+
 class JoinedModels:
     """Several language models as one for the search: their weighted sum, so that its own weight is 1.
 
     Only one search at a time may use it or its models (``lock``). ``failure`` is the exception of the latest search.
 
     Args:
-        models: one or more of one vocabulary.
+        models: of one vocabulary.
         weights: float64 [models, 2], weights of the sum of log10 p and of the number of unknown words.
+        windows: further scores, of weight 1; needed without models.
     """
 
-    def __init__(self, models: Sequence[LanguageModel], weights: np.ndarray):
+    def __init__(self, models: Sequence[LanguageModel], weights: np.ndarray, windows: WordWindows | None = None):
         self.lock = threading.Lock()
         self.models, self.weights = tuple(models), np.array(weights, np.float64)
         if self.weights.shape != (len(self.models), 2):
             raise ValueError(f"{len(self.models)} models, weights {self.weights.shape}")
-        pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self.models])
-        columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in self.weights.T]
-        joined = lib.lscfg_joined_new(len(self.models), pointers, *columns)
+        self._all = self.models if windows is None else (*self.models, windows)
+        pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self._all])
+        all_weights = np.vstack([self.weights, np.array([[1.0, 0.0]])[: len(self._all) - len(self.models)]])
+        columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in all_weights.T]
+        joined = lib.lscfg_joined_new(len(self._all), pointers, *columns)
         if joined == ffi.NULL:
             raise KernelError("out of memory")
         self._context = ffi.gc(joined, lib.lscfg_joined_free)
-        self.order = max(model.order for model in self.models)
-        end = self.models[0]._vocab.add(END)
+        self.order = max(model.order for model in self._all)
+        end = self._all[0]._vocab.add(END)
         pointer = lib.lscfg_lm_new(self.order, end, ffi.addressof(lib, "lscfg_joined_step"), self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")
@@ -119,11 +159,11 @@ class JoinedModels:
     @property
     def failure(self) -> BaseException | None:
         """The exception of a model in the latest search, if any."""
-        return next((model.failure for model in self.models if model.failure is not None), None)
+        return next((model.failure for model in self._all if model.failure is not None), None)
 
     @failure.setter
     def failure(self, failure: BaseException | None) -> None:
-        for model in self.models:
+        for model in self._all:
             model.failure = failure
 
     def sums(self, words: np.ndarray, offsets: np.ndarray) -> np.ndarray:

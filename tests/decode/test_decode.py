@@ -46,7 +46,7 @@ def test_features_and_score_of_a_known_derivation(config: DecoderConfig) -> None
 def test_scores_are_weighted_features(config: DecoderConfig) -> None:
     with EmbeddedDecoder(config, Provider) as decoder:
         assert decoder.feature_names == ("P", "Count", "Glue", "PassThrough", "WordPenalty", "LanguageModel",
-                                         "LanguageModel_OOV", "Latent")  # fmt: skip
+                                         "LanguageModel_OOV", "Latent", "Half")  # fmt: skip
         for list_ in decoder.decode(SENTENCES, WEIGHTS, k=100):
             for h in list_:
                 assert h.score == pytest.approx(sum(WEIGHTS.get(n, 0) * v for n, v in h.features.items()))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import kenlm
@@ -14,9 +16,12 @@ from searches import EVERYTHING, Case, quiet, random_arpa
 
 from lscfg.bundle.pack import pack
 from lscfg.bundle.system import open_bundle
+from lscfg.decode.columns import FeatureColumns
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, NamedModel, write_ini
+from lscfg.functions.function import FunctionLine
 from lscfg.kernel.lm import JoinedModels, LanguageModel
 from lscfg.kernel.search import KBest, SearchOptions, search
 from lscfg.parallel.choose import in_processes
@@ -101,3 +106,45 @@ def test_a_bundle_contains_all_models(tmp_path: Path) -> None:
 def test_hosts_with_one_model_refuse_several(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Moses takes one language model; keep one of 2 lines"):
         two_models(tmp_path).check_common("Moses")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"language_model_name": "P"},
+            "the feature P comes from the grammar and from the language model P; rename one",
+        ),
+        ({"language_model_name": "Glue"}, "Glue comes from the grammar and from the language model Glue"),
+        ({"language_model_name": "PassThrough"}, "PassThrough comes from the grammar"),
+        ({"language_model_name": "WordPenalty"}, "WordPenalty comes from feature_function=WordPenalty and from"),
+        (
+            {"language_model_name": "Shape_S1", "functions": ("RuleShape",)},
+            "Shape_S1 comes from the language model Shape_S1 and from feature_function=RuleShape",
+        ),
+        (
+            {"language_model_name": "Letters", "functions": ("Letters",)},
+            "Letters comes from the language model Letters and from feature_function=Letters",
+        ),
+        (
+            {"language_model_name": "SubstituteForm", "substitutes": True},
+            "model SubstituteForm and from unknown_words=similar",
+        ),
+        ({"language_model_name": "Latent"}, "model Latent and from the latent features"),
+    ],
+)
+def test_two_sources_never_share_a_feature(change: dict[str, object], message: str, tmp_path: Path) -> None:
+    """Equal names added up silently; of a grammar only those of glue and pass-through rules may."""
+    if "functions" in change:
+        change = change | {"functions": tuple(map(FunctionLine, change["functions"]))}  # type: ignore[call-overload]
+    config = replace(small_config(tmp_path), **change)  # type: ignore[arg-type]
+    columns = partial(FeatureColumns, config, read_grammar(config), [config.language_model_name])
+    with pytest.raises(InputError, match=re.escape(message)):
+        columns(["Latent"])
+
+
+@pytest.mark.parametrize("line", ["((('casa',{'P':1},1),),)", "((('casa',{'T:house':1},1),),)"])
+def test_an_arc_shares_no_feature(line: str, tmp_path: Path) -> None:
+    config = replace(small_config(tmp_path), functions=(FunctionLine("OutputIndicator"),))
+    with EmbeddedDecoder(config) as decoder, pytest.raises(InputError, match="a lattice gives the feature"):
+        decoder.decode([line], WEIGHTS)

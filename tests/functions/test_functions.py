@@ -184,7 +184,7 @@ def test_values_equal_a_reference(name: str) -> None:
 
 
 def test_every_function_has_a_reference() -> None:
-    assert {*FEATURE_FUNCTIONS} == {*OF_RULE, *OF_SPAN, "Copies"}
+    assert {*FEATURE_FUNCTIONS} == {*OF_RULE, *OF_SPAN, "Copies", "NgramFeatures"}
 
 
 COPYING = """[X] ||| de ||| de ||| F=1

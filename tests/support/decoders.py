@@ -36,7 +36,15 @@ ngram 2=3
 \\end\\
 """
 SENTENCES = ["la casa verde", "verde casa", "otra casa", "la casa verde", "casa"]
-WEIGHTS = {"P": 1.0, "Glue": -0.5, "PassThrough": -2.0, "WordPenalty": 0.3, "LanguageModel": 0.9, "Latent": 0.75}
+WEIGHTS = {
+    "P": 1.0,
+    "Glue": -0.5,
+    "PassThrough": -2.0,
+    "WordPenalty": 0.3,
+    "LanguageModel": 0.9,
+    "Latent": 0.75,
+    "Half": 1.0,
+}
 
 
 def small_config(folder: Path) -> DecoderConfig:
@@ -51,7 +59,7 @@ def small_config(folder: Path) -> DecoderConfig:
 class Provider:
     """The width of each application's head as a feature; counts how often it is asked."""
 
-    names: tuple[str, ...] = ("Latent", "P")
+    names: tuple[str, ...] = ("Latent", "Half")
 
     def __init__(self, grammar: Grammar) -> None:
         self.calls = 0
