@@ -24,7 +24,7 @@ from lscfg.decode.memory import NOTHING, Recalled, StoredRule, remembered
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrases import StoredPair
 from lscfg.decode.sentence_rules import ADDED, AddedFeatures, RuleEncoder, SentenceRules
-from lscfg.decode.target_words import TargetWords
+from lscfg.decode.target_words import SearchModel, TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
     NO_TERMS,
@@ -46,7 +46,7 @@ from lscfg.formats.segments import Segment, read_segment
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer
 from lscfg.kernel.base import Vocab
-from lscfg.kernel.lm import JoinedModels, LanguageModel
+from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
@@ -251,11 +251,10 @@ class SentenceDecoder:
         self.ways = parse_options(config, self.grammar)
         named = config.models
         self.models = [LanguageModel(one.path, self.grammar.vocab) for one in named] if models is None else models
-        self._target = TargetWords(config.functions, self.grammar.vocab)
-        self._joined: JoinedModels | None = None  # of several models or with functions, for the latest weights
-        self._joined_for: tuple[np.ndarray, Mapping[str, float]] | None = None
         provided = () if self._provider is None else self._provider.names
         self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
+        self._target = TargetWords(config.functions, self.grammar.vocab)
+        self._model = SearchModel(self.models, self.columns, self._target)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
         self.encoder = RuleEncoder(self.grammar)
@@ -355,27 +354,6 @@ class SentenceDecoder:
             raise InputError(f"a rule for {quote(sentence.text)} has a score that is not finite; give smaller weights")
         return scores
 
-    def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
-        """The search options of weights by column."""
-        lm_weight, oov_weight = weights[self.columns.lm[0]] if len(self.columns.lm) else (0.0, 0.0)
-        if len(self.columns.lm) > 1 or self._target.order:  # the joined models have weights
-            lm_weight, oov_weight = 1.0, 0.0
-        return SearchOptions(self.config.pop_limit, k, unique, float(lm_weight), float(oov_weight))
-
-    def _model(self, request: Request) -> LanguageModel | JoinedModels | None:
-        """The language model of the search for a request, joined with functions over target words."""
-        if len(self.models) < 2 and not self._target.order:
-            return self.models[0] if self.models else None
-        wanted, named = self._joined_for or (None, None)
-        if self._joined is None or named != request.named or not np.array_equal(wanted, request.weights):
-            windows = None
-            if self._target.order:
-                by_name = dict(request.named) | dict(zip(self.feature_names, request.weights.tolist(), strict=True))
-                windows = self._target.weighted(by_name)
-            self._joined = JoinedModels(self.models, request.weights[self.columns.lm], windows)
-            self._joined_for = request.weights, request.named
-        return self._joined
-
     def _decode_one(
         self, sentence: Sentence, rule_scores: np.ndarray, request: Request
     ) -> tuple[Translations, SentenceGraph | None]:
@@ -390,22 +368,23 @@ class SentenceDecoder:
             texts, scores = [sentence.text], np.zeros(1)
             unparsed, taught = sentence.unparsed, sentence.taught
             return Translations(texts, scores, nothing, (), unparsed, shown, passed.used, taught), None
-        scores = self.scores(sentence, rule_scores, weights)
+        scores, model = self.scores(sentence, rule_scores, weights), self._model(request.weights, request.named)
         if sentence.added is not None:
             scores[sentence.added.apps] += sentence.added.values @ np.array(request.added_weights)
-        options = self.search_options(weights, request.k, request.unique)
+        lm_weights = self._model.weights(weights)
+        options = SearchOptions(self.config.pop_limit, request.k, request.unique, *lm_weights)
         kept: SentenceGraph | None = None
         shown = ()
         wants_details = request.details and sentence.lattice is None
         if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * wants_details):
             most = edges_per_word * sentence.length
-            found, graph = search_hypergraph(forest, sentence.grammar, self._model(request), scores, options, most)
+            found, graph = search_hypergraph(forest, sentence.grammar, model, scores, options, most)
             if request.edges_per_word:
                 kept = self._graph(sentence, forest, graph)
             if wants_details:
                 shown = _details(self, sentence, forest, found, graph, scores, options, weights)
         else:
-            found = search(forest, sentence.grammar, self._model(request), scores, options)
+            found = search(forest, sentence.grammar, model, scores, options)
         starts = found.word_offsets
         texts = [self._text(found.words[starts[h] : starts[h + 1]]) for h in range(len(found))]
         derivations = self._derivations(sentence, forest, found) if request.derivations else ()
@@ -470,11 +449,7 @@ class SentenceDecoder:
             features[:, columns.penalty] += np.add.reduceat(sentence.penalties[found.apps], starts)
         if sentence.extra is not None:
             features[:, columns.extra] += np.add.reduceat(sentence.extra[found.apps], starts, axis=0)
-        if self._joined is not None:
-            features[:, columns.lm] += self._joined.sums(found.words, found.word_offsets)
-        elif len(columns.lm):
-            features[:, columns.lm[0, 0]] += found.lm
-            features[:, columns.lm[0, 1]] += found.oov
+        self._model.add(features, found)
         if sentence.own is not None:
             features = sentence.own.add(features, found.apps, found.app_offsets)
         if not self._target.order:

@@ -1,4 +1,4 @@
-"""Feature functions over target words as a part of the search's language model."""
+"""Feature functions over target words and language models as one model of the search."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from lscfg.decode.columns import FeatureColumns
 from lscfg.errors import InputError, cut
 from lscfg.functions.function import BEGIN, END, FunctionLine
 from lscfg.kernel.base import Vocab
-from lscfg.kernel.lm import WordWindows
+from lscfg.kernel.lm import JoinedModels, LanguageModel, WordWindows
+from lscfg.kernel.search import KBest
 
 Window = tuple[int, ...]
 """Numbers of words."""
@@ -102,3 +104,53 @@ class TargetWords:
         for row, one in zip(wide, sums, strict=True):
             row[[columns[name] for name in one]] += [*one.values()]
         return wide, tuple(columns)[len(names) :]
+
+
+class SearchModel:
+    """The language model of the search, which several models and functions over target words join.
+
+    Args:
+        models: language models of the configuration.
+        columns: the decoder's features.
+        target: the functions.
+    """
+
+    def __init__(self, models: Sequence[LanguageModel], columns: FeatureColumns, target: TargetWords):
+        self._models, self._columns, self._target = models, columns, target
+        self._joined: JoinedModels | None = None
+        self._joined_for: tuple[np.ndarray, Mapping[str, float]] | None = None
+
+    def __call__(self, weights: np.ndarray, named: Mapping[str, float]) -> LanguageModel | JoinedModels | None:
+        """The model for some weights.
+
+        Args:
+            weights: of the decoder's features, by column.
+            named: weights of further features.
+        """
+        if len(self._models) < 2 and not self._target.order:
+            return self._models[0] if self._models else None
+        latest = self._joined_for
+        if self._joined is None or latest is None or latest[1] != named or not np.array_equal(latest[0], weights):
+            windows = None
+            if self._target.order:
+                by_name = dict(named) | dict(zip(self._columns.names, weights.tolist(), strict=True))
+                windows = self._target.weighted(by_name)
+            self._joined = JoinedModels(self._models, weights[self._columns.lm], windows)
+            self._joined_for = weights, named
+        return self._joined
+
+    def weights(self, weights: np.ndarray) -> tuple[float, float]:
+        """The weights of the model's sum of log10 p and of its unknown words, by those of all columns."""
+        if len(self._models) > 1 or self._target.order:  # the joined models have weights
+            return 1.0, 0.0
+        lm_weight, oov_weight = weights[self._columns.lm[0]] if self._models else (0.0, 0.0)
+        return float(lm_weight), float(oov_weight)
+
+    def add(self, features: np.ndarray, found: KBest) -> None:
+        """Adds the features of the language models to those of a search's derivations, in place."""
+        columns = self._columns.lm
+        if self._joined is not None:
+            features[:, columns] += self._joined.sums(found.words, found.word_offsets)
+        elif len(columns):
+            features[:, columns[0, 0]] += found.lm
+            features[:, columns[0, 1]] += found.oov
