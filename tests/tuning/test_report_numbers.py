@@ -12,7 +12,7 @@ from lscfg.tuning.metrics.bleu import brevity_penalty
 from lscfg.tuning.report.cost import CostSection
 from lscfg.tuning.report.grammars import GrammarsSection
 from lscfg.tuning.report.learning import TuningSection, _weights
-from lscfg.tuning.report.plots import TuningCurve, intervals, spectrum_bars, tuning_curves
+from lscfg.tuning.report.plots import TuningCurve, intervals, size_points, spectrum_bars, tuning_curves
 from lscfg.tuning.report.sampling import _cells, _panel, _panels
 from lscfg.tuning.report.text import p_equation, p_value
 
@@ -80,6 +80,9 @@ def test_the_smallest_p_value_of_the_trials_is_a_bound():
     ]
 
 
+SIZED = [("A", 20.0, 1000), ("B", 22.0, 10_000), ("C", 23.0, 100_000)]
+
+
 def interval_row(name, middle, half):
     return {"system": name, "test_bleu": middle, "test_bleu_ci": half, "test_bleu_mean": middle, "runs": []}
 
@@ -97,6 +100,22 @@ def test_intervals_without_width_are_in_the_middle_of_one_bleu():
     ticks = {float(number): float(x) for x, number in re.findall(r'class="tick" x="([\d.]+)"[^>]*>([\d.]+)<', text)}
     assert '<circle class="dot" cx="180" ' in text
     assert ticks[19.6] == pytest.approx(8 + 344 * 0.1, abs=0.1) and ticks[20.4] == pytest.approx(8 + 344 * 0.9, abs=0.1)
+
+
+def test_dots_of_systems_are_placed_by_the_logarithm_of_their_rules():
+    rows = [interval_row(name, bleu, 1.0) | {"rules": rules} for name, bleu, rules in SIZED]
+    text = str(size_points(rows))
+    dots = [(float(x), float(y)) for x, y in re.findall(r'class="dot" cx="([\d.]+)" cy="([\d.]+)"', text)]
+    assert dots[1][0] - dots[0][0] == pytest.approx(dots[2][0] - dots[1][0], abs=0.1)
+    assert dots[0][1] - dots[1][1] == pytest.approx(2 * (dots[1][1] - dots[2][1]), abs=0.1)
+    assert [mark for mark in ("1,000", "10,000", "100,000") if f">{mark}<" in text] == ["1,000", "10,000", "100,000"]
+
+
+def test_labels_of_dots_do_not_overlap():
+    rows = [interval_row(f"SYSTEM-{k}", 20 + k / 50, 1.0) | {"rules": 1000 + k} for k in range(6)]
+    labels = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">SYSTEM', str(size_points(rows)))
+    assert len(labels) == 6
+    assert all(abs(float(a[1]) - float(b[1])) > 11 or a[2] != b[2] for k, a in enumerate(labels) for b in labels[:k])
 
 
 def test_a_spectrum_is_numbered_from_1():

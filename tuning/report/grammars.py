@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lscfg.tuning.report.plots import spectrum_bars
+from lscfg.tuning.report.plots import size_points, spectrum_bars
 from lscfg.tuning.report.section import ReportData, ReportSection
 
 
@@ -23,6 +23,10 @@ Rules of the grammar, hidden states, and parameters of the model; bars are logar
 {{ m.bar(sizes[loop.index0]) }}</tr>
 {% endfor %}
 {% endcall %}
+{% if by_size %}
+<figure class="plot broad">{{ by_size }}<figcaption>Test BLEU by number of rules (logarithmic): mean (dot) and 95 %
+ interval.</figcaption></figure>
+{% endif %}
 <details><summary>Derivations</summary>
 {% call m.table(["count", "training corpus"], "Minimal derivation trees.") %}
 {% for name, value in counts %}<tr><th scope="row">{{ name }}</th><td>{{ "{:,}".format(value) }}</td></tr>{% endfor %}
@@ -44,10 +48,12 @@ Rules of the grammar, hidden states, and parameters of the model; bars are logar
     def values(self, report: ReportData) -> dict[str, object]:
         """Sizes as shares of the largest, counts of the derivations, and spectra."""
         rows = report.results["systems"]
-        sizes = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]
+        widths = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]
         counts = report.results["derivations"].items()
+        ruled = [row for row in rows if row["rules"]]
         return {
-            "sizes": [size / (max(sizes) or 1) for size in sizes],
+            "by_size": size_points(ruled) if len({row["rules"] for row in ruled}) > 2 else None,
+            "sizes": [width / (max(widths) or 1) for width in widths],
             "counts": [(name, value) for name, value in counts if isinstance(value, int)],
             "spectra": [
                 (row["system"], row["singular_values"], spectrum_bars(row["system"], row["singular_values"]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from lscfg.study.markup import Markup, element
-from lscfg.study.svg import picture, polyline, tick_label, ticks
+from lscfg.study.svg import LETTER, picture, polyline, tick_label, ticks
 
 
 def _text(content: str, x: float, y: float, anchor: str, **more: object) -> Markup:
@@ -51,6 +52,66 @@ def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> Markup:
         parts.append(_text(f"{name} {mean:.2f}", at, y + 13, anchor))
     summary = ", ".join(f"{name} {mean:.2f} ({left:.2f} to {right:.2f})" for name, mean, left, right, _ in values)
     return picture(width, bottom + 18, f"Test BLEU with 95 % intervals: {summary}", parts)
+
+
+def size_points(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """Test BLEU of systems by the number of their rules, on a logarithmic axis: a dot with its 95 % interval.
+
+    Args:
+        rows: results of systems that have rules.
+    """
+    width, height, left, right, top, bottom = 640, 300, 44, 16, 10, 262
+    values = [(row["system"], row["rules"], *(row[key] for key in ("test_bleu_mean", "test_bleu_ci"))) for row in rows]
+    low, high = min(bleu - half for *_, bleu, half in values), max(bleu + half for *_, bleu, half in values)
+    low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
+    first, last = (math.log10(f(rules for _, rules, *_ in values)) for f in (min, max))
+    first, last = first - 0.05 * (last - first) - 0.02, last + 0.05 * (last - first) + 0.02
+
+    def x(rules: float) -> float:
+        return left + (width - left - right) * (math.log10(rules) - first) / (last - first)
+
+    def y(bleu: float) -> float:
+        return bottom - (bottom - top) * (bleu - low) / (high - low)
+
+    parts = []
+    for tick in ticks(low, high):
+        parts += _level(left, width - right, y(tick), tick_label(tick))
+    marks = [digit * 10**power for power in range(math.floor(first), math.ceil(last) + 1) for digit in (1, 2, 5)]
+    parts += [_tick(f"{mark:,}", x(mark), bottom + 16) for mark in marks if first <= math.log10(mark) <= last]
+    parts.append(_tick("rules", (left + width) // 2, height - 2))
+    taken: list[tuple[float, float, float, float]] = [(x(rules) - 5, y(b) - 5, 10, 10) for _, rules, b, _ in values]
+    for name, rules, bleu, half in values:
+        at = x(rules), y(bleu)
+        title = element("title", f"{name}: {rules:,} rules, {bleu:.2f} ± {half:.2f}")
+        parts.append(element("line", class_="axis", x1=at[0], x2=at[0], y1=y(bleu - half), y2=y(bleu + half)))
+        parts.append(element("circle", title, class_="dot", cx=at[0], cy=at[1], r=4))
+        parts.append(_text(name, *_free_place(name, at, (left, width - right), taken)))
+    summary = ", ".join(f"{name} {rules:,} rules {bleu:.2f}" for name, rules, bleu, _ in values)
+    return picture(width, height, f"Test BLEU by number of rules: {summary}", parts)
+
+
+def _free_place(
+    name: str, at: tuple[float, float], sides: tuple[float, float], taken: list[tuple[float, float, float, float]]
+) -> tuple[float, float, str]:
+    """Anchor of a label next to a dot that overlaps no other label; the last candidate if all do.
+
+    Args:
+        sides: ends of the axis; taken: boxes (x, y, width, height) of dots and labels, to which the label's is added.
+    """
+    wide, tall = LETTER * len(name), 13.0
+    for step in range(8):
+        for anchor, x in (("start", at[0] + 8), ("end", at[0] - 8)):
+            y = at[1] + 4 + (step + 1) // 2 * (tall if step % 2 else -tall)
+            box = (x if anchor == "start" else x - wide, y - 11, wide, tall)
+            inside = box[0] >= sides[0] and box[0] + wide <= sides[1]
+            if inside and not any(_overlap(box, other) for other in taken):
+                taken.append(box)
+                return x, y, anchor
+    return at[0] + 8, at[1] + 4, "start"
+
+
+def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, float, float]) -> bool:
+    return all(one[k] < other[k] + other[k + 2] and other[k] < one[k] + one[k + 2] for k in (0, 1))
 
 
 @dataclass(frozen=True)
