@@ -1,8 +1,8 @@
 """Expectation maximisation over derivation trees or forests (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
 
 A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
-all rules of all arities, as section 3.1 of the thesis defines the model (the paper's figure normalises by arity). Roots
-have a separate distribution pi.
+all rules of all arities, as section 3.1 of the thesis defines the model; with ``normalise = "arity"`` over the rules of each
+arity, as in the paper's figure. Roots have a separate distribution pi.
 
 Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below such a rule,
 a piece begins whose root has a second root distribution, so that pi describes whole sentences; above it, the inside
@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,9 @@ INITIAL = ("random", "matsuzaki", "samples")
 """Starts of EM: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
 counts of rules with the states that ``lscfg grammar sampled --set states`` drew (with no iteration, a Bayesian
 estimate)."""
+
+NORMALISE = ("all", "arity")
+"""Rules over which t(rule, states | state) sums to 1: those of all arities (thesis), or those of each arity (paper)."""
 
 FREQUENT = 10
 """Fewest tokens of a source side whose singletons form a separate class."""
@@ -105,6 +109,9 @@ class EMSettings(Iterations):
         "random",
         "start: random numbers, relative frequencies times noise, or mean counts of sampled states",
         choices=INITIAL,
+    )
+    normalise: str = setting(
+        "all", "rules that share a distribution: those of all arities, or those of each arity", choices=NORMALISE
     )
 
 
@@ -187,6 +194,7 @@ class EMRun:
         resume: bool = False,
     ):
         self.derivations, self.settings, self.threads = derivations, settings, threads
+        self.by_arity = getattr(settings, "normalise", NORMALISE[0]) == "arity"
         self.initial, self.beginning = initial, beginning
         if settings.forests:
             if derivations.forests is None:
@@ -234,12 +242,17 @@ class EMRun:
         tokens = nodes.sum() if weight is None else weight[self.pieces.node[nodes]].sum()
         return Expectation(self.counted.trees(tying.row, tying.rows, chosen), self.threads, tokens.item())
 
-    def run(self) -> Estimate:
-        """The parameters of the best model of all restarts."""
+    def run(self, each: Callable[[int, Weights], None] | None = None) -> Estimate:
+        """The parameters of the best model of all restarts.
+
+        Args:
+            each: called with the number of iterations so far (the start is 0) and the weights after them, which the
+                next iteration overwrites; ``estimate_of`` makes a model of them.
+        """
         settings = self.settings
         run = self.resumed or EMState(0, [], self.begin(0))
         while True:
-            self._iterate(run)
+            self._iterate(run, each)
             run.finished.append(run.history)
             if run.restart + 1 >= settings.restarts:
                 break
@@ -251,10 +264,16 @@ class EMRun:
             info(f"best: restart {best.restart + 1}, iteration {best.iteration}")
         return self._parameters(best, run.finished)
 
-    def _iterate(self, run: EMState) -> None:
+    def estimate_of(self, weights: Weights, iteration: int) -> Estimate:
+        """The parameters as of the weights after some iterations of the first start."""
+        return self._parameters(BestModel(0.0, 0, iteration, weights), [])
+
+    def _iterate(self, run: EMState, each: Callable[[int, Weights], None] | None) -> None:
         settings = self.settings
         while True:
             iteration = len(run.history)
+            if each:
+                each(iteration, run.weights)
             last = iteration >= settings.iterations
             impossible = self.train.infer(run.weights, count=not last)
             if impossible:
@@ -287,7 +306,10 @@ class EMRun:
             trees.shrink(weights, totals, self._plan(tying, totals))
         else:
             _fill_unseen(weights, totals, tying)
-        normalise(weights, totals, tying)
+        self._normalise(weights, totals, tying)
+
+    def _normalise(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
+        (normalise_arities if self.by_arity else normalise)(weights, totals, tying)
 
     def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
         mass = tying.mass
@@ -323,7 +345,7 @@ class EMRun:
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
         root = _distributions(rng.random((2, m)))
         weights = Weights(tensors, np.ones(m), root)
-        normalise(weights, _totals(tensors), self.tying)
+        self._normalise(weights, _totals(tensors), self.tying)
         return weights
 
     def _edge_weights(self) -> np.ndarray:
@@ -359,7 +381,7 @@ class EMRun:
             defaults = Iterations()
             plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
         self.train.shrink(weights, totals, plan)
-        normalise(weights, totals, self.tying)
+        self._normalise(weights, totals, self.tying)
         return weights
 
     def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
@@ -387,7 +409,7 @@ class EMRun:
             "method": "clusters" if self.initial == "clusters" else "em",
             "rule tokens": examples.n_examples,
             "sentences": len(self.derivations),
-            "settings": settings.facts() | {"init": self.initial},
+            "settings": _facts(settings, self.initial),
             "tensors": list(tying.rows),
             "best restart": best.restart + 1,
             "best iteration": best.iteration,
@@ -466,6 +488,15 @@ def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     weights.scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
 
 
+def normalise_arities(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
+    """Scales the tensors so that the parameters of the rules of each arity sum to 1 for each state."""
+    for k in ARITIES:
+        mass = (tying.members[k][:, None] * totals[k]).sum(axis=0)
+        scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
+        weights.tensors[k] *= scale.reshape(-1, *[1] * k)
+    weights.scale = np.ones(weights.m)
+
+
 def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     """Rules that only occur in held-out trees count as one average token of their arity."""
     for k in ARITIES:
@@ -475,8 +506,16 @@ def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> No
             weights.tensors[k][unseen] = weights.tensors[k].sum(axis=0) / mass
 
 
-def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
+def _facts(settings: Iterations, initial: str) -> dict[str, Any]:
+    """All settings; the usual distributions have no fact, as in files from before there were others."""
     facts = settings.facts() | {"init": initial}
+    if facts.get("normalise") == NORMALISE[0]:
+        del facts["normalise"]
+    return facts
+
+
+def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
+    facts = _facts(settings, initial)
     if settings.restarts == 1:
         del facts["iterations"]  # a resumed run may have more iterations
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())

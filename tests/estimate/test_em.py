@@ -175,6 +175,41 @@ def test_parameters_are_distributions(settings):
     assert model.about["method"] == ("clusters" if isinstance(settings, ClusterSettings) else "em")
 
 
+def test_rules_of_each_arity_can_be_a_distribution():
+    """As in Figure 2b of the paper; the E step of enumeration, then counts over those of the arity."""
+    derivations = corpus(20, seed=3, longest=5)
+    em, (_, trees) = EMRun(derivations, EMSettings(2, normalise="arity", **PLAIN)), pieces_of(derivations)
+    weights = em.begin(0)
+    for _ in range(3):
+        assert all(np.allclose(t.sum(axis=(0, *range(2, t.ndim))), 1, rtol=1e-12) for t in weights.tensors)
+        _, counts, roots = enumerate_states(trees, weights)
+        em.train.infer(weights)
+        em.step(weights, em.train, em.tying)
+        assert np.allclose(weights.root, roots / roots.sum(axis=1, keepdims=True), atol=1e-12)
+        for tensor, count in zip(weights.tensors, counts, strict=True):
+            mass = count.sum(axis=(0, *range(2, count.ndim)))
+            assert np.allclose(weights.scale[0] * tensor, count / mass.reshape(-1, *[1] * (count.ndim - 2)), atol=1e-10)
+
+
+def test_usual_distributions_leave_no_trace_in_the_model():
+    usual = estimate_iterated(corpus(30), EMSettings(2, 2)).about["settings"]
+    arity = estimate_iterated(corpus(30), EMSettings(2, 2, normalise="arity")).about["settings"]
+    assert "normalise" not in usual and arity == usual | {"normalise": "arity"}
+
+
+def test_each_iteration_can_become_a_model():
+    """The weights of an iteration make the model that EM of so many iterations makes."""
+    settings, found = EMSettings(3, 4, **PLAIN), {}
+    em = EMRun(corpus(60), settings)
+    last = em.run(lambda iteration, weights: found.update({iteration: em.estimate_of(weights, iteration).parameters()}))
+    assert [*found] == [0, 1, 2, 3, 4]
+    for iteration, model in found.items():
+        alone = EMRun(corpus(60), dataclasses.replace(settings, iterations=iteration)).run().parameters()
+        assert all(np.array_equal(*pair) for pair in zip(model.tensors, alone.tensors, strict=True))
+        assert np.array_equal(model.root, alone.root) and np.array_equal(model.unk, alone.unk)
+    assert np.array_equal(found[4].tensors[2], last.parameters().tensors[2])
+
+
 def test_one_state_is_relative_frequency():
     derivations = corpus(100)
     plain, expected = estimate_iterated(derivations, EMSettings(1, 2, **PLAIN)), estimate_mle(derivations)
