@@ -1,6 +1,6 @@
 """Correlations of gains on held-out derivations (lscfg inspect choices) with BLEU after tuning.
 
-    python experiments/correlation.py ja-en --held-out dev.deriv [--systems MLE,SPECTRAL-8,EM-8]
+    python experiments/correlation.py ja-en --held-out dev.deriv [--systems MLE,SPECTRAL-8,EM-8-SMOOTHED]
 
 The folder is the output of lscfg run. For each system with a model of minimal rules, the table lists the gains over one
 state in nats, with context if the system has context features, and BLEU. Below, the program prints the correlation of

@@ -3,11 +3,11 @@
     lscfg run experiments/table-3/experiment.toml --data DIR -o table-3
     python experiments/table3_em.py table-3 --data DIR -m 8 16 32 -o em.json
 
-As in the paper: no smoothing, 50 iterations, the best of every fifth iteration on the development set, mean and deviation
-over five starts. The weights of each m are those of one MERT on the model of the first start after 25 iterations. The
-folder is the output of lscfg run, whose system MLE gives grammar, language model and trees. A model is deleted after it
-has translated the development set, since that of 32 states has gigabytes. Finished starts are kept in the output file; a
-later call with the same arguments goes on after them.
+As in the paper: no smoothing, 50 iterations, the best of every fifth iteration on the development set, mean and
+deviation over five starts. The weights of each m are those of one MERT on the model of the first start after 25
+iterations. The folder is the output of lscfg run, whose system MLE gives grammar, language model and trees. A model is
+deleted after it has translated the development set, since that of 32 states has gigabytes. The output file keeps
+finished starts; a later call with the same arguments goes on after them.
 
     python experiments/table3_em.py table-3 --data DIR -m 1 --starts 1 --iterations 100 -o em.json
     python experiments/table3_em.py table-3 --data DIR -m 16 --raw -o em.json
@@ -38,6 +38,8 @@ from lscfg.io.read import read_lines
 from lscfg.kernel.expectation import Weights
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 from lscfg.tuning.experiment.schema import START_WEIGHTS
+from lscfg.tuning.experiment.stages.rules import DERIVATIONS
+from lscfg.tuning.mert import MertSettings
 from lscfg.tuning.tune import TuneSettings, tune
 
 EVERY = 5
@@ -61,7 +63,7 @@ class Table:
         manifest = read_json(folder / "manifest.json")
         corpus = manifest["settings"]["corpus"]
         trees = stage_folders(folder, manifest, "derive")
-        self.derivations = Derivations.load(next(iter(trees.values())) / "train.deriv")
+        self.derivations = Derivations.load(next(iter(trees.values())) / DERIVATIONS)
         self._config = read_ini(folder / "systems" / "MLE" / "cdec.ini")
         self._line = line
         self._dev = [read_lines(data / name)[:sentences] for name in (corpus["dev_source"], corpus["dev_reference"][0])]
@@ -78,7 +80,7 @@ class Table:
         source, reference = self._dev
         with EmbeddedDecoder.from_config(self.config(model)) as decoder:
             start = {name: START_WEIGHTS.get(name, 0.0) for name in decoder.feature_names}
-            settings = TuneSettings(10, optimiser="mert", seed=seed)
+            settings = TuneSettings(5, optimiser="mert", seed=seed, learner=MertSettings(restarts=2))
             return tune(decoder, source, [reference], start, settings, log=lambda line: None).weights
 
     def bleu(self, model: Path, weights: Mapping[str, float], test: bool = False) -> float:

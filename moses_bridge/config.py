@@ -35,7 +35,7 @@ EVERY_RULE = 1_000_000
 """table-limit that no source side reaches. With 0, Moses does not sort the rules of a source side, and cube pruning
 would begin with the first rules of the file instead of the best."""
 
-LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "unknown", "path", "trace")
+LATENT_OPTIONS = ("model", "features", "log", "floor", "negative", "improper", "unknown", "path", "trace")
 
 
 @dataclass(frozen=True)

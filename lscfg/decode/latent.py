@@ -70,7 +70,7 @@ class LatentFeatures:
         """The features of a feature_function line of an ini file.
 
         Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``,
-        ``unknown=compose|zero|oov``.
+        ``improper=zero|keep``, ``unknown=compose|zero|oov``.
 
         Raises:
             InputError: an unknown option or a bad value, or the model cannot be opened or lacks the features.

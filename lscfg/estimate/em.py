@@ -1,8 +1,8 @@
 """Expectation maximisation over derivation trees or forests (paper, section 4.2 and Fig. 2b; thesis, section 3.1).
 
 A parameter is t(rule, states of its nonterminals | state of the left-hand side): for each state a distribution over
-all rules of all arities, as section 3.1 of the thesis defines the model; with ``normalise = "arity"`` over the rules of each
-arity, as in the paper's figure. Roots have a separate distribution pi.
+all rules of all arities, as section 3.1 of the thesis defines the model; with ``normalise = "arity"``, over the rules
+of each arity, as in the paper's figure. Roots have a separate distribution pi.
 
 Rules of more than two nonterminals have no parameters. They cut a tree into pieces, which are trees: below such a rule,
 a piece begins whose root has a second root distribution, so that pi describes whole sentences; above it, the inside

@@ -90,6 +90,7 @@ FEATURE_FAMILIES = {
 """Names of the features of each family."""
 
 NEGATIVE = ("flip", "clamp")
+IMPROPER = ("zero", "keep")
 """Treatments of a negative marginal: its absolute value, or 0."""
 
 CONTEXT_SHAPES = int(lib.LSCFG_CONTEXT_SHAPES)
@@ -171,6 +172,9 @@ class FeatureOptions(Declared):
         f"features by name or family; families are {', '.join(FEATURE_FAMILIES)}",
         shown=DEFAULT_FEATURES,
     )
+    improper: str = setting(
+        "zero", "features of a sentence whose sum over derivations is negative: 0, or as of others", choices=IMPROPER
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -191,7 +195,9 @@ class FeatureOptions(Declared):
         """Returns the kernel's lscfg_feature_options."""
         negative = lib.LSCFG_NEGATIVE_FLIP if self.negative == "flip" else lib.LSCFG_NEGATIVE_CLAMP
         columns = [LATENT_FEATURES.index(name) for name in self.names]
-        return ffi.new("lscfg_feature_options *", (self.log, negative, self.floor, len(columns), columns))
+        return ffi.new(
+            "lscfg_feature_options *", (self.log, negative, self.improper == "keep", self.floor, len(columns), columns)
+        )
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Self
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError, cut
 from lscfg.kernel.base import check
-from lscfg.kernel.inference import LATENT_FEATURES, NEGATIVE, BindingOptions, FeatureOptions, Inference
+from lscfg.kernel.inference import IMPROPER, LATENT_FEATURES, NEGATIVE, BindingOptions, FeatureOptions, Inference
 
 
 def option_pairs(line: str) -> Iterator[tuple[str, str]]:
@@ -57,7 +57,7 @@ class LatentOptions:
                 raise InputError(f"unknown option {cut(f'{key}={value}')}; options are {usage}")
         how, unknown = options.features, options.unknown
         names = tuple(LATENT_FEATURES[column] for column in how.columns[0 : how.n_columns])
-        features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names)
+        features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names, IMPROPER[bool(how.keep)])
         policy = BindingOptions(bool(unknown.compose), bool(unknown.oov), bool(unknown.oov_parts))
         return cls(_decoded(ffi.string(options.model)), features, policy)
 
@@ -90,7 +90,7 @@ class ImproperCounts:
     def text(self, options: FeatureOptions) -> str:
         """Returns one sentence for the user; empty if all sums are probabilities."""
         text = ffi.new("char[]", 400)
-        lib.lscfg_improper_text(self._pointer(), NEGATIVE.index(options.negative), text, len(text))
+        lib.lscfg_improper_text(self._pointer(), options._pointer(), text, len(text))
         return str(ffi.string(text).decode("ascii"))
 
     def _pointer(self) -> Any:

@@ -48,7 +48,7 @@ struct LatentOptions : lscfg_options {
 /* The warning about sums that are not probabilities; empty without any. */
 inline std::string ImproperText(const lscfg_improper &counts, const lscfg_feature_options &features) {
   char text[400];
-  lscfg_improper_text(&counts, features.negative, text, sizeof text);
+  lscfg_improper_text(&counts, &features, text, sizeof text);
   return text;
 }
 

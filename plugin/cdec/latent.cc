@@ -187,7 +187,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   neutral_ = false;
 }
 
-/* Fills values_; those of marginals are 0 if the sum over all derivations is not positive. */
+/* Fills values_; those of marginals are 0 if the sum over all derivations is not positive, unless they are kept. */
 void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference inference;
@@ -200,7 +200,7 @@ void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *fore
   if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
   if (needed) lscfg_improper_add(&improper_, &inference);
-  if (needed && inference.sign <= 0)
+  if (needed && inference.sign <= 0 && !(inference.sign && settings_.latent.features.keep))
     Warn("zero",
          SentenceName(sentence_id_) + " has no positive sum of derivations; its latent features are 0");
   if (lscfg_features(grammar.binding(), forest, &inference, marginals.data(), spans.data(), &settings_.latent.features,

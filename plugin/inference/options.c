@@ -64,6 +64,9 @@ static int set(lscfg_options *o, slice key, slice value, lscfg_error *error) {
   } else if (is(key, "negative")) {
     o->features.negative = is(value, "flip") ? LSCFG_NEGATIVE_FLIP : LSCFG_NEGATIVE_CLAMP;
     if (!is(value, "flip") && !is(value, "clamp")) return refuse(error, key, value, "flip or clamp");
+  } else if (is(key, "improper")) {
+    o->features.keep = is(value, "keep");
+    if (!o->features.keep && !is(value, "zero")) return refuse(error, key, value, "zero or keep");
   } else if (is(key, "unknown")) {
     int oov = is(value, "oov"), compose = is(value, "compose") || oov;
     if (!compose && !is(value, "zero")) return refuse(error, key, value, "zero, compose or oov");
@@ -95,7 +98,8 @@ int lscfg_options_set(lscfg_options *o, const char *key, size_t key_length, cons
 }
 
 const char *lscfg_options_usage(void) {
-  return "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov";
+  return "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp improper=zero|keep "
+         "unknown=compose|zero|oov";
 }
 
 static int is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

@@ -197,7 +197,7 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
     std::lock_guard<std::mutex> lock(mutex_);
     lscfg_improper_add(&improper_, &inference);
   }
-  if (needed && inference.sign <= 0)
+  if (needed && inference.sign <= 0 && !(inference.sign && latent_.features.keep))
     Warn("zero", SentenceName(sentence->id) + " has no positive sum of derivations; its latent features are 0");
   code = lscfg_features(binding_.get(), parsed, &inference, apps.data(), nodes.data(), &latent_.features, exact.data(),
                         &error);

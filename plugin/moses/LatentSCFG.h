@@ -16,7 +16,7 @@
 namespace Moses {
 
 /* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
- * [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
+ * [improper=zero|keep] [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
  *
  * The kernel parses a sentence before Moses looks up its rules, in the same thread; from then on each application of a
  * rule finds its features by rule and spans. Any error in a sentence leaves its features 0. A sentence without a

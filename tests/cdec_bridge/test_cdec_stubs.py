@@ -59,6 +59,7 @@ CASES = [
     ("features=paper", FeatureOptions(names=("paper",))),
     ("features=paper log=false", FeatureOptions(names=("paper",), log=False)),
     ("features=paper floor=0.01 negative=clamp", FeatureOptions(names=("paper",), floor=0.01, negative="clamp")),
+    ("features=paper improper=keep", FeatureOptions(names=("paper",), improper="keep")),
     ("features=paper,ratios,context,boundary", FeatureOptions(names=("paper", "ratios", "context", "boundary"))),
     ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
 ]

@@ -306,6 +306,14 @@ def test_features_come_in_the_order_asked_and_not_of_a_negative_g(tmp_path):
     assert raw.all() and np.array_equal(chosen, raw[:, [3, 0]])
     below = binding.features(forest, replace(result, sign=-1), FeatureOptions(names=PAPER_FEATURES))
     assert below.shape == (forest.n_apps, 3) and not below.any()
+    # unless they are kept: the marginals divided by g have the same meaning
+    keep, families = replace(result, sign=-1), ("paper", "span")
+    assert np.array_equal(
+        binding.features(forest, keep, FeatureOptions(names=families, improper="keep")),
+        binding.features(forest, result, FeatureOptions(names=families)),
+    )
+    nothing = binding.features(forest, replace(result, sign=0), FeatureOptions(names=families, improper="keep"))
+    assert not nothing.any()
 
 
 def test_rules_that_the_model_does_not_know_are_at_the_floor(tmp_path):

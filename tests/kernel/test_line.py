@@ -42,6 +42,8 @@ GOOD = [
     ("floor=+.5", FeatureOptions(floor=0.5), COMPOSE),
     ("negative=clamp unknown=zero", FeatureOptions(negative="clamp"), BindingOptions()),
     ("negative=flip unknown=compose", FeatureOptions(negative="flip"), COMPOSE),
+    ("improper=keep", FeatureOptions(improper="keep"), COMPOSE),
+    ("improper=zero", FeatureOptions(), COMPOSE),
     ("unknown=oov", FeatureOptions(), OOV),
     ("features=paper", FeatureOptions(names=PAPER), COMPOSE),
     ("features=LatentSpan,LatentMarginal", FeatureOptions(names=(SPAN, PAPER[0])), COMPOSE),
@@ -49,7 +51,10 @@ GOOD = [
     ("features=LatentSpan,", FeatureOptions(names=(SPAN,)), COMPOSE),
 ]
 
-USAGE = "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp unknown=compose|zero|oov"
+USAGE = (
+    "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp improper=zero|keep "
+    "unknown=compose|zero|oov"
+)
 NAMES = ", ".join(LATENT_FEATURES)
 FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary"
 ABOVE_0 = "expected a number above 0"
@@ -77,6 +82,7 @@ BAD = [
     ),
     (f"floor={'1' * 1300}", f"floor={'1' * 80}: {ABOVE_0}"),
     ("negative=no", "negative=no: expected flip or clamp"),
+    ("improper=yes", "improper=yes: expected zero or keep"),
     ("unknown=known", "unknown=known: expected zero, compose or oov"),
     (
         "features=Latent",
@@ -196,6 +202,8 @@ def test_counts_of_improper_sums():
     assert counts.text(flip) == f"{none}; {some} their absolute value"
     assert counts.text(clamp) == f"{none}; {some} 0"
     assert ImproperCounts(6, 2, 1).text(flip) == none
+    kept = FeatureOptions(improper="keep")
+    assert ImproperCounts(6, 2, 1).text(kept) == f"{none[:-21]}keep their latent features where g < 0"
     assert ImproperCounts(6, 0, 0, 2, 0.75).text(clamp) == f"of 6 sentences {some} 0"
     assert ImproperCounts(6).text(flip) == ""
     most = 2**62

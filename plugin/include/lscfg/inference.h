@@ -140,6 +140,7 @@ void lscfg_feature_unknown(const char *name, size_t length, char *text, size_t s
 typedef struct {
   int32_t log;       /* non-zero: natural logarithms; zero: the values themselves */
   int32_t negative;  /* LSCFG_NEGATIVE_... */
+  int32_t keep;      /* non-zero: features also where g < 0, as of any other sentence; zero: these are 0 */
   double floor;      /* > 0: minimum value before a logarithm */
   int32_t n_columns; /* number of features */
   int32_t columns[LSCFG_N_FEATURES]; /* the features in order, each once */
@@ -200,9 +201,8 @@ typedef struct {
 } lscfg_improper;
 
 void lscfg_improper_add(lscfg_improper *, const lscfg_inference *);
-/* Writes one sentence for the user, without a full stop; empty if all sums are probabilities. negative:
- * LSCFG_NEGATIVE_... Returns the length, as snprintf does; 400 bytes are enough. */
-int lscfg_improper_text(const lscfg_improper *, int32_t negative, char *text, size_t size);
+/* Writes one sentence for the user, without a full stop; empty if all sums are probabilities. Returns the length, as snprintf does; 400 bytes are enough. */
+int lscfg_improper_text(const lscfg_improper *, const lscfg_feature_options *, char *text, size_t size);
 
 /* ---- the options of a decoder's line: model=FILE features=NAME,NAME log=true ... ---- */
 

@@ -177,6 +177,7 @@ pop_limit = 44
 log = false
 floor = 0.001
 negative = "clamp"
+improper = "keep"
 names = ["LatentSpan"]
 
 [tuning]
@@ -245,6 +246,7 @@ seed = 5
 iterations = 7
 restarts = 2
 init = "matsuzaki"
+normalise = "arity"
 shrink_source = 8.0
 shrink_arity = 9.0
 held_out = 0.25
@@ -525,6 +527,7 @@ def test_keys_of_estimators(doubles):
             restarts=2,
             seed=5,
             init="matsuzaki",
+            normalise="arity",
             shrink_source=8,
             shrink_arity=9,
             held_out=0.25,
@@ -545,7 +548,7 @@ def test_keys_of_decoders(doubles):
     assert {name: config.max_span for name, config in configs.items()} == {**dict.fromkeys(configs, 33), "HIERO": 11}
     assert all(config.pop_limit == 44 and config.language_model for config in configs.values())
     assert configs["HIERO"].latent is configs["GIVEN"].latent is None
-    options = {"log": "false", "floor": "0.001", "negative": "clamp"}
+    options = {"log": "false", "floor": "0.001", "negative": "clamp", "improper": "keep"}
     for name, features in {"MLE": CONTEXT_FEATURES, "EM": ["LatentSpan"], "CLUSTERS": ["LatentSpan"]}.items():
         latent = configs[name].latent
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")

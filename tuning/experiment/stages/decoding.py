@@ -234,6 +234,8 @@ def decoder_config(settings: SystemDecoder, folder: Path, files: DecoderFiles[Pa
             "negative": features.negative,
             "features": ",".join(features.names),
         }
+        if features.improper != "zero":
+            options["improper"] = features.improper
         if decoding.unknown:
             options["unknown"] = decoding.unknown
         library = files.programs.get("plug-in")  # other decoders have latent features built in
