@@ -194,7 +194,7 @@ class EMRun:
         resume: bool = False,
     ):
         self.derivations, self.settings, self.threads = derivations, settings, threads
-        self.by_arity = getattr(settings, "normalise", NORMALISE[0]) == "arity"
+        self.normalise = normalise_arities if getattr(settings, "normalise", "all") == "arity" else normalise
         self.initial, self.beginning = initial, beginning
         if settings.forests:
             if derivations.forests is None:
@@ -218,7 +218,7 @@ class EMRun:
             raise InputError("no sentences are left for training; hold out fewer")
         self.best: BestModel | None = None
         self.resumed: EMState | None = None
-        self.checkpoints = self._checkpoints(Path(checkpoint)) if checkpoint else None
+        self.checkpoints = _checkpoints(self, Path(checkpoint)) if checkpoint else None
         if resume:
             if not self.checkpoints:
                 raise InputError("--resume needs the folder of a checkpoint")
@@ -306,10 +306,7 @@ class EMRun:
             trees.shrink(weights, totals, self._plan(tying, totals))
         else:
             _fill_unseen(weights, totals, tying)
-        self._normalise(weights, totals, tying)
-
-    def _normalise(self, weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
-        (normalise_arities if self.by_arity else normalise)(weights, totals, tying)
+        self.normalise(weights, totals, tying)
 
     def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
         mass = tying.mass
@@ -345,21 +342,14 @@ class EMRun:
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
         root = _distributions(rng.random((2, m)))
         weights = Weights(tensors, np.ones(m), root)
-        self._normalise(weights, _totals(tensors), self.tying)
+        self.normalise(weights, _totals(tensors), self.tying)
         return weights
-
-    def _edge_weights(self) -> np.ndarray:
-        """Fraction of a token that each edge contributes, float64 [edges]."""
-        if self.settings.forests:
-            return edge_posteriors(self.counted, self.examples, None, self.threads)[0]
-        weight = self.examples.weight
-        return np.ones(len(self.counted.node)) if weight is None else weight[self.counted.node]
 
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
         """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
         assert self.beginning is not None
         m, pieces = self.settings.m, self.counted
-        training, of_edge = pieces.of_sentences(~self.held_out), self._edge_weights()
+        training, of_edge = pieces.of_sentences(~self.held_out), _edge_weights(self)
         state = self.beginning(self.examples, pieces.in_corpus(training), restart)[pieces.node]
         head = pieces.head
         tensors = []
@@ -381,7 +371,7 @@ class EMRun:
             defaults = Iterations()
             plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
         self.train.shrink(weights, totals, plan)
-        self._normalise(weights, totals, self.tying)
+        self.normalise(weights, totals, self.tying)
         return weights
 
     def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
@@ -421,11 +411,20 @@ class EMRun:
         tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
         return Estimate(examples.rules, tensors, root, unk, about, one)
 
-    def _checkpoints(self, folder: Path) -> Checkpoints:
-        settings, m = self.settings, self.settings.m
-        shapes = {f"C{k}": [self.tying.rows[k], *[m] * (k + 1)] for k in ARITIES} | {"scale": [m], "root": [2, m]}
-        made_from = _fingerprint(self.derivations, settings, self.initial)
-        return Checkpoints(folder, made_from, shapes, settings.restarts, self.test is not None)
+
+def _edge_weights(run: EMRun) -> np.ndarray:
+    """Fraction of a token that each edge contributes, float64 [edges]."""
+    if run.settings.forests:
+        return edge_posteriors(run.counted, run.examples, None, run.threads)[0]
+    weight = run.examples.weight
+    return np.ones(len(run.counted.node)) if weight is None else weight[run.counted.node]
+
+
+def _checkpoints(run: EMRun, folder: Path) -> Checkpoints:
+    settings, m = run.settings, run.settings.m
+    shapes = {f"C{k}": [run.tying.rows[k], *[m] * (k + 1)] for k in ARITIES} | {"scale": [m], "root": [2, m]}
+    made_from = _fingerprint(run.derivations, settings, run.initial)
+    return Checkpoints(folder, made_from, shapes, settings.restarts, run.test is not None)
 
 
 class ExpectationMaximisation(Estimator[EMSettings]):

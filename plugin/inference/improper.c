@@ -2,8 +2,8 @@
 #include "base/number.h"
 #include "lscfg/inference.h"
 
-/* A sentence with g <= 0 has latent features of 0, because a share of a sum that is no probability means nothing. Zero is
- * neutral: every derivation has it. Where g < 0 the features may be kept, as by the program of Saluja et al. (2014). */
+/* A sentence with g <= 0 has latent features of 0, because a share of a sum that is no probability means nothing. Zero
+ * is neutral: every derivation has it. Where g < 0 features may be kept, as by the program of Saluja et al. (2014). */
 
 void lscfg_improper_add(lscfg_improper *counts, const lscfg_inference *inference) {
   counts->sentences++;
