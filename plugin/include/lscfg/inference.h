@@ -201,7 +201,8 @@ typedef struct {
 } lscfg_improper;
 
 void lscfg_improper_add(lscfg_improper *, const lscfg_inference *);
-/* Writes one sentence for the user, without a full stop; empty if all sums are probabilities. Returns the length, as snprintf does; 400 bytes are enough. */
+/* Writes one sentence for the user, without a full stop; empty if all sums are probabilities. Returns the length, as
+ * snprintf does; 400 bytes are enough. */
 int lscfg_improper_text(const lscfg_improper *, const lscfg_feature_options *, char *text, size_t size);
 
 /* ---- the options of a decoder's line: model=FILE features=NAME,NAME log=true ... ---- */
