@@ -5,6 +5,7 @@
 Terms are consistent phrase pairs of one to three source words, none of them among the most frequent words of the
 training text, and at most two of a sentence. A sentence obeys only its own terms. Rows: ``none``; ``reference``, the
 words of the reference; ``usual``, the most frequent translation in the training text where the reference contains that;
+``forms``, this translation and its inflected forms (``forms=auto``) where the reference contains one of them;
 ``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
 glossary. For ``masked BLEU`` a placeholder replaces each form in translation and reference, so that words which cannot
 match do not count. Without terms, the placeholder replaces the words that the decoder's links connect with the term. So
@@ -24,8 +25,9 @@ import runs
 
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
+from lscfg.decode.inflected import Inflections
 from lscfg.decode.phrases import phrase_spans
-from lscfg.decode.terms import Term, TermIndex
+from lscfg.decode.terms import MOST_FORMS, Term, TermIndex
 from lscfg.formats.weights import read_weights
 from lscfg.io.read import read_lines
 from lscfg.log import progress
@@ -68,6 +70,22 @@ def usual_forms(wanted: set[str], training: Sequence[Sequence[str]]) -> dict[str
             if (phrase := " ".join(sides[0][i:j])) in wanted:
                 found.setdefault(phrase, Counter())[" ".join(sides[1][k:m])] += 1
     return {phrase: max(sorted(counts), key=counts.__getitem__) for phrase, counts in found.items()}
+
+
+def inflected_forms(usual: dict[str, str], training: Sequence[str], language: str) -> dict[str, tuple[str, ...]]:
+    """The usual translations with their inflected forms."""
+    counts = Counter(word for line in training for word in line.split())
+    made, longest = Inflections(counts, language), max((len(form.split()) for form in usual.values()), default=0)
+    known = {
+        tuple(words[k : k + n])
+        for words in (line.split() for line in training)
+        for n in range(1, longest + 1)
+        for k in range(len(words))
+    }
+    return {
+        source: made.of_phrases([form], 0, lambda phrase: tuple(phrase) in known, MOST_FORMS)
+        for source, form in usual.items()
+    }
 
 
 def pairs_of(links: str) -> list[tuple[int, int]]:
@@ -126,6 +144,8 @@ def main() -> None:
     ):
         parser.add_argument(name, type=Path)
     parser.add_argument("--frequent", type=int, default=200, help="words that no term has (default: %(default)s)")
+    parser.add_argument("--language", default="en", help="of the target, for stems (default: %(default)s)")
+    parser.add_argument("--rows", nargs="*", help="rows to make (default: all)")
     parser.add_argument("--lines", type=int, default=500, help="most sentences (default: %(default)s)")
     args = parser.parse_args()
     sources, references, links = (
@@ -144,21 +164,38 @@ def main() -> None:
         [f if (f := known.get(t.source, "")) and f" {f} " in f" {r} " else "" for t in mine]
         for r, mine in zip(references, terms, strict=True)
     ]
+    inflected = inflected_forms(known, training[1], args.language)
+    auto = [
+        [
+            "|".join(f) if any(f" {one} " in f" {r} " for one in f) else ""
+            for f in (inflected.get(t.source, ()) for t in mine)
+        ]
+        for r, mine in zip(references, terms, strict=True)
+    ]
     run = runs.Run(args)
     run.table("hard terms", ["terms", "terms of all sentences", "used %", "BLEU", "masked BLEU"])
     weights = read_weights(args.weights)
     with EmbeddedDecoder.from_ini(args.ini, cached=0) as decoder:
         nothing = [["" for _ in mine] for mine in own]
         passed = [with_unknown(text, mine) for text, mine in zip(sources, terms, strict=True)]
-        rows = {"none": nothing, "reference": own, "usual": usual, "random": drawn, "unknown": [f for _, f in passed]}
+        rows = {"none": nothing, "reference": own, "usual": usual, "forms": auto, "random": drawn}
+        rows["unknown"] = [f for _, f in passed]
         for name, forms in rows.items():
+            if args.rows and name not in args.rows:
+                continue
             texts = [text for text, _ in passed] if name == "unknown" else sources
             output: list[Translated] = []
             for text, mine, allowed in progress(zip(texts, terms, forms, strict=True), name, len(sources)):
-                given = [Term(t.source, (f,)) for t, f in zip(mine, allowed, strict=True) if f and name != "unknown"]
+                pairs = [(t, f) for t, f in zip(mine, allowed, strict=True) if f and name != "unknown"]
+                given = [Term(t.source, tuple(f.split("|")) if name == "forms" else (f,)) for t, f in pairs]
                 output += decoder.translate([text], weights, terms=TermIndex(given), details=name == "none")
             best = [one.hypotheses[0].text for one in output]
-            used = sum(f" {f} " in f" {text} " for text, mine in zip(best, forms, strict=True) for f in mine if f)
+            used = sum(
+                any(f" {one} " in f" {text} " for one in (f.split("|") if name == "forms" else [f]))
+                for text, mine in zip(best, forms, strict=True)
+                for f in mine
+                if f
+            )
             total = sum(bool(form) for mine in forms for form in mine)
             score = None
             if name == "none" or all(map(all, forms)):

@@ -16,7 +16,7 @@ from lscfg.api.arguments import (
     check_weights,
     reopened,
 )
-from lscfg.bundle.system import open_glossary
+from lscfg.bundle.system import number_formats, open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -68,6 +68,7 @@ class Decoder(Closing):
         self.glossary = None if glossary is None else check_path(glossary, "glossary")
         self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
+        self._numbers = number_formats(self.config)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
         self._memory, self._typed = None, TypedCorrections(self.config)
         if self.corrections is not None:
@@ -157,6 +158,7 @@ class Decoder(Closing):
                 terms=self._terms,
                 memory=self._memory,
                 xml_input=xml_input,
+                numbers=self._numbers,
             )
         )
 

@@ -12,11 +12,13 @@ from lscfg.bundle.manifest import MANIFEST, Manifest
 from lscfg.decode.confidence import CONFIDENCE, Confidence, weights_hash
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary
+from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.read import file_hash
+from lscfg.prepare.numbers import NumberFormats
 from lscfg.prepare.record import RECORD, Record
 
 INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
@@ -219,7 +221,20 @@ def open_glossary(path: str | os.PathLike[str], config: str | os.PathLike[str]) 
         return glossary.prepared()
     log.info(f"terms are prepared as the text in {folder}")
     source, target = Record.read(folder).sides
-    return glossary.prepared((source.side(), target.side()))
+    return glossary.prepared((source.side(), target.side()), ModelPhrases(read_ini(config)))
+
+
+def number_formats(config: str | os.PathLike[str]) -> NumberFormats | None:
+    """The number formats of a configuration's languages, if ``preparation_of`` knows them and they differ.
+
+    Raises:
+        InputError: the preparation cannot be read.
+    """
+    folder = preparation_of(Path(config))
+    if folder is None:
+        return None
+    source, target = Record.read(folder).sides
+    return NumberFormats.of(source.language, target.language)
 
 
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:

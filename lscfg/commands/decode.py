@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
-from lscfg.bundle.system import open_glossary
+from lscfg.bundle.system import number_formats, open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -105,6 +105,7 @@ def run(args: argparse.Namespace) -> None:
             terms=() if report is None else report.index,
             memory=memory,
             xml_input=args.xml_input,
+            numbers=numbers,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)
@@ -118,6 +119,7 @@ def run(args: argparse.Namespace) -> None:
             found = typed.hypotheses(sentence)
             yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
 
+    numbers = number_formats(args.config)
     report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
     memory = None if args.corrections is None else Memory(args.corrections)
     conflicts, typed = ConflictReport(), TypedCorrections(args.config)

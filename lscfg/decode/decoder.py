@@ -46,6 +46,7 @@ from lscfg.formats.segments import segment_text
 from lscfg.kernel import FeatureOptions, Grammar
 from lscfg.parallel.engine import Arriving, Engine, Serial
 from lscfg.parallel.worker import drop, keep
+from lscfg.prepare.numbers import NumberFormats
 
 CACHED = 4 << 30
 """Bytes of forests to keep, since tuning decodes the same sentences again and again."""
@@ -213,6 +214,7 @@ class EmbeddedDecoder:
         choices: Sequence[ChosenSpan] = (),
         memory: Memory | None = None,
         xml_input: str | None = None,
+        numbers: NumberFormats | None = None,
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
@@ -224,6 +226,7 @@ class EmbeddedDecoder:
             memory: answers equal sentences, and gives rules with the weight ``Correction``, or 1, to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
             xml_input: use of Moses' tags in the sentences, as of ``marked_terms``; None: tags are words.
+            numbers: formats of both languages; numbers that no rule contains change theirs before the search.
 
         Raises:
             InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another;
@@ -234,6 +237,8 @@ class EmbeddedDecoder:
         request = request._replace(added_weights=tuple(float(weights.get(name, 1.0)) for name in ADDED))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
         requests = _requests(request, sentences, index, choices, memory, xml_input)
+        if numbers is not None:
+            requests = _with_numbers(requests, numbers, self)
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
@@ -323,6 +328,22 @@ def _requests(
             recalled = memory.recall(plain)
         terms = index.find(split_words(plain), choices, marked)
         yield text, request._replace(terms=terms, recalled=recalled)
+
+
+def _with_numbers(
+    requests: Iterable[tuple[str, Request]], formats: NumberFormats, decoder: EmbeddedDecoder
+) -> Iterator[tuple[str, Request]]:
+    """The requests with numbers that no rule contains in the target language; segments and lattices stay."""
+    known: frozenset[int] | None = None
+    for text, request in requests:
+        words = split_words(text)
+        changed = {word: other for word in words if (other := formats.converted(word)) != word}
+        if changed and segment_text(text) == text and not is_lattice(text):
+            known = decoder.grammar.source_words() if known is None else known
+            find = decoder.grammar.vocab.find
+            changed = {word: other for word, other in changed.items() if find(word) not in known}
+            text = " ".join(changed.get(word, word) for word in words)
+        yield text, request
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

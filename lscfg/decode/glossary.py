@@ -10,14 +10,15 @@ from typing import NamedTuple, Self
 
 from lscfg import log
 from lscfg.decode.derivations import Translated
-from lscfg.decode.terms import EACH_FORM, Term, TermIndex, WordMatch
+from lscfg.decode.inflected import Inflections, PhraseTest
+from lscfg.decode.terms import EACH_FORM, MOST_FORMS, MOST_WORDS, Term, TermIndex, WordMatch
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
 from lscfg.prepare.sides import Side
 from lscfg.prepare.stems import has_stemmer
 
-COLUMNS = ("source", "target", "mode", "match")
+COLUMNS = ("source", "target", "mode", "match", "forms", "head")
 MOST_TERMS = 100_000
 FORMS = "|"
 """Separator of the translations of a term."""
@@ -84,13 +85,14 @@ class Glossary:
             raise InputError("contains no terms; the first line must name the columns, such as source and target", path)
         return cls(os.fspath(path), tuple(entries))
 
-    def prepared(self, sides: tuple[Side, Side] | None = None) -> Self:
+    def prepared(self, sides: tuple[Side, Side] | None = None, occurs: PhraseTest | None = None) -> Self:
         """The terms as the words of a system; sources in the casing within and at the beginning of a sentence.
 
         Warns of terms whose source an earlier term has already.
 
         Args:
             sides: preparation of both languages; None: the file contains words.
+            occurs: true for phrases of the training text; None: only single words inflect.
 
         Raises:
             InputError: the preparation leaves nothing of a side, or a side contains what no word may contain.
@@ -100,7 +102,7 @@ class Glossary:
         again: list[tuple[int, int]] = []
         for term, line in self.entries:
             try:
-                forms = prepared_term(term, sides)
+                forms = prepared_term(term, sides, occurs)
             except InputError as error:
                 raise InputError(str(error), self.path, line) from None
             for form in forms:
@@ -143,21 +145,26 @@ def _term(cells: dict[str, str]) -> Term:
     """The term of a line, by columns."""
     targets = tuple(form.strip() for form in cells.get("target", "").split(FORMS) if form.strip())
     source = " ".join(cells["source"].split())
-    return Term(source, targets, cells.get("mode") or "hard", cells.get("match") or "exact")
+    head = cells.get("head") or "0"
+    if cells.get("head") and not (head.isascii() and head.isdecimal() and 1 <= int(head[:9]) <= MOST_WORDS):
+        raise InputError(f"head {quote(head)} must be the number of a word of the target, from 1 to {MOST_WORDS}")
+    forms = cells.get("forms") or "listed"
+    return Term(source, targets, cells.get("mode") or "hard", cells.get("match") or "exact", "", forms, int(head))
 
 
 # ---- preparation ----
 
 
-def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ...]:
+def prepared_term(term: Term, sides: tuple[Side, Side] | None, occurs: PhraseTest | None = None) -> tuple[Term, ...]:
     """A term in words: once, or twice if casing differs at the beginning of a sentence.
 
     Args:
         sides: preparation of both languages; None: the term consists of words.
+        occurs: true for phrases of the training text; None: only single words inflect.
 
     Raises:
         InputError: the preparation leaves nothing of a side, a side contains what no word may contain, or the system
-            has no stems for the term.
+            has no stems or forms for the term.
     """
     source, target = sides or (None, None)
     language = _language_of_stems(source) if term.match == "stem" else ""
@@ -174,7 +181,9 @@ def prepared_term(term: Term, sides: tuple[Side, Side] | None) -> tuple[Term, ..
         if fault := words_fault(words):
             raise InputError(f"{quote(text)} {fault}; correct the term")
     unique = tuple(dict.fromkeys(targets))
-    made = replace(term, targets=unique, mode=mode, language=language)
+    if term.forms == "auto":
+        unique = Inflections.of(target).of_phrases(unique, term.head, occurs, MOST_FORMS)
+    made = replace(term, targets=unique, mode=mode, language=language, forms="listed", head=0)
     return tuple(replace(made, source=words) for words in dict.fromkeys(sources))
 
 

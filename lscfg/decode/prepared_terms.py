@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from lscfg.decode.glossary import prepared_term, words_within
+from lscfg.decode.inflected import PhraseTest
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm
 from lscfg.errors import InputError, quote
 from lscfg.prepare.clean import clean
@@ -37,16 +38,19 @@ def empty_side(term: Term, forms: tuple[str, str]) -> str:
     return ""
 
 
-def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str, words: str) -> PreparedTerms:
+def prepared_terms(
+    terms: Iterable[Term], source: Side, target: Side, text: str, words: str, occurs: PhraseTest | None = None
+) -> PreparedTerms:
     """The terms that may occur in a text, as words.
 
     Args:
         terms: in raw text.
         text: raw text of the sentence, in which other terms do not occur.
         words: of the sentence.
+        occurs: true for phrases of the training text, see ``prepared_term``.
 
     Raises:
-        InputError: the words of a term are too many, or the system has no stems for a term.
+        InputError: the words of a term are too many, or the system has no stems or forms for a term.
     """
     found: list[Term] = []
     typed: dict[str, str] = {}
@@ -55,7 +59,7 @@ def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str,
     for term in terms:
         if term.match != "stem" and _folded(source, term.source) not in folded:
             continue
-        variants = _prepared(term, source, target)
+        variants = _prepared(term, source, target, occurs)
         inflected = _inflected(variants[0], listed) if term.match == "stem" else set()
         if term.match == "stem" and not inflected:
             continue
@@ -65,6 +69,8 @@ def prepared_terms(terms: Iterable[Term], source: Side, target: Side, text: str,
             kept |= {(words, "") for words in inflected}
         for form in term.targets:
             typed.setdefault(_words_within(target, form), form)
+        for form in variants[0].targets if term.forms == "auto" else ():
+            typed.setdefault(form, target.join(form))
     return PreparedTerms(tuple(found), typed, frozenset(kept))
 
 
@@ -92,8 +98,8 @@ def _inflected(term: Term, words: Sequence[str]) -> set[str]:
 
 
 @lru_cache(1 << 14)
-def _prepared(term: Term, source: Side, target: Side) -> tuple[Term, ...]:
-    return prepared_term(term, (source, target))
+def _prepared(term: Term, source: Side, target: Side, occurs: PhraseTest | None) -> tuple[Term, ...]:
+    return prepared_term(term, (source, target), occurs)
 
 
 @lru_cache(1 << 14)

@@ -19,7 +19,7 @@ from lscfg.prepare.stems import word_stem
 
 MOST_WORDS = 20
 MOST_FORMS = 16
-MODES, MATCHES = ("hard", "soft", "keep"), ("exact", "nocase", "stem")
+MODES, MATCHES, FORMS = ("hard", "soft", "keep"), ("exact", "nocase", "stem"), ("listed", "auto")
 EACH_FORM = "use exact or nocase, with a term for each form"
 """The cure where no stems can be compared."""
 
@@ -43,9 +43,14 @@ class Term:
     """``exact``; ``nocase`` to ignore upper and lower case; ``stem`` to ignore case and endings, word by word."""
     language: str = ""
     """Code of the source's language, for ``stem``; preparation sets the code."""
+    forms: str = "listed"
+    """``listed``: the targets only; ``auto``: also their inflected forms, which preparation adds."""
+    head: int = 0
+    """Position of the word of each target that inflects, from 1; 0: the last word."""
 
     def __post_init__(self) -> None:
-        for name, value, known in (("mode", self.mode, MODES), ("match", self.match, MATCHES)):
+        choices = ("mode", self.mode, MODES), ("match", self.match, MATCHES), ("forms", self.forms, FORMS)
+        for name, value, known in choices:
             if value not in known:
                 raise InputError(f"{name} {quote(value)} is unknown; use {' or '.join(known)}")
         if not self.source.split():
@@ -58,6 +63,10 @@ class Term:
             raise InputError(
                 f"the term {quote(self.source)} is kept and takes no target; remove the target or the mode"
             )
+        if self.forms == "auto" and self.mode == "keep":
+            raise InputError(f"the term {quote(self.source)} is kept and has no forms; remove the forms or the mode")
+        if self.head and self.forms != "auto":
+            raise InputError(f"the term {quote(self.source)} has a head, which only forms auto uses; remove the head")
         if self.mode != "keep" and not [target for target in self.targets if target.split()]:
             raise InputError(f"the term {quote(self.source)} has no target; give one, or the mode keep")
         if len(self.targets) > MOST_FORMS:
@@ -142,6 +151,10 @@ class WordMatch(NamedTuple):
             raise InputError(f"the term {quote(term.source)}: stems need the language of the source; {EACH_FORM}")
         return cls(term.match, term.language)
 
+    def rank(self) -> tuple[int, str]:
+        """The order in which ways count, the narrowest first."""
+        return MATCHES.index(self.match), self.language
+
     def keys(self, words: Iterable[str]) -> tuple[str, ...]:
         """The words, their small letters, or their stems, whichever are compared.
 
@@ -157,19 +170,22 @@ class TermIndex:
     """A glossary, by the words of its sources.
 
     Args:
-        terms: of equal sources the first term counts.
+        terms: of equal sources ``exact`` counts before ``nocase``, ``nocase`` before ``stem``, then the first term.
         subwords: words are pieces of words; a term that ends or begins within a longer word does not occur there.
 
     Raises:
-        InputError: a term needs stems, and its language is unknown or has no stemmer.
+        InputError: a term needs stems, and its language is unknown or has no stemmer; a term still lacks its forms.
     """
 
     def __init__(self, terms: Iterable[Term] = (), subwords: bool = False):
         self.terms, self._subwords = tuple(terms), subwords
         tables: dict[WordMatch, dict[tuple[str, ...], int]] = {}
         for number, term in enumerate(self.terms):
+            if term.forms == "auto":
+                raise InputError(f"the term {quote(term.source)}: forms auto needs a system that prepares raw text")
             way = WordMatch.of(term)
             tables.setdefault(way, {}).setdefault(way.keys(term.source.split()), number)
+        tables = {way: tables[way] for way in sorted(tables, key=WordMatch.rank)}
         self._tables = [(0, tables)]  # each with the number of its first term
         self._lengths = sorted({len(source) for table in tables.values() for source in table}, reverse=True)
 
@@ -184,9 +200,10 @@ class TermIndex:
     def _number(self, keys: Mapping[WordMatch, tuple[str, ...]], span: tuple[int, int]) -> int:
         """The term of a span of a sentence, whose words are given in each way; -1 if there is none."""
         for first, tables in self._tables:
-            numbers = (table.get(keys[way][slice(*span)]) for way, table in tables.items())
-            if fitting := [number for number in numbers if number is not None]:
-                return first + min(fitting)
+            for way, table in tables.items():  # the narrowest first
+                number = table.get(keys[way][slice(*span)])
+                if number is not None:
+                    return first + number
         return -1
 
     def find(

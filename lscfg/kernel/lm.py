@@ -87,6 +87,36 @@ class LanguageModel:
                 state = successor[0] if in_context else state
         return found
 
+    def contains(self, words: Sequence[str]) -> bool:
+        """True if the model contains the n-grams of a phrase that end in each of its words and are as long as possible.
+
+        States show shorter n-grams than ``order`` only if the model extends them to the right, as in all unpruned
+        models.
+        """
+        ids = [self._vocab.add(word) for word in words]
+        longer = [self._walk(ids[begin:]) for begin in range(len(ids))]
+        for end in range(len(ids)):
+            begin = max(0, end + 1 - self.order)
+            (state, reach) = longer[begin][end - begin]
+            if reach < 1 or (end - begin + 1 == self.order and reach < self.order):
+                return False
+            if begin < end and end - begin + 1 < self.order and state == longer[begin + 1][end - begin - 1][0]:
+                return False
+        return True
+
+    def _walk(self, words: Sequence[int]) -> list[tuple[int, int]]:
+        """The state after each word, beginning without context, and the word's reach."""
+        found = []
+        log10p, successor, reach = ffi.new("float *"), ffi.new("int32_t *"), ffi.new("int32_t *")
+        state = lib.LSCFG_LM_NULL
+        with self.lock:
+            for word in words:
+                if self._step(self._context, state, word, log10p, successor, reach):
+                    raise self.failure or KernelError("out of memory")
+                state = successor[0]
+                found.append((state, reach[0]))
+        return found
+
 
 class WordWindows:
     """Scores of words after the words before them, as an automaton for ``JoinedModels``.

@@ -70,6 +70,9 @@ class SideRecipe:
 class Side:
     """One language of a preparation.
 
+    Attributes:
+        forms: counts of the words of the training text within sentences; None unless casing needs them.
+
     Raises:
         InputError: see ``SideRecipe.side``.
     """
@@ -79,8 +82,8 @@ class Side:
         model = recipe.word_model.checked() if recipe.word_model else None
         self._marks = TOKENISERS[recipe.tokeniser].MARKED
         self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
-        forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
-        self._caser = open_caser(recipe.casing, forms, not self.subwords, recipe.language)
+        self.forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
+        self._caser = open_caser(recipe.casing, self.forms, not self.subwords, recipe.language)
 
     def clean(self, line: str) -> str:
         """The raw line without forbidden characters."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from lscfg.prepare.numbers import NumberFormats
+
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
 _PATTERNS = (
     r"`[^`\n]+`",  # code
@@ -24,26 +26,33 @@ _MARKS = ".,;:!?)]}'\""
 """Marks at the end of an address that belong to the sentence."""
 
 
-def untouched_parts(text: str) -> list[str]:
-    """The parts in their order, each once."""
+def untouched_parts(text: str, numbers: NumberFormats | None = None) -> list[str]:
+    """The parts in their order, each once.
+
+    Args:
+        numbers: formats of both languages; numbers that change their formats are no such parts.
+    """
     found: dict[str, None] = {}
     for match in _UNTOUCHED.finditer(text):
         part = match[0]
         if part[0] != "`" and any(sign in part for sign in ("/", "\\", "@", "www.")):
             part = part.rstrip(_MARKS)
-        if part:
+        if part and (numbers is None or numbers.converted(part) == part):
             found[part] = None
     return [*found]
 
 
-def lost_parts(source: str, translation: str) -> list[str]:
+def lost_parts(source: str, translation: str, numbers: NumberFormats | None = None) -> list[str]:
     """The untouched parts and numbers of a text that its translation lacks, in their order, each once.
 
     A number is its digits, so separators of thousands and decimals may change. Numbers of one digit do not count,
     because translations spell many of them.
+
+    Args:
+        numbers: see ``untouched_parts``.
     """
     digits = Counter(_digits(translation))
-    parts = untouched_parts(source)
+    parts = untouched_parts(source, numbers)
     lost = [part for part in parts if part not in translation]
     for part in parts:
         source = source.replace(part, " ")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.confidence import Confidence
-from lscfg.decode.terms import MATCHES, MODES, MOST_FORMS
+from lscfg.decode.terms import FORMS, MATCHES, MODES, MOST_FORMS, MOST_WORDS
 from lscfg.markup.formats import FORMATS
 from lscfg.prepare.languages import is_unspaced
 from lscfg.serve import corrections, why_not
@@ -241,6 +241,8 @@ _INSTRUCTIONS: dict[str, Any] = {
                 "target": {"oneOf": [_SHORT, {"type": "array", "items": _SHORT, "maxItems": MOST_FORMS}]},
                 "mode": {"enum": [*MODES], "default": MODES[0]},
                 "match": {"enum": [*MATCHES], "default": MATCHES[0]},
+                "forms": {"enum": [*FORMS], "default": FORMS[0]},
+                "head": {"type": "integer", "minimum": 1, "maximum": MOST_WORDS},
             },
             "additionalProperties": False,
         },

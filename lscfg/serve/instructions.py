@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
 from lscfg.corpus.parallel import plain_fault
+from lscfg.decode.glossary import COLUMNS
+from lscfg.decode.inflected import CURE
 from lscfg.decode.prepared_terms import empty_side
-from lscfg.decode.terms import EACH_FORM, MATCHES, MODES, MOST_FORMS, ChosenSpan, Term
+from lscfg.decode.terms import EACH_FORM, FORMS, MATCHES, MODES, MOST_FORMS, MOST_WORDS, ChosenSpan, Term
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
@@ -22,7 +24,6 @@ INSTRUCTIONS = ("glossary", "keep", "choices")
 MOST_TERMS, MOST_CHOICES, LONGEST = 1000, 1000, 200
 """Maximum entries of a glossary with the words to keep, choices of a request, and characters of a text in them."""
 
-TERM_KEYS = ("source", "target", "mode", "match")
 CHOICE_KEYS = ("span", "target", "sentence")
 
 Forms = tuple[str, str]
@@ -127,31 +128,38 @@ def _word(name: str, entry: Mapping[str, Any], key: str, known: Sequence[str]) -
 
 
 def _term(name: str, entry: Any, forms: Forms | None) -> Term:
-    found = _object(name, entry, TERM_KEYS, '{"source": "casa", "target": ["house"]}')
+    found = _object(name, entry, COLUMNS, '{"source": "casa", "target": ["house"]}')
     source = _text(f"{name}.source", found.get("source"))
     target = found.get("target", [])
     listed = target if isinstance(target, list) else [target]
     if len(listed) > MOST_FORMS:
         raise RefusalError(400, f"{name}.target has {len(listed)} texts; at most {MOST_FORMS} are allowed")
     targets = [_text(f"{name}.target" + (f"[{k}]" if listed is target else ""), one) for k, one in enumerate(listed)]
-    return _made(name, source, targets, _word(name, found, "mode", MODES), _word(name, found, "match", MATCHES), forms)
+    mode, match, inflected = (_word(name, found, *of) for of in (("mode", MODES), ("match", MATCHES), ("forms", FORMS)))
+    head = found.get("head", 0)
+    if "head" in found and not (type(head) is int and 1 <= head <= MOST_WORDS):
+        raise RefusalError(400, f"{name}.head must be the number of a word of the target, from 1 to {MOST_WORDS}")
+    return _checked(name, lambda: Term(source, tuple(targets), mode, match, forms=inflected, head=head), forms)
 
 
 def _kept(name: str, entry: Any, forms: Forms | None) -> Term:
-    return _made(name, _text(name, entry), (), "keep", MATCHES[0], forms)
+    source = _text(name, entry)
+    return _checked(name, lambda: Term(source, (), "keep"), forms)
 
 
-def _made(name: str, source: str, targets: Sequence[str], mode: str, match: str, forms: Forms | None) -> Term:
+def _checked(name: str, make: Callable[[], Term], forms: Forms | None) -> Term:
     try:
-        term = Term(source, tuple(targets), mode, match)
+        term = make()
     except InputError as error:
         raise RefusalError(400, f"{name}: {error}") from None
     if fault := empty_side(term, forms or ("none", "none")):
         raise RefusalError(400, f"{name}: {fault}")
     if forms is None:
-        if match == "stem":
+        if term.match == "stem":
             raise RefusalError(400, f"{name}: match stem needs raw text, which a bundle prepares; {EACH_FORM}")
-        for text in (source, *targets):
+        if term.forms == "auto":
+            raise RefusalError(400, f"{name}: forms auto needs raw text, which a bundle prepares; {CURE}")
+        for text in (term.source, *term.targets):
             _refuse_no_words(name, text)
     return term
 

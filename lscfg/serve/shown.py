@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
 from lscfg.decode.confidence import Confidence
 from lscfg.decode.derivations import Alternative, Translated
 from lscfg.decode.details import sentence_posterior
+from lscfg.decode.inflected import PhraseTest
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
-from lscfg.decode.terms import ChosenSpan, Term, UsedTerm, inside_word
+from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm, inside_word
 from lscfg.errors import quote
 from lscfg.prepare.offsets import Range, word_ranges
 from lscfg.prepare.sides import Side
@@ -23,7 +25,7 @@ Sides = tuple[Side, ...]
 class GivenTerms:
     """Terms and choices for a sentence, in words."""
 
-    terms: tuple[Term, ...] = ()
+    index: TermIndex = field(default_factory=TermIndex)
     choices: tuple[ChosenSpan, ...] = ()
     typed: dict[str, str] = field(default_factory=dict)
     """The text that a person gave for a form in words."""
@@ -33,30 +35,47 @@ class GivenTerms:
 
 
 def given_terms(
-    terms: Sequence[Term], choices: Sequence[ChosenSpan], text: str, words: str, sides: Sides | None
+    glossaries: Sequence[Sequence[Term]],
+    choices: Sequence[ChosenSpan],
+    text: str,
+    words: str,
+    sides: Sides | None,
+    occurs: PhraseTest | None = None,
 ) -> GivenTerms:
     """The terms and choices for a sentence.
 
     Args:
+        glossaries: the terms of each count before those of later ones.
         text: the sentence.
         words: its words.
         sides: of the preparation; None: terms and text are words.
+        occurs: true for phrases of the training text.
 
     Raises:
-        InputError: a term has too many words, a choice none, or the system no stems for a term.
+        InputError: a term has too many words, a choice none, or the system no stems or forms for a term.
     """
-    if sides is None or not (terms or choices):
-        return GivenTerms(tuple(terms), tuple(choices))
+    if sides is None:
+        return GivenTerms(_joined_index(glossaries), tuple(choices))
     source, target = sides
     chosen, typed = prepared_choices(choices, target)
-    found = prepared_terms(terms, source, target, text, words)
-    kept, warnings = [], []
-    for term in found.terms:
-        if source.subwords and _inside_word(words.split(), term.source.split()):
-            warnings.append(f"the term {quote(source.join(term.source))} is part of a longer word here and is not used")
-        else:
-            kept.append(term)
-    return GivenTerms(tuple(kept), chosen, {**found.typed, **typed}, found.kept, tuple(dict.fromkeys(warnings)))
+    kept: list[list[Term]] = []
+    own: set[tuple[str, str]] = set()
+    warnings: dict[str, None] = {}
+    for terms in glossaries:
+        found = prepared_terms(terms, source, target, text, words, occurs)
+        inside = [source.subwords and _inside_word(words.split(), term.source.split()) for term in found.terms]
+        for term in (term for term, within in zip(found.terms, inside, strict=True) if within):
+            name = quote(source.join(term.source))
+            warnings[f"the term {name} is part of a longer word here and is not used"] = None
+        kept.append([term for term, within in zip(found.terms, inside, strict=True) if not within])
+        typed = {**found.typed, **typed}
+        own |= found.kept
+    return GivenTerms(_joined_index(kept), chosen, typed, frozenset(own), tuple(warnings))
+
+
+def _joined_index(glossaries: Sequence[Sequence[Term]]) -> TermIndex:
+    """One index of several glossaries, the earlier of which count first."""
+    return reduce(TermIndex.before, (TermIndex(terms) for terms in glossaries if terms), TermIndex())
 
 
 def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:

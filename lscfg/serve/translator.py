@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
+from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.memory import open_lasting_memory
 from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Term, find_terms
@@ -20,6 +21,7 @@ from lscfg.kernel import words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
+from lscfg.prepare.numbers import NumberFormats
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sentences import split_sentences
 from lscfg.prepare.untouched import lost_parts, untouched_parts
@@ -89,6 +91,9 @@ class Translator:
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
         self._profiles_file = system.preparation.profiles if system.preparation else None
+        self._phrases = ModelPhrases(system.config)
+        languages = [recipe.language for recipe in system.preparation.sides] if system.preparation else ["", ""]
+        self._numbers = NumberFormats.of(languages[0], languages[1])
         self._known = self._decoder.grammar.source_words()
         self._glossary, self._confidence = system.glossary, system.confidence
         self._memory = None
@@ -120,9 +125,10 @@ class Translator:
                 self._unique or options.distinct,
                 options.derivations,
                 details=options.details,
-                terms=given.terms,
+                terms=given.index,
                 choices=given.choices,
                 memory=self._memory,
+                numbers=self._numbers,
             )
         best, tokens = found.hypotheses[0], words.split()
         sides = self._sides if options.raw else None
@@ -296,9 +302,10 @@ class Translator:
             BadSentenceError: a choice or a term does not fit.
         """
         own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
-        terms = (*options.terms, *(self._glossary if own else ()), *self._untouched(text, options))
+        glossaries = options.terms, self._glossary if own else (), self._untouched(text, options)
+        sides = self._sides if options.raw else None
         try:
-            given = given_terms(terms, options.choices, text, words, self._sides if options.raw else None)
+            given = given_terms(glossaries, options.choices, text, words, sides, self._phrases)
             find_terms(words.split(), (), given.choices)
         except InputError as error:
             raise BadSentenceError(str(error)) from None
@@ -308,14 +315,15 @@ class Translator:
         """Terms that keep addresses, placeholders and the like."""
         if not options.raw or self._sides is None:
             return []
-        parts = untouched_parts(self._sides[0].clean(text))
+        parts = untouched_parts(self._sides[0].clean(text), self._numbers)
         return [Term(part, (), "keep") for part in parts if len(self._sides[0].encode(part).split()) <= MOST_WORDS]
 
     def _lost(self, text: str, translation: str, options: TranslationOptions) -> list[str]:
         """Warnings of numbers, addresses and the like that a translation lacks."""
         if not options.raw or self._sides is None:
             return []
-        return [f"the translation lacks {quote(part)}" for part in lost_parts(self._sides[0].clean(text), translation)]
+        lost = lost_parts(self._sides[0].clean(text), translation, self._numbers)
+        return [f"the translation lacks {quote(part)}" for part in lost]
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words

@@ -284,8 +284,12 @@ def test_pieces_of_a_longer_word_are_no_term():
     assert whole.before(index).find(["▁Haus", "tür"]).occurrences == ()
 
 
-def test_the_first_of_equal_sources_counts_whatever_its_match():
+def test_of_equal_sources_the_narrowest_match_counts_within_a_glossary():
     ours, theirs = Term("casa", ("A",), match="nocase"), Term("casa", ("B",))
-    for terms, form in (([ours, theirs], "A"), ([theirs, ours], "B")):
-        assert TermIndex(terms).find(["casa"]).occurrences[0].forms == (form,)
-    assert TermIndex([ours]).before(TermIndex([theirs])).find(["casa"]).occurrences[0].forms == ("A",)
+    stem = Term("casas", ("C",), "hard", "stem", "es")
+    for terms in itertools.permutations([ours, theirs, stem]):
+        index = TermIndex(terms)
+        for word, form in (("casa", "B"), ("Casa", "A"), ("casas", "C")):
+            assert index.find([word]).occurrences[0].forms == (form,)
+    assert TermIndex([stem]).before(TermIndex([theirs])).find(["casa"]).occurrences[0].forms == ("C",)
+    assert TermIndex([ours, Term("casa", ("D",), match="nocase")]).find(["casa"]).occurrences[0].forms == ("A",)

@@ -115,6 +115,27 @@ def test_terms_match_inflected_forms(client: Client, words: Client) -> None:
     assert refused.json()["error"].startswith("glossary[0]: match stem needs raw text, which a bundle prepares; use")
 
 
+def test_targets_inflect(client: Client, words: Client) -> None:
+    """The preparation has counted ``house``, and the model prefers ``house`` to an unknown word."""
+    entry = {"source": "casa", "target": "houses", "forms": "auto"}
+    (found,) = answers(client, source="la casa", glossary=[entry])
+    assert found["translation"] == "The house" and found["terms"][0]["form"] == "house"
+    for head, translation in ((1, "The houses are"), (2, "The houses are")):  # no model contains "house are"
+        changed = {**entry, "target": "houses are", "head": head}
+        assert answers(client, source="la casa", glossary=[changed])[0]["translation"] == translation
+    changed = {**entry, "target": "the houses"}
+    assert answers(client, source="la casa", glossary=[changed])[0]["translation"].endswith("the house")
+    refused = words.post("/translate", {"source": "una casa", "glossary": [entry]})
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "glossary[0]: forms auto needs raw text, which a bundle prepares; list the forms"
+
+
+def test_a_stem_of_the_request_counts_before_the_exact_term_of_the_service(client: Client) -> None:
+    translator = Translator(replace(open_system(client.folder), glossary=(Term("casa", ("hut",)),)))
+    options = TranslationOptions(max_words=9, raw=True, terms=(Term("casas", ("villa",), match="stem"),))
+    assert translator("la casa", options).answer["translation"] == "The villa"
+
+
 def test_soft_terms_compete(client: Client) -> None:
     (plain,) = answers(client, source="la flor")
     (found,) = answers(client, source="la flor", glossary=[{"source": "flor", "target": "zz", "mode": "soft"}])
@@ -198,6 +219,10 @@ ENTRY = {"source": "a", "target": "b"}
         ({"glossary": [{**ENTRY, "moed": "hard"}]}, 400, r"glossary\[0\]: no key 'moed' \(did you mean mode\?\)"),
         ({"glossary": [{**ENTRY, "mode": "firm"}]}, 400, r"glossary\[0\]\.mode must be hard or soft or keep"),
         ({"glossary": [{**ENTRY, "match": 1}]}, 400, r"glossary\[0\]\.match must be exact or nocase or stem"),
+        ({"glossary": [{**ENTRY, "forms": "all"}]}, 400, r"glossary\[0\]\.forms must be listed or auto"),
+        ({"glossary": [{**ENTRY, "forms": "auto", "head": 0}]}, 400, r"glossary\[0\]\.head must be the number .* to 20"),
+        ({"glossary": [{**ENTRY, "head": 1}]}, 400, r"glossary\[0\]: the term 'a' has a head, which only forms auto"),
+        ({"glossary": [{"source": "casa", "target": "b", "forms": "auto", "head": 2}]}, 400, r"source\[0\]: the target 'b'"),
         ({"glossary": [{"target": "b"}]}, 400, r"glossary\[0\]\.source must be a text"),
         ({"glossary": [{"source": "a"}]}, 400, r"glossary\[0\]: the term 'a' has no target"),
         ({"glossary": [{**ENTRY, "mode": "keep"}]}, 400, r"glossary\[0\]: the term 'a' is kept and takes no target"),

@@ -306,7 +306,8 @@ def test_the_glossary_is_kept_and_used(tab, address, tmp_path):
         ("utf16", "source\ttarget\n".encode("utf-16-le"), ": is not UTF-8 text; save it as UTF-8"),
         ("empty", b"", ": contains no rows"),
         ("commas", b"source,target,mode\ncasa,house,hard\n", ":1: the first row must name the columns, with tabs"),
-        ("other", b"source\ttarget\tmatch\n", ":1: no column match here; columns are source, target, mode"),
+        ("other", b"source\ttarget\thead\n", ":1: no column head here; columns are source, target, mode, match"),
+        ("narrow", b"source\ttarget\tmatch\nflor\tflora\texact\n", ":2: here match is nocase, or stem with mode hard"),
         ("wide", b"source\ttarget\na\tb\tsoft\n", ":2: more columns than the first row names; remove a tab"),
     ):
         (tmp_path / f"{name}.tsv").write_bytes(data)
@@ -325,6 +326,17 @@ def test_the_glossary_is_kept_and_used(tab, address, tmp_path):
     tab.wait("document.querySelector('#file-status a') !== null")
     text = tab["fetch(document.querySelector('#file-status a').href).then((answer) => answer.text())"]
     assert text == "The cottage\n"
+
+
+def test_a_term_matches_inflected_forms(tab, tmp_path):
+    enter(tab, "la casa roja", "The red house")
+    tab["document.querySelector('#term-form').closest('details').open = true"]
+    add_term(tab, "Casas", "Villa", "stem")
+    tab.wait("document.querySelector('#target').textContent.includes('Villa')")
+    (tmp_path / "stem.tsv").write_text("source\ttarget\tmatch\nRojas\tRuby\tstem\n")
+    give(tab, "#term-import", tmp_path / "stem.tsv")
+    tab.wait("document.querySelector('#target').textContent.includes('Ruby')")
+    assert [row[2] for row in rows_of_glossary(tab)] == ["always, any ending"] * 2
 
 
 def test_hostile_text_is_text(tab):

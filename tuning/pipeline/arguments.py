@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text
-from lscfg.decode.glossary import Glossary, prepared_term
-from lscfg.decode.terms import MATCHES, MODES, Term
+from lscfg.decode.glossary import COLUMNS, Glossary, prepared_term
+from lscfg.decode.terms import FORMS, MATCHES, MODES, Term
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.extract.extractor import EXTRACTORS, extractor_names
 from lscfg.prepare.languages import equal_codes, is_unspaced
@@ -26,7 +26,6 @@ UNCHANGED = "none"
 MOST_TERMS = 10_000
 """Maximum number of terms of a translation; each sentence looks for all of them."""
 
-_KEYS = ("source", "target", "mode", "match")
 _EXAMPLE = '{"source": "Haus", "target": "house"}'
 
 
@@ -146,22 +145,24 @@ def check_glossary(value: Any, sides: tuple[Side, Side]) -> tuple[Term, ...]:
 def _term(entry: Any, name: str, sides: tuple[Side, Side]) -> Term:
     """The term of an entry with the keys of a request, or of a source and its target."""
     if isinstance(entry, tuple) and len(entry) == 2:
-        entry = dict(zip(_KEYS, entry, strict=False))
+        entry = dict(zip(COLUMNS, entry, strict=False))
     if not isinstance(entry, Mapping):
         raise TypeError(f"{name} must be an entry such as {_EXAMPLE}, not {brief(entry)}")
     for key in entry:
-        if key not in _KEYS:
-            near = did_you_mean(str(key), _KEYS)
-            raise InputError(f"{name}: no key {quote(str(key))}{near}; keys are {', '.join(_KEYS)}")
+        if key not in COLUMNS:
+            near = did_you_mean(str(key), COLUMNS)
+            raise InputError(f"{name}: no key {quote(str(key))}{near}; keys are {', '.join(COLUMNS)}")
     target = entry.get("target", ())
     listed = target if isinstance(target, (list, tuple)) else [target]
     source = check_text(entry.get("source"), f"{name} source")
     targets = tuple(check_text(one, f"{name} target") for one in listed)
-    mode, match = (
-        check_text(entry.get(key, usual[0]), f"{name} {key}") for key, usual in (("mode", MODES), ("match", MATCHES))
+    mode, match, forms = (
+        check_text(entry.get(key, usual[0]), f"{name} {key}")
+        for key, usual in (("mode", MODES), ("match", MATCHES), ("forms", FORMS))
     )
+    head = int(check_number(entry["head"], f"{name} head", 1)) if "head" in entry else 0
     try:
-        term = Term(source, targets, mode, match)
+        term = Term(source, targets, mode, match, forms=forms, head=head)
         prepared_term(term, sides)
     except InputError as error:
         raise InputError(f"{name}: {error}") from None

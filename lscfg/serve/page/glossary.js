@@ -2,20 +2,21 @@
 
 import { button, element, fault, get, keep, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
 
-const MODES = { hard: "always", soft: "prefer", keep: "leave as it is" };
+const MODES = { hard: "always", stem: "always, any ending", soft: "prefer", keep: "leave as it is" }; // stem: hard, match=stem
 const LONGEST = 200, MOST = 1000;
 let changed = () => {};
 let edited = null; // the source of the entry in the form
 
 const entries = () => new Map(stored(storeName("glossary"), []));
 const bare = (text) => text.toLowerCase().replace(/\s+/gu, "");
+const matched = (source) => source === source.toLowerCase() ? "nocase" : "exact";
 const forms = (target) => target.split("|").map((one) => one.trim()).filter(Boolean);
 
 // The entries that may occur in a text, as the service reads them. A source in small letters ignores capitals.
 export function termsFor(text) {
   const whole = text === null ? null : bare(text);
-  return [...entries()].filter(([source]) => whole === null || whole.includes(bare(source))).map(([source, { target, mode }]) => ({
-    source, mode, match: source === source.toLowerCase() ? "nocase" : "exact", ...(mode === "keep" ? {} : { target: forms(target) }),
+  return [...entries()].filter(([source, { mode }]) => mode === "stem" || whole === null || whole.includes(bare(source))).map(([source, { target, mode }]) => ({
+    source, ...(mode === "stem" ? { mode: "hard", match: "stem" } : { mode, match: matched(source) }), ...(mode === "keep" ? {} : { target: forms(target) }),
   }));
 }
 
@@ -101,10 +102,13 @@ function add(event) {
 
 async function load(file) {
   const map = entries();
-  const rows = await readTable(file, ["source", "target", "mode"]);
+  const rows = await readTable(file, ["source", "target", "mode", "match"]);
   for (const { line, cells } of rows ?? []) {
-    const [source, target] = cells, mode = cells[2] || (target ? "hard" : "keep");
-    const reason = mode in MODES ? problem(source, target, mode) : "the mode must be hard, soft or keep";
+    const [source, target, , match] = cells;
+    let mode = cells[2] || (target ? "hard" : "keep"), reason = problem(source, target, mode);
+    if (!(mode in MODES) || mode === "stem") reason = "the mode must be hard, soft or keep";
+    else if (match === "stem" && mode === "hard") mode = "stem";
+    else if (match && match !== matched(source)) reason = `here match is ${matched(source)}, or stem with mode hard`;
     if (reason) { fault(`${file.name}:${line}: ${reason}`); return; }
     map.set(source, { target: mode === "keep" ? "" : target, mode });
   }
@@ -119,7 +123,7 @@ export function startGlossary(action) {
   get("term-mode").addEventListener("change", form);
   get("term-stop").addEventListener("click", clear);
   get("term-export").addEventListener("click", () => saveTable(
-    [["source", "target", "mode"], ...[...entries()].map(([source, { target, mode }]) => [source, target, mode])], "glossary.tsv"));
+    [["source", "target", "mode", "match"], ...[...entries()].map(([source, { target, mode }]) => [source, target, ...(mode === "stem" ? ["hard", mode] : [mode, ""])])], "glossary.tsv"));
   get("term-import").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); event.target.value = ""; });
   list();
 }

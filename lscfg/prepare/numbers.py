@@ -1,0 +1,161 @@
+"""Numbers in the writing of a language: separators of decimals and thousands, from CLDR's table of symbols."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple, Self
+
+from lscfg.prepare.languages import base_language
+
+_POINTS = frozenset(
+    [
+        "am",
+        "bn",
+        "cy",
+        "en",
+        "ga",
+        "gd",
+        "gu",
+        "ha",
+        "he",
+        "hi",
+        "ig",
+        "ja",
+        "kn",
+        "ko",
+        "ml",
+        "mr",
+        "ms",
+        "mt",
+        "my",
+        "ne",
+        "pa",
+        "si",
+        "sw",
+        "ta",
+        "te",
+        "th",
+        "tl",
+        "ur",
+        "yo",
+        "zh",
+        "zu",
+    ]
+)
+"""Languages that write 1,234.5."""
+_COMMAS = frozenset(
+    [
+        "az",
+        "bs",
+        "ca",
+        "da",
+        "de",
+        "el",
+        "es",
+        "eu",
+        "fo",
+        "gl",
+        "hr",
+        "id",
+        "is",
+        "it",
+        "jv",
+        "kl",
+        "lb",
+        "mk",
+        "nl",
+        "pt",
+        "ro",
+        "sl",
+        "sr",
+        "su",
+        "tr",
+        "vi",
+    ]
+)
+"""Languages that write 1.234,5."""
+_BLANKS = frozenset(
+    [
+        "be",
+        "bg",
+        "cs",
+        "et",
+        "fi",
+        "fr",
+        "hu",
+        "hy",
+        "ka",
+        "kk",
+        "ky",
+        "lt",
+        "lv",
+        "nb",
+        "nn",
+        "no",
+        "oc",
+        "pl",
+        "ru",
+        "sk",
+        "sq",
+        "sv",
+        "tk",
+        "tt",
+        "uk",
+        "uz",
+    ]
+)
+"""Languages that write 1 234,5."""
+_REGIONS = re.compile(r"(?i)[-_](?:ch|li|za|in|419|cr|do|gt|hn|mx|ni|pa|pe|pr|sv|us)$")
+"""Regions that may write numbers in another way than the language elsewhere."""
+
+
+class _Separators(NamedTuple):
+    """Separators of a language."""
+
+    decimals: str
+    thousands: str
+    """Empty where blanks separate thousands, which would split a word."""
+
+    @classmethod
+    def of(cls, code: str) -> Self | None:
+        """The separators of a language; None if they are not known."""
+        base = base_language(code)
+        if _REGIONS.search(code) and base != "en":
+            return None
+        if base in _POINTS:
+            return cls(".", ",")
+        return cls(",", "." if base in _COMMAS else "") if base in _COMMAS | _BLANKS else None
+
+    def pattern(self) -> re.Pattern[str]:
+        """Numbers with separators: the digits of their groups, and the decimals.
+
+        Three separators without decimals are those of an address of the Internet.
+        """
+        point, group = re.escape(self.decimals), re.escape(self.thousands)
+        grouped = (
+            rf"[1-9]\d{{0,2}}(?:{group}\d{{3}}){{1,2}}(?:{point}\d+)?|[1-9]\d{{0,2}}(?:{group}\d{{3}}){{3,}}{point}\d+"
+        )
+        plain = rf"\d+{point}\d+"
+        return re.compile(f"[-+]?(?:{grouped}|{plain})" if self.thousands else f"[-+]?{plain}", re.ASCII)
+
+
+class NumberFormats:
+    """Numbers of a language as another language writes them.
+
+    Args:
+        source, target: separators.
+    """
+
+    def __init__(self, source: _Separators, target: _Separators):
+        self._pattern = source.pattern()
+        self._changes = str.maketrans({source.decimals: target.decimals, source.thousands or "\0": target.thousands})
+
+    @classmethod
+    def of(cls, source: str, target: str) -> Self | None:
+        """The formats of two languages by their codes; None if they are equal or not known."""
+        pair = _Separators.of(source), _Separators.of(target)
+        return None if pair[0] is None or pair[1] is None or pair[0] == pair[1] else cls(pair[0], pair[1])
+
+    def converted(self, word: str) -> str:
+        """The number in the target language; another word stays."""
+        return word.translate(self._changes) if self._pattern.fullmatch(word) else word

@@ -1,0 +1,77 @@
+"""Numbers in the formats of two languages, by hand; the decoders change unknown ones only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from decoders import WEIGHTS, small_config
+from services import little_preparation
+
+from lscfg import cli
+from lscfg.api.decoder import Decoder
+from lscfg.formats.ini import write_ini
+from lscfg.prepare.numbers import NumberFormats
+from lscfg.prepare.untouched import lost_parts, untouched_parts
+
+
+@pytest.mark.parametrize(
+    ("pair", "numbers"),
+    [
+        ("de-en", {"1.234,5": "1,234.5", "3,14": "3.14", "-0,5": "-0.5", "1.234.567": "1,234,567", "1.234": "1,234",
+                   "1234,5": "1234.5", "1.234.567.890,5": "1,234,567,890.5"}),
+        ("en-de", {"1,234.5": "1.234,5", "3.14": "3,14", "12,345": "12.345"}),
+        ("en-fr", {"1,234.5": "1234,5", "3.14": "3,14"}),
+        ("fr-ja", {"1234,5": "1234.5"}),
+        ("en-US-pt_BR", {"1,234.5": "1.234,5"}),
+    ],
+)  # fmt: skip
+def test_separators_follow_the_target_language(pair: str, numbers: dict[str, str]) -> None:
+    source, _, target = pair.rpartition("-")
+    found = NumberFormats.of(source, target)
+    assert found is not None
+    assert {number: found.converted(number) for number in numbers} == numbers
+
+
+def test_dates_times_addresses_and_words_stay() -> None:
+    found = NumberFormats.of("de", "en")
+    assert found is not None
+    words = "24.12.2014 24.12. 2.5 10.30 192.168.100.200 1.2.3 1.2345 1,5er 1.234- A1,5 1,2,3 , . 1984 1.0 ٣,٥ 01.234"
+    assert [found.converted(word) for word in words.split()] == words.split()
+    for source, target in (("de", "es"), ("en", "ja"), ("de-CH", "en"), ("es-MX", "en"), ("tlh", "en"), ("", "en")):
+        assert NumberFormats.of(source, target) is None
+
+
+def test_numbers_are_not_taken_for_versions() -> None:
+    formats = NumberFormats.of("de", "en")
+    text = "1.234.567 Euro, Version 1.2.3, 192.168.100.200"
+    assert untouched_parts(text) == ["1.234.567", "1.2.3", "192.168.100.200"]
+    assert untouched_parts(text, formats) == ["1.2.3", "192.168.100.200"]
+    assert lost_parts("1.234.567 und 1.2.3", "1,234,567 and 1.2.3", formats) == []
+    assert lost_parts("1.234.567 und 1.2.3", "1,234,568 and 1,2,3", formats) == ["1.2.3", "1.234.567"]
+
+
+def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    little_preparation(tmp_path)  # Spanish and English
+    folder = tmp_path / "systems" / "little"
+    folder.mkdir(parents=True)
+    write_ini(folder / "cdec.ini", small_config(folder))
+    with (folder / "grammar").open("a") as file:
+        file.write("[X] ||| 2,5 ||| 2,5 ||| P=1\n")
+    (folder / "weights").write_text("".join(f"{name} {w}\n" for name, w in WEIGHTS.items() if name != "Latent"))
+    text = ["casa 1.234,5", "casa 2,5", "casa 3,5 casa 24.12.2014"]
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in text))
+    names = [str(folder / "cdec.ini"), str(folder / "weights")]
+    assert cli.main(["decode", "-c", names[0], "-w", names[1], "-j", "2", str(tmp_path / "text")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [sorted(line.split()) for line in lines] == [
+        ["1,234.5", "house"], ["2,5", "house"], ["24.12.2014", "3.5", "house", "house"]
+    ]  # fmt: skip
+    with Decoder(*names) as decoder:
+        assert decoder.translate(text) == lines
+        segment = '<seg grammar="' + str(folder / "grammar") + '"> casa 9,5 </seg>'
+        assert "9,5" in decoder.translate([segment])[0].split()
+    (tmp_path / "plain").mkdir()
+    write_ini(tmp_path / "plain" / "cdec.ini", small_config(tmp_path / "plain"))  # no preparation, so no languages
+    with Decoder(tmp_path / "plain" / "cdec.ini", names[1]) as decoder:
+        assert "1.234,5" in decoder.translate(text)[0].split()
