@@ -7,104 +7,23 @@ from typing import NamedTuple, Self
 
 from lscfg.prepare.languages import base_language
 
-_POINTS = frozenset(
-    [
-        "am",
-        "bn",
-        "cy",
-        "en",
-        "ga",
-        "gd",
-        "gu",
-        "ha",
-        "he",
-        "hi",
-        "ig",
-        "ja",
-        "kn",
-        "ko",
-        "ml",
-        "mr",
-        "ms",
-        "mt",
-        "my",
-        "ne",
-        "pa",
-        "si",
-        "sw",
-        "ta",
-        "te",
-        "th",
-        "tl",
-        "ur",
-        "yo",
-        "zh",
-        "zu",
-    ]
-)
+# fmt: off
+_POINTS = frozenset((
+    "am", "bn", "cy", "en", "ga", "gd", "gu", "ha", "he", "hi", "ig", "ja", "kn", "ko", "ml", "mr", "ms", "mt",
+    "my", "ne", "pa", "si", "sw", "ta", "te", "th", "tl", "ur", "yo", "zh", "zu",
+))
 """Languages that write 1,234.5."""
-_COMMAS = frozenset(
-    [
-        "az",
-        "bs",
-        "ca",
-        "da",
-        "de",
-        "el",
-        "es",
-        "eu",
-        "fo",
-        "gl",
-        "hr",
-        "id",
-        "is",
-        "it",
-        "jv",
-        "kl",
-        "lb",
-        "mk",
-        "nl",
-        "pt",
-        "ro",
-        "sl",
-        "sr",
-        "su",
-        "tr",
-        "vi",
-    ]
-)
+_COMMAS = frozenset((
+    "az", "bs", "ca", "da", "de", "el", "es", "eu", "fo", "gl", "hr", "id", "is", "it", "jv", "kl", "lb", "mk",
+    "nl", "pt", "ro", "sl", "sr", "su", "tr", "vi",
+))
 """Languages that write 1.234,5."""
-_BLANKS = frozenset(
-    [
-        "be",
-        "bg",
-        "cs",
-        "et",
-        "fi",
-        "fr",
-        "hu",
-        "hy",
-        "ka",
-        "kk",
-        "ky",
-        "lt",
-        "lv",
-        "nb",
-        "nn",
-        "no",
-        "oc",
-        "pl",
-        "ru",
-        "sk",
-        "sq",
-        "sv",
-        "tk",
-        "tt",
-        "uk",
-        "uz",
-    ]
-)
+_BLANKS = frozenset((
+    "be", "bg", "cs", "et", "fi", "fr", "hu", "hy", "ka", "kk", "ky", "lt", "lv", "nb", "nn", "no", "oc", "pl",
+    "ru", "sk", "sq", "sv", "tk", "tt", "uk", "uz",
+))
 """Languages that write 1 234,5."""
+# fmt: on
 _REGIONS = re.compile(r"(?i)[-_](?:ch|li|za|in|419|cr|do|gt|hn|mx|ni|pa|pe|pr|sv|us)$")
 """Regions that may write numbers in another way than the language elsewhere."""
 
