@@ -94,7 +94,17 @@ class _Patching:
         self.start = np.where(lengths == 0, 0, NEVER).astype(np.int16)
         self.pairs = {*pairwise(words)}
         self.targets = possible_targets(forest, grammar, {*words})
-        self.rules = [missing(rule) for rule in forest.app_rule.tolist()]
+        self.hole_apps: dict[int, int] = {}
+        self.known_apps: dict[int, list[int]] = {}
+        edges = forest.app_edge.tolist()
+        holes = {rule for rule in np.unique(forest.app_rule).tolist() if missing(rule)}
+        for app in np.flatnonzero(np.isin(forest.app_rule, [*holes])).tolist():
+            self.hole_apps[edges[app]] = app
+        for app, rule in zip(self.targets, forest.app_rule[[*self.targets]].tolist(), strict=True):
+            if rule not in holes:
+                self.known_apps.setdefault(edges[app], []).append(app)
+        self.joined: dict[tuple[tuple[int, ...], tuple[int, ...]], Costs | None] = {}
+        self.runs: dict[tuple[int, ...], list[int]] = {}
         self.holes: list[int] = [-1] * forest.n_nodes
         self.ways: list[list[_Way]] = [[] for _ in range(forest.n_nodes)]
         self.costs: list[Costs] = []
@@ -108,18 +118,75 @@ class _Patching:
             return found
         i, j = self.forest.node_span[node].tolist()
         for edge in range(*self.forest.node_edges[node : node + 2].tolist()):
-            tails = self.forest.tails(edge)
-            apps = range(*self.forest.edge_apps[edge : edge + 2].tolist())
-            for app in apps:
-                if self.rules[app]:
-                    self.holes[node] = app
-                    np.minimum(found, self.hole + (j - i), out=found, where=self.hole < NEVER)
-            for way in self._variants([app for app in apps if app in self.targets and not self.rules[app]]):
-                cost = self._spelled(way.target, tails, self.start)
-                if cost is not None and cost.min() < NEVER:
-                    self.ways[node].append(way)
-                    np.minimum(found, cost + SWAP * (way.swap >= 0), out=found)
-        return found
+            if (hole := self.hole_apps.get(edge)) is not None:
+                self.holes[node] = hole
+                np.minimum(found, self.hole + (j - i), out=found, where=self.hole < NEVER)
+            if ways := self._variants(self.known_apps.get(edge, ())):
+                tails = self.forest.tails(edge)
+                for way in ways:
+                    self._join(found, way.target, tails, SWAP * (way.swap >= 0))
+                self.ways[node] += ways
+        return np.minimum(found, NEVER, out=found)
+
+    def _join(self, found: Costs, target: Sequence[int], tails: Sequence[int], more: int) -> None:
+        """Lowers the costs of a node by those of a target side with additional costs.
+
+        Words restrict the intervals of the tails next to them, so only few rows and columns of the matrices count.
+        """
+        gaps = [k for k, symbol in enumerate(target) if symbol < 0]
+        if not gaps:
+            for place in self._places(target):
+                end = place + len(target)
+                found[place, end] = min(int(found[place, end]), more)
+            return
+        if len(gaps) > 2:
+            cost = self._spelled(target, tails, self.start)
+            if cost is not None:
+                np.minimum(found, cost + more, out=found)
+            return
+        first, last = target[: gaps[0]], target[gaps[-1] + 1 :]
+        between = tuple(target[gaps[0] + 1 : gaps[-1]])
+        costs = self._between(tuple(tails[-1 - target[k]] for k in gaps), between)
+        if costs is None:
+            return
+        if first and last:
+            for begin in self._places(first):
+                for end in self._places(last):
+                    cost, stop = int(costs[begin + len(first), end]) + more, end + len(last)
+                    found[begin, stop] = min(int(found[begin, stop]), cost)
+        elif first:
+            for begin in self._places(first):
+                np.minimum(found[begin], costs[begin + len(first)] + more, out=found[begin])
+        elif last:
+            for end in self._places(last):
+                column = found[:, end + len(last)]
+                np.minimum(column, costs[:, end] + more, out=column)
+        else:
+            np.minimum(found, costs + more, out=found)
+
+    def _between(self, tails: tuple[int, ...], words: tuple[int, ...]) -> Costs | None:
+        """The costs of one tail, or of two with words between them, whatever the edge; None if they fit nowhere."""
+        if len(tails) == 1:
+            return self.costs[tails[0]]
+        key = tails, words
+        if key not in self.joined:
+            places = np.array([*self._places(words)], np.int64) if words else np.arange(len(self.words) + 1)
+            left, right = self.costs[tails[0]][:, places], self.costs[tails[1]][places + len(words)]
+            fits = (left.min(axis=0, initial=NEVER) < NEVER) & (right.min(axis=1, initial=NEVER) < NEVER)
+            made: Costs | None = None
+            if fits.any():
+                made = (left[:, fits, None] + right[None, fits]).min(axis=1)
+                np.minimum(made, NEVER, out=made)
+            self.joined[key] = made
+        return self.joined[key]
+
+    def _places(self, words: Sequence[int]) -> Sequence[int]:
+        """Places of the translation where some words occur, one or more."""
+        key = tuple(words)
+        if (known := self.runs.get(key)) is None:
+            begins = self.follows[key[0]].tolist()
+            known = self.runs[key] = [k for k in begins if self.words[k : k + len(key)] == key]
+        return known
 
     def _variants(self, apps: Sequence[int]) -> list[_Way]:
         """The target sides of an edge's applications, then those with swaps, each once, as far as they can fit."""
@@ -182,12 +249,23 @@ class _Patching:
             waiting += reversed(below)
         return Patched(tuple(apps), tuple(intervals), tuple(swaps), total)
 
+    def _can_yield(self, target: Sequence[int], begin: int, end: int) -> bool:
+        """False if words at the ends of a target side differ from those of the interval [begin, end)."""
+        if not target:
+            return begin == end
+        if begin == end:
+            return all(symbol < 0 for symbol in target)
+        first, last = target[0], target[-1]
+        return (first < 0 or first == self.words[begin]) and (last < 0 or last == self.words[end - 1])
+
     def _way(self, node: int, interval: Interval) -> tuple[int, int, list[tuple[int, Interval]]]:
         """Application, swap, and tails with their intervals, of the cheapest way to yield an interval."""
         (begin, end), wanted = interval, int(self.costs[node][interval])
         i, j = self.forest.node_span[node].tolist()
         for way in self.ways[node]:
             tails = self.forest.tails(int(self.forest.app_edge[way.app]))
+            if not self._can_yield(way.target, begin, end):
+                continue
             rows = [self.start[begin : begin + 1]]
             for symbol in way.target:
                 after = self._step(rows[-1], symbol, tails)

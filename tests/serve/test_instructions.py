@@ -222,7 +222,7 @@ ENTRY = {"source": "a", "target": "b"}
         ({"glossary": [{**ENTRY, "forms": "all"}]}, 400, r"glossary\[0\]\.forms must be listed or auto"),
         ({"glossary": [{**ENTRY, "forms": "auto", "head": 0}]}, 400, r"glossary\[0\]\.head must be the number"),
         ({"glossary": [{**ENTRY, "head": 1}]}, 400, r"glossary\[0\]: the term 'a' has a head, which only forms auto"),
-        ({"glossary": [{"source": "casa", "target": "b", "forms": "auto", "head": 2}]}, 400, r"source\[0\]: the target"),
+        ({"glossary": [{**ENTRY, "source": "casa", "forms": "auto", "head": 2}]}, 400, r"source\[0\]: the target"),
         ({"glossary": [{"target": "b"}]}, 400, r"glossary\[0\]\.source must be a text"),
         ({"glossary": [{"source": "a"}]}, 400, r"glossary\[0\]: the term 'a' has no target"),
         ({"glossary": [{**ENTRY, "mode": "keep"}]}, 400, r"glossary\[0\]: the term 'a' is kept and takes no target"),
