@@ -134,10 +134,13 @@ class _Patching:
         Words restrict the intervals of the tails next to them, so only few rows and columns of the matrices count.
         """
         gaps = [k for k, symbol in enumerate(target) if symbol < 0]
-        if not gaps:
+        if not target:
+            np.minimum(found, self.start + more, out=found)
+        elif not gaps:
             for place in self._places(target):
                 end = place + len(target)
                 found[place, end] = min(int(found[place, end]), more)
+        if not gaps:
             return
         if len(gaps) > 2:
             cost = self._spelled(target, tails, self.start)
