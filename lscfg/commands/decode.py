@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -41,6 +42,10 @@ from lscfg.options import (
     add_weights,
 )
 from lscfg.parallel.choose import in_processes, on_cluster
+from lscfg.serve.filled import document_system, translated_document
+
+DOCUMENT = "document"
+"""Value of --xml-input for files whose format the name tells."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -65,9 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_glossary(parser)
     parser.add_argument(
         "--xml-input",
-        choices=MODES,
-        help='use of translations in the text, <np translation="a||b" prob="0.8||0.2">words</np>, as in Moses; without '
-        "the option, tags are words",
+        choices=(*MODES, DOCUMENT),
+        help='use of translations in the text, <np translation="a||b" prob="0.8||0.2">words</np>, as in Moses; '
+        "document: TEXT is a raw HTML or XLIFF file; without the option, tags are words",
     )
     add_corrections(parser)
     add_jobs(parser)
@@ -80,6 +85,9 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: a file cannot be read or is malformed, or there are no weights.
     """
+    if args.xml_input == DOCUMENT:
+        _translate_document(args)
+        return
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
     sentences: Iterable[str]
@@ -147,3 +155,25 @@ def run(args: argparse.Namespace) -> None:
     if report is not None:
         report.finish()
     conflicts.finish()
+
+
+def _translate_document(args: argparse.Namespace) -> None:
+    """Writes a document in which the texts are translated and all other bytes stay.
+
+    Raises:
+        InputError: a file cannot be read or is malformed, or an option does not fit.
+    """
+    for option, value in (("-k", args.kbest), ("--derivations", args.derivations), ("--cluster", args.cluster)):
+        if value is not None:
+            raise InputError(f"{option} does not fit --xml-input document; leave one of them out")
+    if isinstance(args.text, StandardInput):
+        raise InputError("--xml-input document needs the name of a file, which ends in .html or .xlf")
+    system = document_system(args.config, args.weights, args.glossary, args.corrections)
+    with in_processes(args.jobs) as engine:
+        data = translated_document(system, str(args.text), engine)
+    if args.output:
+        with atomic_write(args.output, "wb") as file:
+            file.write(data)
+    else:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()

@@ -108,8 +108,13 @@ class _Patching:
         self.holes: list[int] = [-1] * forest.n_nodes
         self.ways: list[list[_Way]] = [[] for _ in range(forest.n_nodes)]
         self.costs: list[Costs] = []
+        self.starts: list[list[bool]] = []  # of each node, places where an interval begins
+        self.stops: list[list[bool]] = []
         for node in range(forest.n_nodes):
-            self.costs.append(self._node(node))
+            costs = self._node(node)
+            self.costs.append(costs)
+            self.starts.append((costs.min(axis=1) < NEVER).tolist())
+            self.stops.append((costs.min(axis=0) < NEVER).tolist())
 
     def _node(self, node: int) -> Costs:
         """The costs of a node after its tails, int16 [words + 1, words + 1], by begin and end of the interval."""
@@ -148,20 +153,23 @@ class _Patching:
                 np.minimum(found, cost + more, out=found)
             return
         first, last = target[: gaps[0]], target[gaps[-1] + 1 :]
+        begins, ends = self._places(first) if first else (), self._places(last) if last else ()
+        if (first and not begins) or (last and not ends) or (begins and ends and begins[0] >= ends[-1]):
+            return
         between = tuple(target[gaps[0] + 1 : gaps[-1]])
         costs = self._between(tuple(tails[-1 - target[k]] for k in gaps), between)
         if costs is None:
             return
         if first and last:
-            for begin in self._places(first):
-                for end in self._places(last):
+            for begin in begins:
+                for end in ends:
                     cost, stop = int(costs[begin + len(first), end]) + more, end + len(last)
                     found[begin, stop] = min(int(found[begin, stop]), cost)
         elif first:
-            for begin in self._places(first):
+            for begin in begins:
                 np.minimum(found[begin], costs[begin + len(first)] + more, out=found[begin])
         elif last:
-            for end in self._places(last):
+            for end in ends:
                 column = found[:, end + len(last)]
                 np.minimum(column, costs[:, end] + more, out=column)
         else:
@@ -173,14 +181,18 @@ class _Patching:
             return self.costs[tails[0]]
         key = tails, words
         if key not in self.joined:
-            places = np.array([*self._places(words)], np.int64) if words else np.arange(len(self.words) + 1)
-            left, right = self.costs[tails[0]][:, places], self.costs[tails[1]][places + len(words)]
-            fits = (left.min(axis=0, initial=NEVER) < NEVER) & (right.min(axis=1, initial=NEVER) < NEVER)
+            left, right = self.costs[tails[0]], self.costs[tails[1]]
+            stops, starts = self.stops[tails[0]], self.starts[tails[1]]
+            length = len(words)
+            places = self._places(words) if words else range(len(self.words) + 1)
+            places = [place for place in places if stops[place] and starts[place + length]]
             made: Costs | None = None
-            if fits.any():
-                made = (left[:, fits, None] + right[None, fits]).min(axis=1)
-                np.minimum(made, NEVER, out=made)
-            self.joined[key] = made
+            if len(places) == 1:
+                made = left[:, places[0], None] + right[places[0] + length]
+            elif places:
+                after = [place + length for place in places]
+                made = (left[:, places, None] + right[None, after]).min(axis=1)
+            self.joined[key] = None if made is None else np.minimum(made, NEVER, out=made)
         return self.joined[key]
 
     def _places(self, words: Sequence[int]) -> Sequence[int]:

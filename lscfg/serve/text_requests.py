@@ -15,15 +15,13 @@ from lscfg.errors import quote
 from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
 from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
-from lscfg.serve.documents import (
+from lscfg.serve.documents import FileStore, StoredFile, known_format
+from lscfg.serve.filled import (
     AlignedSentence,
     DocumentWork,
-    FileStore,
     ReadDocument,
-    StoredFile,
     fill_document,
     fill_documents,
-    known_format,
     read_document,
 )
 from lscfg.serve.instructions import Forms, Instructions, read_instructions

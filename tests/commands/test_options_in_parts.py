@@ -83,7 +83,9 @@ def test_decode(double):
     assert main(line.split()) == 0
     from_config.assert_called_once_with(read_ini("cdec.ini"), ANY, cached=0, needed=False)
     assert from_config.call_args.args[1].workers == 97
-    translate.assert_called_once_with(ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore")
+    translate.assert_called_once_with(
+        ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore", numbers=None
+    )
     assert [*translate.call_args.args[0]] == TEXT
     assert Path("out").exists() and Path("other").exists()
 

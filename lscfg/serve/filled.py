@@ -1,0 +1,188 @@
+"""Documents read and filled, by workers of a service so that large ones do not hold up others, or by a command."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lscfg import log
+from lscfg.bundle.manifest import MANIFEST
+from lscfg.bundle.system import TranslationSystem, open_bundle, open_system, preparation_of
+from lscfg.decode.glossary import Glossary
+from lscfg.errors import InputError, quote
+from lscfg.io.read import read_bytes
+from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignment
+from lscfg.markup.formats import FORMATS, format_of
+from lscfg.markup.xliff import languages
+from lscfg.parallel.engine import Engine
+from lscfg.prepare.languages import same_language
+from lscfg.prepare.record import Record
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.texts import LanguagePair, SplitText, by_text
+from lscfg.serve.translator import (
+    BadSentenceError,
+    SentenceWork,
+    TranslationOptions,
+    translate_sentence,
+)
+
+LISTED = 5
+"""Maximum number of warnings about sentences."""
+
+
+@dataclass(frozen=True)
+class DocumentWork:
+    """A document to read.
+
+    Attributes:
+        ending: of its format, see ``lscfg.markup.formats``.
+        raw: lines may consist of several sentences.
+        most: maximum words of a sentence.
+    """
+
+    data: bytes
+    ending: str
+    pair: LanguagePair
+    raw: bool
+    most: int
+
+
+@dataclass(frozen=True)
+class ReadDocument:
+    """A document, and the texts of its units in sentences.
+
+    Attributes:
+        languages: codes that the document names, or empty texts.
+    """
+
+    document: Document
+    texts: tuple[SplitText, ...]
+    languages: tuple[str, str] = ("", "")
+
+    @property
+    def tagged(self) -> list[bool]:
+        """True for each text with inline tags."""
+        return [bool(unit.tags) for unit in self.document.units]
+
+
+def read_document(work: DocumentWork) -> ReadDocument:
+    """Reads a document.
+
+    Raises:
+        DocumentError: the document is malformed.
+    """
+    document = FORMATS[work.ending].read(work.data)
+    texts = tuple(SplitText.of(unit.text, work.pair, work.raw, work.most) for unit in document.units)
+    named = languages(work.data) if work.ending in (".xlf", ".xliff") else ("", "")
+    return ReadDocument(document, texts, named)
+
+
+class AlignedSentence(NamedTuple):
+    """The translation of a sentence, with its words if tags must follow them."""
+
+    translation: str
+    alignment: WordAlignment | None = None
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any]) -> AlignedSentence:
+        """The translation of an answer."""
+        details = answer.get("details")
+        if details is None:
+            return cls(answer["translation"])
+        words = details["words"]
+        ranges, links = ([word[key] for word in words] for key in ("range", "links"))
+        return cls(answer["translation"], WordAlignment(details["source_ranges"], ranges, links))
+
+
+def fill_document(work: tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]) -> bytes:
+    """The document with translations, given those of the sentences of each unit."""
+    read, translations = work
+    pieces = []
+    for text, translated in zip(read.texts, translations, strict=True):
+        rest = iter(translated)
+        own = [next(rest) if stretch.sentence else None for stretch in text.stretches]
+        texts = text.pieces(one.translation for one in translated)
+        pieces.append(
+            [
+                UnitPiece(stretch.sentence, stretch.after, piece.translation, piece.after, one and one.alignment)
+                for stretch, piece, one in zip(text.stretches, texts, own, strict=True)
+            ]
+        )
+    return read.document.filled(pieces)
+
+
+def fill_documents(work: Sequence[tuple[ReadDocument, Sequence[Sequence[AlignedSentence]]]]) -> list[bytes]:
+    """Several documents with translations, see ``fill_document``."""
+    return [fill_document(one) for one in work]
+
+
+# ---- files of a command ----
+
+
+def document_system(config: str, weights: str | None, glossary: str | None, memory: str | None) -> TranslationSystem:
+    """The system of a configuration with its preparation, and with the terms and corrections of files.
+
+    Raises:
+        InputError: a file cannot be read or is malformed.
+    """
+    place = preparation_of(Path(config))
+    if place is not None and (place.parent / MANIFEST).is_file():
+        system = open_bundle(place.parent, weights)
+    else:
+        system = open_system(config, weights)
+        if place is not None:
+            system = replace(system, preparation=Record.read(place))
+    if glossary is not None:
+        terms, sides = Glossary.read(glossary), None
+        if system.preparation is not None:
+            source, target = system.preparation.sides
+            sides = source.side(), target.side()
+        terms.prepared(sides)  # reports faults with their lines
+        system = replace(system, glossary=tuple(entry.term for entry in terms.entries))
+    return system if memory is None else replace(system, memory=Path(memory).absolute())
+
+
+def translated_document(system: TranslationSystem, path: str, engine: Engine) -> bytes:
+    """A translated file in the format of its name, as the service translates it.
+
+    Raises:
+        InputError: the file cannot be read, or its format, languages or sentences do not fit the system.
+    """
+    if format_of(path) is None:
+        raise InputError(f"not the name of a document; documents are {', '.join(FORMATS)}", path)
+    preparation, most = system.preparation, ServeSettings().max_words
+    pair = LanguagePair(*(side.language for side in preparation.sides)) if preparation else LanguagePair()
+    work = DocumentWork(read_bytes(path), Path(path).suffix.lower(), pair, preparation is not None, most)
+    try:
+        read = read_document(work)
+    except DocumentError as error:
+        raise InputError(str(error), path) from None
+    for code, own in zip(read.languages, pair, strict=True):
+        if code and own and not same_language(code, own):
+            raise InputError(f"names the language {quote(code)}; the system translates {' to '.join(pair)}", path)
+    options = TranslationOptions(raw=work.raw, max_words=most)
+    pickled = pickle.dumps(system)
+    works = [
+        SentenceWork(path, pickled, sentence, replace(options, details=tagged))
+        for text, tagged in zip(read.texts, read.tagged, strict=True)
+        for sentence in text.sentences
+    ]
+    warnings: Counter[str] = Counter()
+    aligned: list[AlignedSentence] = []
+    try:
+        for found in log.progress(engine.map(translate_sentence, works), "decoding", len(works)):
+            warnings.update(found.answer["warnings"])
+            aligned.append(AlignedSentence.of(found.answer))
+    except BadSentenceError as error:
+        raise InputError(f"sentence {len(aligned) + 1}: {error}", path) from None
+    for warning, count in warnings.most_common(LISTED):
+        log.warning(f"{path}: {warning}" + (f" ({count} times)" if count > 1 else ""))
+    if len(warnings) > LISTED:
+        log.warning(f"{path}: {len(warnings) - LISTED} other warnings")
+    if tags := read.document.inner_tags:
+        log.info(f"{path}: {tags} tags inside sentences follow word links; check them")
+    return fill_document((read, by_text(read.texts, aligned)))

@@ -1,0 +1,68 @@
+"""``lscfg decode`` translates documents byte for byte as the service does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from asgi import Client
+from little_experiment import run_lscfg
+from services import little_preparation, little_system
+
+from lscfg import cli
+
+pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+
+DOCUMENTS = {
+    "a.html": "<!doctype html>\n<p title='x'>La <b>casa</b> roja &amp; <i>una flor</i>.<br>En la <a href='/'>casa</a></p>\n",
+    "a.xlf": '<?xml version="1.0"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file '
+    'original="a" source-language="es" target-language="en" datatype="plaintext"><body><trans-unit id="1"><source>'
+    'la <g id="1">casa</g> roja</source></trans-unit></body></file></xliff>\n',
+    "a.txt": "La casa\n\nuna flor\n",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("system")
+    little_system(folder)
+    run = run_lscfg("pack", folder, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    for name, text in DOCUMENTS.items():
+        (folder / name).write_text(text)
+    return folder / "bundle"
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_documents_are_those_of_the_service(name: str, bundle: Path, tmp_path: Path) -> None:
+    source = bundle.parent / name
+    (tmp_path / "terms").write_text("source\ttarget\nflor\trose\n")
+    client = Client(bundle)
+    for terms in (False, True):
+        options = ["--glossary", str(tmp_path / "terms")] if terms else []
+        command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(source), *options]
+        assert cli.main([*command, "-o", str(tmp_path / "out")]) == 0
+        form = {"glossary": '[{"source": "flor", "target": "rose"}]'} if terms else {}
+        files = {"file": (name, source.read_bytes())}
+        answer = client("POST", "/translate_file?download=1", data=form, files=files)
+        assert answer.status_code == 200, answer.text
+        assert (tmp_path / "out").read_bytes() == answer.content
+        assert ("house" in answer.text.lower()) and (b"rose" in answer.content) == (terms and name != "a.xlf")
+
+
+def test_faults_are_one_line(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document"]
+    (tmp_path / "a.odt").write_text("x")
+    (tmp_path / "bad.xlf").write_text("<xliff version='1.2'><file>")
+    french = DOCUMENTS["a.xlf"].replace('"es"', '"fr"')
+    (tmp_path / "fr.xlf").write_text(french)
+    for words, fault in (
+        ([str(tmp_path / "a.odt")], "a.odt: not the name of a document; documents are .txt, .html"),
+        ([str(tmp_path / "bad.xlf")], "bad.xlf: "),
+        ([str(tmp_path / "fr.xlf")], "fr.xlf: names the language 'fr'; the system translates es to en"),
+        (["-"], "--xml-input document needs the name of a file"),
+        ([str(bundle.parent / "a.html"), "-k", "3"], "-k does not fit --xml-input document"),
+    ):
+        assert cli.main([*command, *words]) in (1, 2)
+        said = capsys.readouterr().err
+        assert fault in said and "Traceback" not in said and len(said.splitlines()) == 1, said
