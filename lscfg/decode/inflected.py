@@ -18,7 +18,7 @@ SEEN = 2
 CURE = "list the forms"
 
 PhraseTest = Callable[[Sequence[str]], bool]
-"""Tells whether a phrase occurs in the training text."""
+"""True for phrases of the training text."""
 
 
 class Inflections:

@@ -14,7 +14,8 @@ from lscfg import cli
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
 DOCUMENTS = {
-    "a.html": "<!doctype html>\n<p title='x'>La <b>casa</b> roja &amp; <i>una flor</i>.<br>En la <a href='/'>casa</a></p>\n",
+    "a.html": "<!doctype html>\n<p title='x'>La <b>casa</b> roja &amp; <i>una flor</i>.<br>En la "
+    "<a href='/'>casa</a></p>\n",
     "a.xlf": '<?xml version="1.0"?>\n<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file '
     'original="a" source-language="es" target-language="en" datatype="plaintext"><body><trans-unit id="1"><source>'
     'la <g id="1">casa</g> roja</source></trans-unit></body></file></xliff>\n',
@@ -24,9 +25,8 @@ DOCUMENTS = {
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("system")
-    little_system(folder)
-    run = run_lscfg("pack", folder, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    folder, system = (tmp_path_factory.mktemp(name) for name in ("raw", "system"))
+    run = run_lscfg("pack", little_system(system), "--prepare", little_preparation(folder), "-o", folder / "bundle")
     assert run.returncode == 0, run.stderr
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text)
