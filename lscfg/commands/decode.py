@@ -45,7 +45,7 @@ from lscfg.parallel.choose import in_processes, on_cluster
 from lscfg.serve.filled import document_system, translated_document
 
 DOCUMENT = "document"
-"""Value of --xml-input for files whose format the name tells."""
+"""Value of --xml-input for raw files in the format of their name."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,8 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--xml-input",
         choices=(*MODES, DOCUMENT),
-        help='use of translations in the text, <np translation="a||b" prob="0.8||0.2">words</np>, as in Moses; '
-        "document: TEXT is a raw HTML or XLIFF file; without the option, tags are words",
+        help='use of <np translation="a||b" prob="0.8||0.2">words</np> in the text, as in Moses (default: tags are '
+        "words); or document: TEXT is a raw HTML or XLIFF file",
     )
     add_corrections(parser)
     add_jobs(parser)

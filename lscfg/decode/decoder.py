@@ -221,7 +221,7 @@ class EmbeddedDecoder:
         Args:
             sentences, weights, k, unique: as of ``decode_arrays``.
             details: compute the details of the words of the best translation.
-            terms: glossary; the first of equal sources counts. The weight of soft terms is ``Terminology``, or 1.
+            terms: glossary, see ``TermIndex``. The weight of soft terms is ``Terminology``, or 1.
             choices: translations of spans, for each sentence.
             memory: answers equal sentences, and gives rules with the weight ``Correction``, or 1, to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
@@ -236,9 +236,7 @@ class EmbeddedDecoder:
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
         request = request._replace(added_weights=tuple(float(weights.get(name, 1.0)) for name in ADDED))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
-        requests = _requests(request, sentences, index, choices, memory, xml_input)
-        if numbers is not None:
-            requests = _with_numbers(requests, numbers, self)
+        requests = _with_numbers(_requests(request, sentences, index, choices, memory, xml_input), numbers, self)
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
@@ -331,9 +329,12 @@ def _requests(
 
 
 def _with_numbers(
-    requests: Iterable[tuple[str, Request]], formats: NumberFormats, decoder: EmbeddedDecoder
+    requests: Iterable[tuple[str, Request]], formats: NumberFormats | None, decoder: EmbeddedDecoder
 ) -> Iterator[tuple[str, Request]]:
     """The requests with numbers that no rule contains in the target language; segments and lattices stay."""
+    if formats is None:
+        yield from requests
+        return
     known: frozenset[int] | None = None
     for text, request in requests:
         words = split_words(text)
