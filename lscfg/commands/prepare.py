@@ -19,7 +19,7 @@ from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
-from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus
+from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus, propose_spelling
 from lscfg.prepare.guess import guess_reading
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
@@ -32,6 +32,7 @@ from lscfg.study.health import health_page
 TABLE = "prepare"
 
 HEALTH_PAGE = "health.html"
+PROPOSALS = "Proposed rewrites for a table of [prepare] orthography; check each with a speaker:"
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -140,6 +141,9 @@ def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> N
             file.write(health_page(health.facts(pairs), names))
         log.info(f"wrote {Path(folder) / HEALTH_PAGE}")
     print(health.table(pairs))
+    if proposals := propose_spelling(files, settings):
+        print(f"\n{PROPOSALS}\n")
+        print("\n".join(map(str, proposals)))
 
 
 def _convert(args: argparse.Namespace) -> None:

@@ -22,7 +22,9 @@ from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
+from lscfg.prepare.pieces import WordCutter, train_cutter
 from lscfg.prepare.profiles import LanguageProfiles
+from lscfg.prepare.proposals import Proposal, propose
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
@@ -143,6 +145,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     for held in sets:
         remarks += _kept(held, settings)
     sets += drawn
+    if settings.target_pieces is not None:
+        made[1] = _cut_words(made[1], settings.target_pieces, [train, *sets], folder)
     _write_sets(folder, [train, *sets], languages)
     remarks.sort()
     write_lines(folder / DROPPED, ["\t".join(Remark._fields), *("\t".join(map(str, row)) for row in remarks)])
@@ -183,6 +187,18 @@ def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, in
     _without_leaks(train, sets, health, remarks)
     _finish_health(health, remarks)
     return health, read
+
+
+def propose_spelling(files: RawFiles, settings: PrepareSettings) -> list[Proposal]:
+    """Rewrites that bring the translations of the training text closer to those of the development files.
+
+    Raises:
+        InputError: a file is bad or missing.
+    """
+    if not files.dev:
+        return []
+    train, sets, *_ = _read(files._replace(test=()), settings)
+    return propose(train.texts[1], (line for text in sets[0].texts[1:] for line in text))
 
 
 def _healthy(train: TextSet, drop: Mapping[int, str], remarks: list[Remark]) -> TextSet:
@@ -503,6 +519,17 @@ def _with_model(recipe: SideRecipe, side: int, lines: Iterable[str], folder: Pat
     path = folder / f"{recipe.tokeniser}.{recipe.language}.model"
     path.write_bytes(model)
     return replace(recipe, word_model=ModelFile.of(path))
+
+
+def _cut_words(recipe: SideRecipe, pieces: int, sets: Sequence[TextSet], folder: Path) -> SideRecipe:
+    """Cuts the target words of all sets, of which the first is the training text; the side with the model."""
+    path = folder / f"pieces.{recipe.language}.model"
+    train_cutter(sets[0].words[1], pieces, path)
+    cutter = WordCutter(path)
+    for part in sets:
+        for number in part.of_side(1):
+            part.words[number] = [cutter.cut(line) for line in part.words[number]]
+    return replace(recipe, piece_model=ModelFile.of(path))
 
 
 def _split(lines: list[str], recipe: SideRecipe, engine: Engine) -> list[str]:

@@ -21,6 +21,8 @@ RECORD = "prepare.json"
 FORMAT = 1
 PACKAGES = ("ftfy", "sacremoses", "sentencepiece")
 CURE = "prepare the corpus again"
+LATER = {"target_pieces"}
+"""Settings that older records lack, with the default."""
 
 
 class ModelFacts(TypedDict):
@@ -35,6 +37,7 @@ class SideModels(TypedDict):
 
     case: NotRequired[ModelFacts]
     words: NotRequired[ModelFacts]
+    pieces: NotRequired[ModelFacts]
 
 
 class SideFacts(TypedDict):
@@ -89,7 +92,7 @@ class Record:
         """Writes the file next to the models."""
         sides = {}
         for name, side in zip(("source", "target"), self.sides, strict=True):
-            models = {"case": side.case_model, "words": side.word_model}
+            models = {"case": side.case_model, "words": side.word_model, "pieces": side.piece_model}
             files = {key: _facts(model) for key, model in models.items() if model}
             sides[name] = {"language": side.language, "models": files}
         tokenisation, reading = self.settings.tokenisation, self.settings.reading
@@ -112,7 +115,7 @@ class Record:
 
     def models(self) -> list[Path]:
         """The files of the models."""
-        models = [model for side in self.sides for model in (side.case_model, side.word_model)]
+        models = [model for side in self.sides for model in (side.case_model, side.word_model, side.piece_model)]
         return [model.path for model in [*models, self.profiles] if model is not None]
 
     def summary(self) -> list[str]:
@@ -173,7 +176,7 @@ def _settings(facts: dict[str, Any]) -> PrepareSettings:
     settings = PrepareSettings.of(plain)
     own = TOKENISERS[settings.tokeniser].Settings.of(facts["tokenisation"])
     for made, given in ((settings, plain), (own, facts["tokenisation"])):
-        if missing := made.facts().keys() - given.keys():
+        if missing := made.facts().keys() - given.keys() - LATER:
             raise ValueError(f"settings.{min(missing)} is missing")
     return replace(settings, tokenisation=own)
 
@@ -188,8 +191,9 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
         raise ValueError("sides: a language is missing")
     PrepareSettings(source_language=facts["language"])  # refuses what is no language
     found = facts["models"]
-    case, words = (
-        None if model is None else _model(record, model) for model in (found.get("case"), found.get("words"))
+    case, words, pieces = (
+        None if model is None else _model(record, model)
+        for model in (found.get("case"), found.get("words"), found.get("pieces"))
     )
     assert settings.tokenisation is not None
     return SideRecipe(
@@ -200,4 +204,5 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
         settings.tokenisation,
         case,
         words,
+        pieces,
     )

@@ -39,6 +39,12 @@ class PrepareSettings(Declared):
     casing: str = setting(
         "true", "casing: true (as within sentences), lower (lowercase), or none (unchanged)", choices=CASINGS
     )
+    target_pieces: int | None = setting(
+        None,
+        "cut target words with fewer than 10 occurrences into pieces, of at most so many kinds",
+        shown="whole words",
+        least=8,
+    )
     orthography: Path | None = setting(
         None, "table of rewrites that unify the spelling of the target side of the training text"
     )
@@ -60,6 +66,10 @@ class PrepareSettings(Declared):
             value = getattr(self, name)
             if value and (fault := code_fault(value)):
                 raise SettingError(name, f"must be a language code such as en, eng or pt-BR; {quote(value)} {fault}")
+        if self.target_pieces is not None and TOKENISERS[self.tokeniser].SUBWORDS:
+            raise SettingError(
+                "target_pieces", f"is for tokenisers of whole words; {self.tokeniser} makes pieces itself"
+            )
         if self.tokenisation is None:
             object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
 

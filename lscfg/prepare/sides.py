@@ -11,6 +11,7 @@ from lscfg.parallel.worker import keep
 from lscfg.prepare.casing import open_caser, read_forms
 from lscfg.prepare.clean import clean, plain_spaces, protect_words, restore_words
 from lscfg.prepare.limits import length_fault
+from lscfg.prepare.pieces import WordCutter, join_pieces
 from lscfg.prepare.spacing import without_marks
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared
@@ -50,6 +51,7 @@ class SideRecipe:
     settings: Declared
     case_model: ModelFile | None = None
     word_model: ModelFile | None = None
+    piece_model: ModelFile | None = None
     marked: bool = True
     """Words carry the marks that restoring needs; never those of a source, where a mark would make a word unknown."""
 
@@ -63,8 +65,13 @@ class SideRecipe:
 
     @property
     def subwords(self) -> bool:
-        """True if tokens are pieces of words."""
+        """True if the tokeniser splits text into pieces of words."""
         return TOKENISERS[self.tokeniser].SUBWORDS
+
+    @property
+    def has_pieces(self) -> bool:
+        """True if tokens may be pieces of words."""
+        return self.subwords or self.piece_model is not None
 
 
 class Side:
@@ -82,6 +89,7 @@ class Side:
         model = recipe.word_model.checked() if recipe.word_model else None
         self._marks = TOKENISERS[recipe.tokeniser].MARKED
         self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
+        self._cutter = WordCutter(recipe.piece_model.checked()) if recipe.piece_model else None
         self.forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
         self._caser = open_caser(recipe.casing, self.forms, not self.subwords, recipe.language)
 
@@ -101,7 +109,8 @@ class Side:
         text = self._caser.encode(text)
         if self.subwords:
             text = " ".join(self._tokeniser.encode(text))
-        return protect_words(plain_spaces(text))
+        words = protect_words(plain_spaces(text))
+        return self._cutter.cut(words) if self._cutter else words
 
     def encode(self, line: str) -> str:
         """The words of a raw line, separated by single blanks; none of an empty one.
@@ -114,7 +123,7 @@ class Side:
 
     def join(self, words: str) -> str:
         """The text of some words within a sentence: without the capital letter of a sentence's beginning."""
-        listed = restore_words(words).split()
+        listed = restore_words(join_pieces(words)).split()
         return plain_spaces(self._tokeniser.decode(listed))
 
     def decode(self, line: str) -> str:
@@ -124,7 +133,7 @@ class Side:
             InputError: the line is too long, see ``lscfg.prepare.limits``.
         """
         _check_length(line)
-        words = restore_words(line).split()
+        words = restore_words(join_pieces(line)).split()
         if self.subwords:
             return plain_spaces(self._caser.decode(self._tokeniser.decode(words)))
         return plain_spaces(self._tokeniser.decode(self._caser.decode(" ".join(words)).split()))

@@ -16,6 +16,7 @@ from lscfg.settings import Declared, setting
 # One thread trains SentencePiece, because two threads give another model. Its normalisation is off: the text is clean
 # already, and pieces can then be joined exactly.
 
+USER = "the tokeniser spm"
 LONGEST = 1 << 20
 """Bytes of a line beyond which training skips the line."""
 
@@ -66,28 +67,9 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
         given = settings.files().get(f"{side}_model")
         if given:
             data = read_bytes(given)
-            _load(data, given)
+            load_pieces(data, given)
             return data
-        package, out = _package(), io.BytesIO()
-        try:
-            package.SentencePieceTrainer.train(
-                sentence_iterator=iter(lines),
-                model_writer=out,
-                vocab_size=settings.vocabulary,
-                model_type=settings.model_type,
-                character_coverage=settings.character_coverage,
-                hard_vocab_limit=False,  # little text has fewer pieces
-                normalization_rule_name="identity",
-                remove_extra_whitespaces=False,
-                max_sentence_length=LONGEST,
-                num_threads=1,  # sums over threads would give another model each time
-                minloglevel=2,
-            )
-        except RuntimeError as error:
-            reason = str(error).rpartition("] ")[2] or str(error)
-            message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
-            raise InputError(message) from error
-        return out.getvalue()
+        return train_pieces(lines, side, settings)
 
     def open(self, language: str, settings: SubwordSettings, model: Path | None) -> SentencePieces:
         """Opens a model of ``train_model``.
@@ -96,20 +78,56 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
             InputError: sentencepiece is missing, or the file is no model.
         """
         assert model is not None  # the preparation has written it
-        return SentencePieces(_load(read_bytes(model), model))
+        return SentencePieces(load_pieces(read_bytes(model), model))
 
 
-def _package() -> Any:
+def train_pieces(lines: Iterable[str], side: str, settings: SubwordSettings, user: str = USER) -> bytes:
+    """Trains a model on the lines of a side.
+
+    Args:
+        user: the setting that needs the model, for messages.
+
+    Raises:
+        InputError: sentencepiece is missing, or the text is unsuitable for training a model.
+    """
+    package, out = _package(user), io.BytesIO()
+    try:
+        package.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=out,
+            vocab_size=settings.vocabulary,
+            model_type=settings.model_type,
+            character_coverage=settings.character_coverage,
+            hard_vocab_limit=False,  # little text has fewer pieces
+            normalization_rule_name="identity",
+            remove_extra_whitespaces=False,
+            max_sentence_length=LONGEST,
+            num_threads=1,  # sums over threads would give another model each time
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        reason = str(error).rpartition("] ")[2] or str(error)
+        message = f"no SentencePiece model of {settings.vocabulary} pieces can be made of the {side} text: {reason}"
+        raise InputError(message) from error
+    return out.getvalue()
+
+
+def _package(user: str) -> Any:
     try:
         import sentencepiece
     except ImportError as error:
-        raise InputError("the tokeniser spm needs sentencepiece: pip install 'lscfg[train]'") from error
+        raise InputError(f"{user} needs sentencepiece: pip install 'lscfg[train]'") from error
     return sentencepiece
 
 
-def _load(data: bytes, path: Path) -> Any:
+def load_pieces(data: bytes, path: Path, user: str = USER) -> Any:
+    """The processor of a model.
+
+    Raises:
+        InputError: sentencepiece is missing, or the data are no model.
+    """
     try:
-        processor = _package().SentencePieceProcessor(model_proto=data)
+        processor = _package(user).SentencePieceProcessor(model_proto=data)
         if data and processor.vocab_size():
             return processor
     except (RuntimeError, OSError) as error:

@@ -102,7 +102,9 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
     """Facts of the system, for people: languages, size, features and limits."""
     config = system.config
     source, target = pair_facts(pair)
-    pieces = bool(system.preparation and system.preparation.sides[1].subwords) and not is_unspaced(pair.target or "en")
+    pieces = bool(system.preparation and system.preparation.sides[1].has_pieces) and not is_unspaced(
+        pair.target or "en"
+    )
     return {
         "system": system.name,
         "sha256": system.sha256,

@@ -20,7 +20,7 @@ from lscfg.decode.unknown import (
 from lscfg.errors import InputError
 from lscfg.formats.ini import format_ini, read_ini
 
-VERBS = {f"{stem}{ending}": [stem] for stem in ("camin", "trabaj", "cant", "salud") for ending in ("o", "as")}
+VERBS = {f"{stem}{ending}": [stem + "aña"] for stem in ("camin", "trabaj", "cant", "salud") for ending in ("o", "as")}
 
 
 def grams(word: str) -> set[str]:
@@ -28,19 +28,32 @@ def grams(word: str) -> set[str]:
 
 
 def test_the_same_letters_without_capitals_and_accents_come_first():
-    finder = SubstituteFinder({"rescate": [1], "Ánimo": [2], "animo": [3]})
+    finder = SubstituteFinder({"rescate": [], "Ánimo": [], "animo": []})
     assert finder.find("rescaté") == [Substitute("rescate", FORM, 1.0)]
     assert finder.find("ÁNIMO") == [Substitute("animo", FORM, 1.0), Substitute("Ánimo", FORM, 1.0)]
 
 
-def test_endings_are_those_after_which_known_words_share_a_translation():
-    finder = SubstituteFinder({**VERBS, "llego": ["x"]})
-    assert finder.find("llegas")[0] == Substitute("llego", ENDING, 1.0)
+def test_an_ending_counts_by_the_translations_of_known_words_that_begin_alike():
+    finder = SubstituteFinder({**VERBS, "llego": ["x"]})  # all 4 pairs of -o and -as, in both directions, are related
+    assert finder.find("llegas") == [Substitute("llego", ENDING, (4 + 5) / (4 + 5) * 4 / 6)]
+
+
+def test_the_share_of_an_ending_is_smoothed_by_the_share_of_all_endings():
+    verbs = {**VERBS, "canto": ["other"], "mesa": ["mesaxa"], "mesas": ["mesaxa"]}
+    usual = 2 * (3 + 1) / (2 * (4 + 1))
+    (found,) = SubstituteFinder({**verbs, "llego": ["x"]}).find("llegas")
+    assert (found.word, found.kind) == ("llego", ENDING)
+    assert found.similarity == pytest.approx((3 + 5 * usual) / (4 + 5) * 4 / 6)
 
 
 def test_endings_of_words_with_different_translations_are_not_learnt():
-    finder = SubstituteFinder({word: [word] for word in (*VERBS, "llego")})
+    finder = SubstituteFinder({word: [word[::-1]] for word in (*VERBS, "llego")})
     assert [one.kind for one in finder.find("llegas")] in ([], [SIMILAR])
+
+
+def test_another_ending_comes_before_a_more_similar_word():
+    finder = SubstituteFinder({**VERBS, "llego": ["x"], "allegas": ["y"]})
+    assert [(one.word, one.kind) for one in finder.find("llegas")] == [("llego", ENDING), ("allegas", SIMILAR)]
 
 
 def test_similarity_is_the_cosine_of_weighted_character_ngrams():
