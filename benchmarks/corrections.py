@@ -32,7 +32,7 @@ def main() -> None:
         parser.add_argument(name, type=Path)
     parser.add_argument("--aligner", type=Path, help="saved aligner (default: one-word rules of the grammar)")
     parser.add_argument("--lines", type=int, default=200, help="most sentences (default: %(default)s)")
-    parser.add_argument("--correction", type=float, default=1.0, help="weight of Correction (default: %(default)s)")
+    parser.add_argument("--correction", type=float, default=0.0, help="weight of Correction (default: %(default)s)")
     args = parser.parse_args()
     sources, references = (read_lines(path)[: args.lines] for path in (args.source, args.reference))
     weights = read_weights(args.weights) | {"Correction": args.correction}

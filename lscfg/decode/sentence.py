@@ -17,10 +17,12 @@ from lscfg import log
 from lscfg.decode.columns import FeatureColumns, OwnFeatures, SourcedRows
 from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
+from lscfg.decode.frames import frame_of
 from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
-from lscfg.decode.memory import NOTHING, Recalled, StoredRule, remembered
+from lscfg.decode.memory import NOTHING, Recalled, remembered
+from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrases import StoredPair
 from lscfg.decode.sentence_rules import ADDED, AddedFeatures, RuleEncoder, SentenceRules
@@ -258,6 +260,7 @@ class SentenceDecoder:
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
         self.encoder = RuleEncoder(self.grammar)
+        self.new_phrases = NewPhrases(self.grammar, self.columns)
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self.segment_decoders: dict[tuple[Path, ...], SentenceDecoder] = {}
@@ -280,8 +283,9 @@ class SentenceDecoder:
             return _decode_segment(self, request, index, segment)
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
-        terms, rules = request.terms.occurrences, request.recalled.rules
-        sentence = constrained(self, index, text, terms, rules) if terms or rules else self._sentences.get(text)
+        terms, recalled = request.terms.occurrences, request.recalled
+        more = terms or recalled.rules or recalled.similar
+        sentence = constrained(self, index, text, terms, recalled) if more else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self.keeps and sentence.size <= self._room:
@@ -303,7 +307,7 @@ class SentenceDecoder:
         vocab, lattice = self.grammar.vocab, lattice_of(text)
         ids = vocab.add_line(text if lattice is None else " ".join(lattice.first_path()))
         if self.unknown is not None and lattice is None and self.unknown.knows_substitutes(ids):
-            return constrained(self, index, text, (), ())
+            return constrained(self, index, text, (), NOTHING)
         if lattice is None:
             forest, why = first_parse(self.grammar, ids, self.ways)
         else:
@@ -503,9 +507,9 @@ def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Reque
 
 
 def constrained(
-    decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...], rules: tuple[StoredRule, ...]
+    decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...], recalled: Recalled
 ) -> Sentence:
-    """A sentence whose derivations obey its hard terms and may use rules of corrections.
+    """A sentence whose derivations obey its hard terms and may use rules of corrections and frames.
 
     Args:
         index: number of the sentence, from 0, for a warning.
@@ -518,8 +522,11 @@ def constrained(
             value = term.values[number] if term.values else float(not term.hard)
             added = (value, 0.0, 0.0, 0.0)
             more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
-    for rule in rules:
+    for rule in recalled.rules:
         more.correct(decoder.encoder(rule.source, rule.target), rule.value)
+    for similar in recalled.similar:
+        if (frame := frame_of(text.split(), similar.pair)) is not None:
+            more.resemble(decoder.encoder(frame.source, frame.target), similar.similarity)
     layer, borrowed = _layer(decoder, more, ids)
     for way in decoder.ways:
         whole, why = first_parse(layer, ids, [way])
@@ -589,10 +596,11 @@ def _with_rules(
     more: SentenceRules,
     borrowed: Mapping[int, BorrowedRule],
 ) -> Sentence:
-    """A sentence with more rules, most of which get the features of a usual rule of the sentence.
+    """A sentence with more rules. New rules of corrections get the features of ``NewPhrases``.
 
-    Borrowed rules get the features of the rule of the substitute, and the latent features of the copied word. Latent
-    features come from the whole forest without these rules, so that they do not change the others.
+    Terms and frames get the features of a usual rule of the sentence; borrowed rules get those of the rule of the
+    substitute, and the latent features of the copied word. Latent features come from the whole forest without these
+    rules, so that they do not change the others.
     """
     size = len(decoder.grammar)
     marks, numbers = more.numbers(whole)
@@ -605,7 +613,10 @@ def _with_rules(
         found = rows[phrases]
         costs = decoder.columns.translation_costs.take(found)
         usual = int(found[costs == np.partition(costs, len(costs) // 2)[len(costs) // 2]].min())
-    rows[marks] = more.rows(numbers, usual)
+    rows[marks] = usual
+    single, sides = more.single(numbers)
+    apps_of_new = np.flatnonzero(marks)[single]
+    rows[apps_of_new] = size + PASS + 1
     for app in np.flatnonzero(of_substitute).tolist():
         rows[app] = borrowed[int(whole.app_rule[app])].rule
     penalties = decoder.columns.rule_penalty.take(rows)
@@ -625,8 +636,20 @@ def _with_rules(
     added, other = more.added(whole, marks, numbers), list[SourcedRows]()
     if borrowed:
         other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed))]
+    if len(apps_of_new):
+        known = _spans_with_phrases(whole, phrases)[apps_of_new]
+        given = [(*sides[number], one) for number, one in zip(numbers[single].tolist(), known.tolist(), strict=True)]
+        found_rows = decoder.new_phrases.features(given, apps_of_new, whole.n_apps)
+        other.append(SourcedRows("a correction", decoder.new_phrases.names, found_rows))
     own = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, own=own)
+
+
+def _spans_with_phrases(forest: Forest, phrases: np.ndarray) -> np.ndarray:
+    """Marks applications to spans that a rule of words of the grammar covers, bool [n_apps]."""
+    spans = forest.node_span[forest.edge_head[forest.app_edge]]
+    keys = spans[:, 0] * (len(forest.words) + 1) + spans[:, 1]
+    return np.isin(keys, keys[phrases])
 
 
 def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:

@@ -18,6 +18,7 @@ import numpy as np
 from lscfg.corpus.parallel import check_words
 from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.decode.latent import LatentFeatures
+from lscfg.decode.memory import NOTHING
 from lscfg.decode.sentence import Sentence, SentenceDecoder, constrained
 from lscfg.decode.sentence_rules import TERMINOLOGY
 from lscfg.decode.terms import FoundTerms, TermIndex
@@ -103,7 +104,7 @@ class SentenceGrammars:
             self.write(number, self._analyser(line, number))
             return found
         check_words(words)
-        sentence = constrained(self._decoder, number, line, found.occurrences, ())
+        sentence = constrained(self._decoder, number, line, found.occurrences, NOTHING)
         analysis = Analysis(words, sentence.forest, None, sentence.extra)
         write_blocks(grammar_path(self._folder, number), self._blocks(analysis, sentence), level=1)
         return found

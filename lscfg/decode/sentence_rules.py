@@ -10,12 +10,12 @@ import numpy as np
 from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 
 ADDED = ("Terminology", "Correction", "Memory", "MemoryScore")
-"""Features of these rules, which the grammar's rules lack; docs/reference/features.md defines them."""
+"""Features of these rules, which the grammar's rules lack; docs/guides/terms.md defines them."""
+
+START_WEIGHTS = (1.0, 0.0, 0.0, 0.0)
+"""Weights of the features ``ADDED`` that the weight file lacks; similar sentences and others gain with each system."""
 
 TERMINOLOGY, CORRECTION = 0, 1
-
-USUAL, NO_ROW = -1, -2
-"""Instead of a grammar's rule whose features a rule gets: the sentence's usual phrase rule, or none."""
 
 
 class EncodedRule(NamedTuple):
@@ -87,21 +87,23 @@ class SentenceRules:
         self._grammar, self._places = encoder.grammar, encoder.places
         self._numbers: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}  # by both sides
         self._added: list[tuple[float, ...]] = []
-        self._rows: list[int] = []
+        self._single: list[bool] = []
         self._lengths: list[int] = []
         self._known: dict[int, float] = {}  # feature Correction of rules of the grammar
 
-    def add(self, source: tuple[int, ...], target: tuple[int, ...], added: tuple[float, ...], row: int = USUAL) -> None:
+    def add(
+        self, source: tuple[int, ...], target: tuple[int, ...], added: tuple[float, ...], single: bool = False
+    ) -> None:
         """Adds a rule, unless there is an equal one.
 
         Args:
             added: values of the features ``ADDED``.
-            row: rule of the grammar whose features the rule gets, or ``USUAL`` or ``NO_ROW``.
+            single: the rule gets the features of ``NewPhrases`` instead of those of the sentence's usual phrase rule.
         """
         number = len(self._added)
         if self._numbers.setdefault((source, target), number) == number:
             self._added.append(added)
-            self._rows.append(row)
+            self._single.append(single)
             self._lengths.append(len(target) - source.count(-1 - X))  # a target side names each nonterminal once
 
     def correct(self, rule: EncodedRule, value: float) -> None:
@@ -109,7 +111,11 @@ class SentenceRules:
         if rule.number >= 0:
             self._known[rule.number] = value
         else:
-            self.add(rule.source, rule.target, (0.0, value, 0.0, 0.0))
+            self.add(rule.source, rule.target, (0.0, value, 0.0, 0.0), single=True)
+
+    def resemble(self, rule: EncodedRule, similarity: float) -> None:
+        """Adds the frame of a similar sentence."""
+        self.add(rule.source, rule.target, (0.0, 0.0, 1.0, similarity))
 
     def layer(self) -> GrammarLayer:
         """The unfinished layer of all rules over the grammar."""
@@ -123,16 +129,9 @@ class SentenceRules:
         marks = (forest.app_rule >= first) & (forest.app_rule < first + len(self._numbers))
         return marks, forest.app_rule[marks] - first
 
-    def rows(self, numbers: np.ndarray, usual: int) -> np.ndarray:
-        """Rules of the grammar whose features rules get.
-
-        Args:
-            numbers: of the rules.
-            usual: the usual phrase rule, or the row after those of the grammar.
-        """
-        rows: np.ndarray = np.array(self._rows, np.int64)[numbers]
-        rows[rows == USUAL] = usual
-        return rows
+    def single(self, numbers: np.ndarray) -> tuple[np.ndarray, list[tuple[tuple[int, ...], tuple[int, ...]]]]:
+        """Marks rules that get the features of ``NewPhrases``, bool [n], and both sides of all rules by number."""
+        return np.array(self._single, bool)[numbers], [*self._numbers]
 
     def lengths(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers of target words of rules."""

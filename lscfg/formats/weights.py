@@ -40,7 +40,7 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
     return weights
 
 
-BUILT_IN = ("Glue", "PassThrough", "Terminology", "Correction")
+BUILT_IN = ("Glue", "PassThrough", "Terminology", "Correction", "Memory", "MemoryScore")
 """Features of every decoder, which many texts never need."""
 
 LISTED = 12

@@ -298,6 +298,18 @@ class Grammar:
         return None if code == lib.LSCFG_NO_PARSE else Forest(ffi.gc(forest[0], lib.lscfg_forest_free))
 
 
+def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns both sides of all rules: offsets int64 [size + 1], source lengths int32 [size], symbols int32.
+
+    The source side of rule r begins at ``symbols[offsets[r]]``, and its target side follows.
+    """
+    rules, found = np.empty((len(grammar), 5), np.int32), ffi.new("lscfg_grammar_view *")
+    lib.lscfg_grammar_get(grammar._pointer, found, ffi.from_buffer("int32_t[]", rules))
+    offsets = np.zeros(len(grammar) + 1, np.int64)
+    np.cumsum(rules[:, 1] + rules[:, 2], out=offsets[1:])
+    return offsets, rules[:, 1], view(found.symbols, found.n_symbols, np.int32, grammar)
+
+
 class GrammarLayer(Grammar):
     """Rules over a finished grammar, which keeps its numbers, size and index.
 

@@ -309,16 +309,6 @@ def test_known_rules_get_the_feature_of_corrections(tmp_path: Path) -> None:
     assert learned != k_best(tmp_path, "la casa verde", weights)
 
 
-def test_new_rules_equal_soft_terms(tmp_path: Path) -> None:
-    memory = Memory(tmp_path / "memory", lambda source, target: [(0, 0), (0, 1)])
-    memory.add("casa", "my home")
-    learned = k_best(tmp_path, "la casa verde", WEIGHTS | {"Correction": 2.0}, memory)
-    with EmbeddedDecoder(small_config(tmp_path), Provider) as decoder:
-        term = Term("casa", ("my home",), "soft")
-        (found,) = decoder.translate(["la casa verde"], WEIGHTS | {"Terminology": 2.0}, 20000, terms=[term])
-    assert learned == sorted((round(one.score, 9), one.text) for one in found.hypotheses)
-
-
 def test_equal_sentences_are_answered_and_terms_and_choices_count(tmp_path: Path) -> None:
     with EmbeddedDecoder(small_config(tmp_path)) as decoder:
         memory = open_memory(tmp_path / "memory", decoder.rule_links.of_words)
