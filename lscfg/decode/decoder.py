@@ -34,7 +34,7 @@ from lscfg.decode.sentence import (
     Translations,
     request_of,
 )
-from lscfg.decode.sentence_rules import ADDED, START_WEIGHTS
+from lscfg.decode.sentence_rules import added_weights
 from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
@@ -223,8 +223,7 @@ class EmbeddedDecoder:
             details: compute the details of the words of the best translation.
             terms: glossary, see ``TermIndex``. The weight of soft terms is ``Terminology``, or 1.
             choices: translations of spans, for each sentence.
-            memory: answers equal sentences, and gives rules with the feature ``Correction``, and frames of similar
-                sentences with ``Memory`` and ``MemoryScore``, to others.
+            memory: answers equal sentences, and gives rules and frames with features of ``ADDED`` to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
             xml_input: use of Moses' tags in the sentences, as of ``marked_terms``; None: tags are words.
             numbers: formats of both languages; numbers that no rule contains change theirs before the search.
@@ -235,8 +234,7 @@ class EmbeddedDecoder:
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
-        added = tuple(float(weights.get(name, usual)) for name, usual in zip(ADDED, START_WEIGHTS, strict=True))
-        request = request._replace(added_weights=added)
+        request = request._replace(added_weights=added_weights(weights))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
         requests = _with_numbers(_requests(request, sentences, index, choices, memory, xml_input), numbers, self)
         for text, own, answer in self._checked(requests, arriving):

@@ -68,7 +68,7 @@ class NewPhrases:
         return NamedRows(self.names, rows, np.where(row_of < 0, len(numbers), row_of))
 
     def _features(self, source: tuple[int, ...], target: tuple[int, ...], known: bool) -> np.ndarray:
-        found = self._medians[min(len(source), LONGEST), int(known)].copy()
+        found: np.ndarray = self._medians[min(len(source), LONGEST), int(known)].copy()
         for side, place in enumerate(self._lexical_places):
             if place is not None:
                 found[place] = self._lexical_cost(source, target, side)
@@ -127,6 +127,8 @@ class NewPhrases:
         costs = dict[tuple[int, int], float](), dict[tuple[int, int], float]()
         worst = dict[int, float](), dict[int, float]()
         for side, name in enumerate(LEXICAL):
+            if name not in self.names:
+                continue
             values = sums[:, self._columns.names.index(name)].tolist()
             for given, made, value in zip(words[side], words[1 - side], values, strict=True):
                 costs[side][given, made] = value
@@ -139,7 +141,7 @@ class NewPhrases:
         A pair that the grammar lacks costs as much as the least probable translation of the given word, which
         occurs once as a rule; a given word without translations costs 0, since the new pair is its only one.
         """
-        (costs, worst), total = (one[side] for one in self._lexicon), 0.0
+        costs, worst, total = self._lexicon[0][side], self._lexicon[1][side], 0.0
         given, made = (source, target) if side == 0 else (target, source)
         for word in made:
             own = [cost for one in given if (cost := costs.get((one, word))) is not None]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -16,6 +17,11 @@ START_WEIGHTS = (1.0, 0.0, 0.0, 0.0)
 """Weights of the features ``ADDED`` that the weight file lacks; similar sentences and others gain with each system."""
 
 TERMINOLOGY, CORRECTION = 0, 1
+
+
+def added_weights(weights: Mapping[str, float]) -> tuple[float, ...]:
+    """Weights of the features ``ADDED``."""
+    return tuple(float(weights.get(name, usual)) for name, usual in zip(ADDED, START_WEIGHTS, strict=True))
 
 
 class EncodedRule(NamedTuple):
