@@ -43,4 +43,29 @@ static inline heap_entry heap_pop(heap_entry *heap, int64_t n) {
   return best;
 }
 
+/* Sorts entries, best first, that are nearly in order: each moves past those that are worse. If that takes too many
+ * moves, a heap sorts them. */
+static inline void heap_sort_nearly(heap_entry *entries, int64_t n) {
+  int64_t moves = 0;
+  for (int64_t i = 1; i < n; i++) {
+    heap_entry entry = entries[i];
+    int64_t k = i;
+    for (; k > 0 && heap_before(entry, entries[k - 1]); k--) entries[k] = entries[k - 1];
+    entries[k] = entry;
+    if ((moves += i - k) <= 32 * n) continue;
+    heap_build(entries, n);
+    for (int64_t left = n; left > 1; left--) { /* the best moves to the end */
+      heap_entry best = entries[0];
+      heap_down(entries, left - 1, 0, entries[left - 1]);
+      entries[left - 1] = best;
+    }
+    for (int64_t low = 0, high = n - 1; low < high; low++, high--) {
+      heap_entry best = entries[high];
+      entries[high] = entries[low];
+      entries[low] = best;
+    }
+    return;
+  }
+}
+
 #endif

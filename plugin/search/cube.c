@@ -211,7 +211,7 @@ static int same_state(const candidate *a, const int32_t *left_a, const candidate
 
 static int add_draft(search *s, double score, int32_t id) {
   if (ARRAY_RESERVE(s->drafts, 1)) return LSCFG_ENOMEM;
-  s->drafts.data[s->drafts.size++] = (draft){score, id, -1, -1};
+  s->drafts.data[s->drafts.size++] = (draft){score, id, -1, -1, -1};
   return LSCFG_OK;
 }
 
@@ -235,14 +235,14 @@ static int find_draft(search *s, int32_t id, int32_t *found) {
   return add_draft(s, c->score, id);
 }
 
-/* Creates an edge for a candidate from the heap. */
+/* Creates an edge for a candidate from the heap; its head is the draft until make_items. */
 static int keep(search *s, int32_t id) {
   int32_t d;
   if (find_draft(s, id, &d) || s->graph.edges.size == INT32_MAX || ARRAY_RESERVE(s->graph.edges, 1))
     return LSCFG_ENOMEM;
   const candidate *c = s->candidates.data + id;
   int32_t edge = (int32_t)s->graph.edges.size++;
-  s->graph.edges.data[edge] = (item_edge){c->local, c->lm, c->oov, c->app, {c->tail[0], c->tail[1]}, -1, -1};
+  s->graph.edges.data[edge] = (item_edge){c->local, c->lm, c->oov, c->app, {c->tail[0], c->tail[1]}, d, -1};
   if (s->drafts.data[d].last_edge < 0)
     s->drafts.data[d].first_edge = edge;
   else
@@ -252,24 +252,28 @@ static int keep(search *s, int32_t id) {
   return LSCFG_OK;
 }
 
-/* Gives the drafts, best first, their numbers as items. */
-static int make_items(search *s) {
+/* Gives the drafts, best first, their numbers as items; the node's edges begin at `edge`. */
+static int make_items(search *s, int64_t edge) {
   int64_t n = s->drafts.size;
   s->heap.size = 0;
   if (ARRAY_RESERVE(s->heap, n) || s->graph.items.size + n > INT32_MAX || ARRAY_RESERVE(s->graph.items, n) ||
       ARRAY_RESERVE(s->graph.left, n * s->graph.stride))
     return LSCFG_ENOMEM;
   for (int64_t i = 0; i < n; i++) s->heap.data[i] = (heap_entry){s->drafts.data[i].score, (int32_t)i};
-  heap_build(s->heap.data, n);
-  for (; n > 0; n--) {
-    const draft *d = s->drafts.data + heap_pop(s->heap.data, n).id;
+  heap_sort_nearly(s->heap.data, n);
+  for (int64_t k = 0; k < n; k++) {
+    draft *d = s->drafts.data + s->heap.data[k].id;
     const candidate *c = s->candidates.data + d->candidate;
-    int32_t id = (int32_t)s->graph.items.size++;
-    s->graph.items.data[id] = (item){d->score, c->left_score, c->right, d->first_edge, c->n_left, c->n_key, c->full};
+    d->item = (int32_t)s->graph.items.size++;
+    s->graph.items.data[d->item] =
+        (item){d->score, c->left_score, c->right, d->first_edge, c->n_left, c->n_key, c->full};
     for (int32_t i = 0; i < c->n_left; i++)
       s->graph.left.data[s->graph.left.size + i] = s->left.data[(int64_t)d->candidate * s->graph.stride + i];
     s->graph.left.size += s->graph.stride;
-    for (int32_t e = d->first_edge; e >= 0; e = s->graph.edges.data[e].next) s->graph.edges.data[e].head = id;
+  }
+  for (; edge < s->graph.edges.size; edge++) {
+    item_edge *e = s->graph.edges.data + edge;
+    e->head = s->drafts.data[e->head].item;
   }
   return LSCFG_OK;
 }
@@ -277,6 +281,7 @@ static int make_items(search *s) {
 int search_node(search *s, int32_t node) {
   const lscfg_forest_view *f = &s->forest;
   int32_t first = f->edge_apps[f->node_edges[node]], last = f->edge_apps[f->node_edges[node + 1]];
+  int64_t edge = s->graph.edges.size;
   int code = LSCFG_OK;
   s->rest = f->node_cat[node] == LSCFG_REST;
   s->candidates.size = s->left.size = s->drafts.size = 0;
@@ -292,9 +297,10 @@ int search_node(search *s, int32_t node) {
   for (int32_t pops = 0; pops < s->options.pop_limit && s->heap.size; pops++) {
     int32_t id = heap_pop(s->heap.data, s->heap.size--).id;
     if (s->heap.size) fetch_successors(s, s->candidates.data + s->heap.data[0].id); /* the next one, probably */
-    if ((code = push_successors(s, id)) || (code = keep(s, id))) return code;
+    if (pops + 1 < s->options.pop_limit && (code = push_successors(s, id))) return code;
+    if ((code = keep(s, id))) return code;
   }
-  return make_items(s);
+  return make_items(s, edge);
 }
 
 /* Adds <s> before and </s> after each item of the root: edges into one last item. */

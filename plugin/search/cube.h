@@ -19,6 +19,7 @@ typedef struct {
   double score;
   int32_t candidate; /* the first, with the item's state */
   int32_t first_edge, last_edge;
+  int32_t item; /* its number */
 } draft;
 
 typedef struct {

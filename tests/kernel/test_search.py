@@ -14,7 +14,7 @@ from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case, random_arpa
 
 from lscfg._kernel import ffi, lib
 from lscfg.errors import InputError
-from lscfg.kernel import Grammar, ParseOptions, Vocab
+from lscfg.kernel import EXTRA_RULES, Grammar, ParseOptions, Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.search import KBest, SearchOptions, search
 
@@ -98,6 +98,29 @@ def test_unique_lists_end_after_1000_derivations_and_20_more_for_each_wanted(rep
     scores = -1.0 * forest.app_rule
     found = search(forest, grammar, None, scores, SearchOptions(pop_limit=EVERYTHING, k=3, unique=True))
     assert ["".join(map(grammar.vocab.word, words)) for words, _ in rows(found)] == texts
+
+
+def test_items_are_sorted_where_the_language_model_reverses_the_order_of_rules(tmp_path: Path) -> None:
+    """Of the 200 sums over the inner items, the best 100 are found, as many as there are pops."""
+    n = 100
+    words = [f"a{i:02}" for i in range(n)]
+    unigrams = "".join(f"-1\t{word}\t0\n" for word in ["<unk>", "<s>", "</s>", "b", "c", "d", *words])
+    bigrams = "".join(f"{0.04 * i - 5:.2f}\tb {word}\n-2\t{word} c\n" for i, word in enumerate(words))
+    arpa = tmp_path / "lm.arpa"
+    arpa.write_text(
+        f"\\data\\\nngram 1={n + 6}\nngram 2={2 * n}\n\n\\1-grams:\n{unigrams}\n\\2-grams:\n{bigrams}\n\\end\\\n"
+    )
+    grammar = Grammar()
+    outer = "".join(f"[X] ||| {source} [X,1] ||| {target} [X,1] ||| F=1\n" for source, target in ("yb", "zc", "zd"))
+    grammar.read_text("".join(f"[X] ||| x ||| {word} ||| F=1\n" for word in words) + outer)
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("z y x"), ParseOptions(pass_through=0))
+    assert forest is not None
+    by_rule = np.array([*(-0.01 * i for i in range(n)), 0, 0, -0.5, *[0] * EXTRA_RULES])
+    options = SearchOptions(pop_limit=n, k=2 * n, lm_weight=1.0)
+    found = search(forest, grammar, LanguageModel(arpa, grammar.vocab), by_rule[forest.app_rule], options)
+    sums = [0.03 * i - 5 - 3 - d for i in range(n) for d in (0, 0.5)]
+    assert found.score == pytest.approx(sorted(sums, reverse=True)[:n], abs=1e-5)
 
 
 def test_pruned_search_is_sound_and_repeatable(case: Case) -> None:
