@@ -116,6 +116,7 @@ def start_process(checkout: Path, core: int, arguments: list[str]) -> dict[str, 
     """The figures of one process of a checkout."""
     command = [str(checkout / ".venv/bin/python"), str(HERE), "--measure", *arguments]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has bytecode: the first round writes it
     pin = partial(os.sched_setaffinity, 0, {core})
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, preexec_fn=pin)
     found = dict(json.loads(done.stdout))
