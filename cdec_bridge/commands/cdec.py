@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     pack = add_action(actions, "pack", "write a tuned configuration that cdec decodes faster, with equal results")
     add_config(pack, "configuration of one pass (cdec.ini)")
     add_weights(pack, "tuned weights", required=True)
-    folder = output_folder("cdec.ini", "weights")
+    folder = output_folder("cdec.ini", "weights", new=True)
     add_output(pack, "folder for cdec.ini and weights", type=folder, metavar="DIR", required=True)
     pack.add_argument(
         "--library",
@@ -65,7 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--read", type=InputFolder, metavar="DIR", help="read the forests N.bin.gz of cdec -O, instead of TEXT and -c"
     )
     forest.add_argument(
-        "--binary", type=output_folder("*.bin.gz"), metavar="DIR", help="let cdec also write the forests DIR/N.bin.gz"
+        "--binary",
+        type=output_folder("*.bin.gz", new=True),
+        metavar="DIR",
+        help="let cdec also write the forests DIR/N.bin.gz",
     )
     forest.add_argument(
         "--library",

@@ -57,7 +57,7 @@ def add_arguments(parser: CommandParser) -> None:
     add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(
         "--per-sentence",
-        type=output_folder("segments.sgm", "grammar.*.gz"),
+        type=output_folder("segments.sgm", "grammar.*.gz", new=True),
         metavar="DIR",
         help="folder for a grammar of each sentence of --filter, and for cdec's input",
     )

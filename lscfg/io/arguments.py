@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from lscfg.errors import InputError, LscfgError
-from lscfg.io.write import check_output
+from lscfg.io.write import check_output, check_replaceable
 
 # The types of arguments name inputs and outputs, so that the command line checks all of them before any work. A pipe
 # is copied to a file, since several readers read their input twice.
@@ -130,15 +130,21 @@ class OutputFolder(str):
     """A folder into which a command writes."""
 
     names: tuple[str, ...] = ()
-    """Patterns of the files that the command may replace there."""
+    """Patterns of the files that the command writes there."""
+    new: bool = False
+    """Refuse a folder that contains such files: the command, not its user, chooses their names."""
 
 
-def output_folder(*names: str) -> Callable[[str], OutputFolder]:
-    """The type of an argument that names a folder, into which the command writes files of these names or patterns."""
+def output_folder(*names: str, new: bool = False) -> Callable[[str], OutputFolder]:
+    """The type of an argument that names a folder, into which the command writes files of these names or patterns.
+
+    Args:
+        new: refuse a folder that contains such files.
+    """
 
     def made(text: str) -> OutputFolder:
         folder = OutputFolder(text)
-        folder.names = names
+        folder.names, folder.new = names, new
         return folder
 
     return made
@@ -196,6 +202,13 @@ def _check_folder(folder: OutputFolder, read: list[str]) -> None:
         place = os.path.join(folder, os.path.basename(path))
         if any(fnmatch(os.path.basename(path), name) for name in folder.names) and _same(place, path):
             raise InputError("is also an input and would be overwritten; name another folder for the output", place)
+    if folder.new and os.path.isdir(folder):
+        names = sorted(name for name in os.listdir(folder) if any(fnmatch(name, pattern) for pattern in folder.names))
+        if len(names) > 1:
+            count = f"{len(names) - 1} more file{'s' if len(names) > 2 else ''} of this command"
+            raise InputError(f"already contains {names[0]} and {count}; name another folder, or remove them", folder)
+        for name in names:
+            check_replaceable(os.path.join(folder, name))
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,7 @@ def test_no_key_is_doubled(ini):
     assert {key for row in rows for key in re.findall(r"`(\w+)`", row)} == KEYS.keys()
     out = ini.parent / "out"
     for key, value in KEYS.items():
+        shutil.rmtree(out, ignore_errors=True)
         lines = dict.fromkeys(("formalism=scfg", "grammar=g.gz", LINE, f"{key}={value}"))
         ini.write_text("\n".join(lines) + "\n")
         assert main(["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
@@ -123,7 +125,7 @@ def test_plain_configuration(ini, monkeypatch):
     assert main(arguments) == 1
     assert main([*arguments, "--library", str(library)]) == 0
     assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == packed.lines
-    (ini.parent / "out" / "cdec.ini").unlink()
+    shutil.rmtree(ini.parent / "out")
     monkeypatch.setenv("LSCFG_CDEC_PLUGIN", str(library))
     assert main(arguments) == 0
     assert (ini.parent / "out" / "cdec.ini").read_text().splitlines()[:-1] == packed.lines

@@ -196,3 +196,42 @@ def test_empty_names_are_refused_before_any_work(line, capsys, tmp_path, monkeyp
     assert main(shlex.split(line)) == 1
     assert "the name of a file is empty; is a variable of the shell unset?" in capsys.readouterr().err
     assert not [*tmp_path.iterdir()]
+
+
+NEW_FOLDERS = [
+    ("cdec pack -c cdec.ini -w weights -o DIR", "weights"),
+    ("inspect marginals cdec.ini f --per-sentence-grammars DIR", "grammar.7.gz"),
+    ("inspect marginals cdec.ini f --heat-maps DIR", "1.svg"),
+    ("grammar minimal deriv --filter f --per-sentence DIR", "segments.sgm"),
+    ("cdec forest f -c cdec.ini --binary DIR", "0.bin.gz"),
+    ("tune margin f e al -c cdec.ini -w weights -o DIR", "cdec.ini"),
+    ("moses convert -c cdec.ini -o DIR", "moses.ini"),
+    ("init DIR", "experiment.toml"),
+]
+
+
+@pytest.mark.parametrize(("line", "name"), NEW_FOLDERS)
+def test_files_whose_names_nobody_gave_are_not_replaced(tmp_path, monkeypatch, capsys, line, name):
+    """Old grammars, forests or weights would otherwise be lost, or remain among the new ones."""
+    monkeypatch.chdir(tmp_path)
+    for file in ("cdec.ini", "weights", "f", "e", "al", "deriv", "liblscfg_cdec.so"):
+        (tmp_path / file).write_text("x 1\n")
+    (tmp_path / "DIR").mkdir()
+    (tmp_path / "DIR" / name).write_text("old")
+    (tmp_path / "DIR" / "other").touch()
+    assert main(line.split()) == 1
+    command = line.split()[0]
+    assert capsys.readouterr().err == (
+        f"lscfg {command}: DIR/{name}: already exists; name another folder, or remove the file\n"
+    )
+    assert (tmp_path / "DIR" / name).read_text() == "old"
+
+
+@pytest.mark.parametrize(("others", "count"), [(["1.svg"], "1 more file"), (["1.svg", "2.svg"], "2 more files")])
+def test_many_such_files_are_named_at_once(tmp_path, capsys, others, count):
+    for name in (*others, "index.html", "notes.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "text").write_text("a\n")
+    (tmp_path / "model").write_text("x")
+    assert main(["inspect", "marginals", str(tmp_path / "model"), str(tmp_path / "text"), "--heat-maps", str(tmp_path)]) == 1
+    assert f"{tmp_path}: already contains 1.svg and {count} of this command; name another folder" in capsys.readouterr().err

@@ -32,7 +32,7 @@ def add_arguments(parser: CommandParser) -> None:
     )
     add_config(parser)
     add_weights(parser, "tuned weights of the configuration", required=True)
-    add_output(parser, "folder for the new system", type=output_folder(*FILES), metavar="DIR", required=True)
+    add_output(parser, "folder for the new system", type=output_folder(*FILES, new=True), metavar="DIR", required=True)
     add_jobs(parser)
     tables = (Table(name, (settings,)) for name, settings in extractors.items())
     add_settings(parser, Table(TABLE, (MarginSettings,)), *tables)

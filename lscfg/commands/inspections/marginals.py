@@ -53,13 +53,13 @@ def add_arguments(parser: CommandParser) -> None:
     add_output(parser)
     parser.add_argument(
         "--per-sentence-grammars",
-        type=output_folder("cdec.ini", "segments.sgm", "grammar.*.gz"),
+        type=output_folder("cdec.ini", "segments.sgm", "grammar.*.gz", new=True),
         metavar="DIR",
         help="folder for a grammar of each sentence, with which a plain cdec decodes like lscfg; JSON only with -o",
     )
     parser.add_argument(
         "--heat-maps",
-        type=output_folder("index.html", "*.svg"),
+        type=output_folder("index.html", "*.svg", new=True),
         metavar="DIR",
         help="folder for a heat map of each sentence and a page with all of them; JSON only with -o",
     )
