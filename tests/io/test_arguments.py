@@ -204,7 +204,7 @@ NEW_FOLDERS = [
     ("inspect marginals cdec.ini f --heat-maps DIR", "1.svg"),
     ("grammar minimal deriv --filter f --per-sentence DIR", "segments.sgm"),
     ("cdec forest f -c cdec.ini --binary DIR", "0.bin.gz"),
-    ("tune margin f e al -c cdec.ini -w weights -o DIR", "cdec.ini"),
+    ("tune margin f e al --rules hiero -c cdec.ini -w weights -o DIR", "cdec.ini"),
     ("moses convert -c cdec.ini -o DIR", "moses.ini"),
     ("init DIR", "experiment.toml"),
 ]
