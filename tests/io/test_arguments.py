@@ -233,5 +233,11 @@ def test_many_such_files_are_named_at_once(tmp_path, capsys, others, count):
         (tmp_path / name).touch()
     (tmp_path / "text").write_text("a\n")
     (tmp_path / "model").write_text("x")
-    assert main(["inspect", "marginals", str(tmp_path / "model"), str(tmp_path / "text"), "--heat-maps", str(tmp_path)]) == 1
-    assert f"{tmp_path}: already contains 1.svg and {count} of this command; name another folder" in capsys.readouterr().err
+    assert (
+        main(["inspect", "marginals", str(tmp_path / "model"), str(tmp_path / "text"), "--heat-maps", str(tmp_path)])
+        == 1
+    )
+    assert (
+        f"{tmp_path}: already contains 1.svg and {count} of this command; name another folder"
+        in capsys.readouterr().err
+    )
