@@ -173,7 +173,7 @@ def test_a_later_training_that_fails_leaves_the_service(here, capsys, faked, fau
     assert main(["quick", str(file), "--port", "0", "-j", "1"]) == 1
     assert done[-4:] == [("show", "quick/bundle", "quick/report.html", 1), ["MIN", "LATENT"], "wait", "close"]
     found = capsys.readouterr()
-    assert "MIN is kept, and the next run goes on from here" in found.err and "the table\npage:" in found.out
+    assert "MIN is kept, and the next run continues from here" in found.err and "the table\npage:" in found.out
 
 
 @pytest.mark.parametrize("fault", [LscfgError("stage prepare: out of luck"), KeyboardInterrupt()])

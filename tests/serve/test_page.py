@@ -134,7 +134,7 @@ def test_words_show_their_source_by_its_place(tab):
     assert before == "\U0001f600 la casa\n"
     assert to_words(tab, 1) == "red" and marked(tab) == ["roja"]
     facts = tab["document.querySelector('#word-facts').textContent"]
-    assert facts.startswith("red, from “roja”; ") and "% in the system’s search, not a measured" in facts
+    assert facts.startswith("red, from “roja”; ") and "% in the system’s search, not a calibrated" in facts
     assert tab["document.querySelectorAll('#target .word[tabindex=\"0\"]').length"] == 1
     press(tab, "Home")
     assert tab["document.activeElement === document.querySelector('#target .word')"]
@@ -194,13 +194,13 @@ def test_pieces_are_shown_as_words_from_right_to_left(tab, address, calibrated):
     assert to_words(tab) == translation[:3] and marked(tab) == ["house"]
     facts = tab["document.querySelector('#word-facts').textContent"]
     if calibrated:
-        assert "; 40 %: the system is guessing; of words marked so, 31 of 100 stood in the reference." in facts
+        assert "; 40 %: the system is guessing; of such words, 31 of 100 occurred in the reference." in facts
     else:
-        assert "; 40 % in the system’s search, not a measured confidence." in facts
+        assert "; 40 % in the system’s search, not a calibrated confidence." in facts
     assert to_words(tab, 1, "ArrowLeft") == translation[4:] and marked(tab) == ["the"]
     if calibrated:
         facts = tab["document.querySelector('#word-facts').textContent"]
-        assert "; 80 %: the system is fairly sure; of words marked so, 83 of 100 stood in the reference." in facts
+        assert "; 80 %: the system is fairly sure; of such words, 83 of 100 occurred in the reference." in facts
     left, right = tab["[...document.querySelectorAll('#target .word')].map((one) => one.getBoundingClientRect().x)"]
     assert left > right  # the first word stands on the right
 
@@ -416,7 +416,7 @@ def test_recalled_corrections_are_shown_used_and_removed(window, address, tmp_pa
         window.click("#recalled button")
         window.wait("document.querySelector('#target').textContent === 'The HUT\\nThe flower'")
         enter(window, "la casa roja roja", "The HUT")
-        assert status_of(window) == "Translated. 1 sentence is translated by a correction."
+        assert status_of(window) == "Translated. 1 sentence comes from a correction."
         to_words(window)
         assert window["document.querySelector('#word-facts').textContent"].endswith("; from correction 2.")
         window["document.querySelectorAll('details').forEach((one) => { one.open = true; })"]
@@ -438,8 +438,8 @@ def test_reasons_against_a_translation_are_shown(tab):
     tab.click("#correct")
     for wanted, parts in (
         ("The red house", ["This is the system’s own translation."]),
-        ("The crimson house", ["cannot produce this", "The system’s own: The red house", "roja as crimson: "]),
-        (other, ["The system can produce this, but scores it −", "First different rule: ", "What counted"]),
+        ("The crimson house", ["cannot produce this", "The system’s translation: The red house", "roja as crimson: "]),
+        (other, ["The system can produce this, but scores it −", "First different rule: ", "Features that decide"]),
     ):
         tab[f"document.querySelector('#edit').value = {json.dumps(wanted)}"]
         tab.click("#why")

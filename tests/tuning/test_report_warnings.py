@@ -42,14 +42,17 @@ def test_lengths(content, ratio, penalty, warning):
 
 @pytest.mark.parametrize(
     ("output", "end"),
-    [("abcd abcd", "2.000 times the letters of the references, so it translates too long"), ("▁ab", "0.500 times")],
+    [
+        ("abcd abcd", "long: 2.000 times the letters of the references; chrF rewards"),
+        ("▁ab", "short: 0.500 times"),
+    ],
 )
 def test_letters(content, output, end):
     count = len(content.references[0])
     content.references[0] = ["￭ab cd￭"] * count
     content.outputs.update({name: ["a bcd"] * count for name in content.outputs} | {"MLE": [output] * count})
     [found] = [text for text in result_warnings(content) if "letters" in text]
-    assert found.startswith(f"MLE has {end}")
+    assert found.startswith(f"MLE translates too {end}")
 
 
 def test_sentences_left_untranslated(content):

@@ -178,7 +178,7 @@ def _train(
         if served is None:
             raise
         failed = error
-        log.warning(f"{error or type(error).__name__}; {served} is kept, and the next run goes on from here")
+        log.warning(f"{error or type(error).__name__}; {served} is kept, and the next run continues from here")
     again = f"lscfg serve {shlex.quote(str(folder / 'bundle'))}"
     ends = f"page:      {service.address} (Ctrl-C ends it; again: {again})" if service else f"serve:     {again}"
     return f"{summary}\n{ends}", failed

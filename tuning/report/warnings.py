@@ -67,8 +67,10 @@ def _letters(system: str, lines: Sequence[str], references: Sequence[Sequence[st
     ratio = letters(lines) / wanted if wanted else 1.0
     if LETTERS[0] <= ratio <= LETTERS[1]:
         return ""
-    length = "long: chrF rewards this, BLEU does not" if ratio > 1 else "short: chrF suffers more than BLEU"
-    return f"{system} has {ratio:.3f} times the letters of the references, so it translates too {length}."
+    length, effect = (
+        ("long", "chrF rewards this, BLEU does not") if ratio > 1 else ("short", "chrF suffers more than BLEU")
+    )
+    return f"{system} translates too {length}: {ratio:.3f} times the letters of the references; {effect}."
 
 
 def letters(lines: Sequence[str]) -> int:

@@ -70,7 +70,7 @@ function summary(found, choices) {
   if (terms > 0) parts.push(`${counted(terms, "entry of the glossary is", "entries of the glossary are")} used.`);
   const answered = found.sentences.filter((one) => (one.memory?.id ?? null) !== null).length;
   const warnings = [...new Set(found.sentences.flatMap((one) => (one.parsed === false ? [] : one.warnings ?? [])))];
-  if (answered) parts.push(`${counted(answered, "sentence is", "sentences are")} translated by a correction.`);
+  if (answered) parts.push(`${counted(answered, "sentence comes", "sentences come")} from a correction.`);
   parts.push(...warnings.slice(0, 3).map((one) => `${one[0].toUpperCase()}${one.slice(1)}.`));
   if (unparsed) parts.push(`${counted(unparsed, "sentence", "sentences")} could not be translated.`);
   return parts.join(" ");

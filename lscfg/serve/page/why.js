@@ -25,7 +25,7 @@ export async function explain(source, wanted) {
 
 function described(found) {
   const parts = [element("p", {}, verdict(found))];
-  if (found.verdict !== "same") parts.push(element("p", {}, "The system’s own: ", side(found.chosen, "target")));
+  if (found.verdict !== "same") parts.push(element("p", {}, "The system’s translation: ", side(found.chosen, "target")));
   if (found.first) {
     const [wanted, chosen] = found.first;
     parts.push(element("p", {}, "First different rule: ", side(wanted.source, "source"), " as ", side(wanted.target, "target"), ", not ",
@@ -33,16 +33,16 @@ function described(found) {
   }
   const features = Object.entries(found.features).slice(0, 5).map(([feature, difference]) =>
     element("li", {}, `${signed(difference)} ${feature}${named(feature) ? `: ${named(feature)}` : ""}`));
-  if (features.length) parts.push(element("p", {}, "What counted, less than 0 against your translation:"), element("ul", {}, ...features));
+  if (features.length) parts.push(element("p", {}, "Features that decide (negative: against your translation):"), element("ul", {}, ...features));
   const missing = found.missing.map((rule) => element("li", {}, side(rule.source, "source"), " as ", side(rule.target, "target"), `: ${rule.reason}`));
-  if (missing.length) parts.push(element("p", {}, "Rules that it lacks:"), element("ul", {}, ...missing), element("p", {}, "Keep correction to add them."));
+  if (missing.length) parts.push(element("p", {}, "Missing rules:"), element("ul", {}, ...missing), element("p", {}, "Keep correction to add them."));
   return parts;
 }
 
 function verdict({ verdict: found, wanted_score: wanted, chosen_score: chosen }) {
   if (found === "same") return "This is the system’s own translation.";
-  if (found === "model") return `The system can produce this, but scores it ${score(wanted)}, and its own translation ${score(chosen)}.`;
-  if (found === "search") return `The system scores this ${score(wanted)}, more than its own ${score(chosen)}, but did not find it in its search.`;
+  if (found === "model") return `The system can produce this, but scores it ${score(wanted)}; its own translation scores ${score(chosen)}.`;
+  if (found === "search") return `The system scores this ${score(wanted)}, higher than its own translation (${score(chosen)}), but the search missed it.`;
   return "The system cannot produce this: it lacks rules.";
 }
 

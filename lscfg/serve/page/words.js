@@ -24,9 +24,9 @@ const percent = (share) => (share > 0 && share < 0.01 ? "< 1 %" : `${Math.round(
 // The confidence in a word, with the share of right words in its band; without a calibration, the posterior of the search.
 function certainty(word) {
   const bands = state.system?.confidence?.words ?? [], band = bands.find(({ least }) => word.confidence >= least);
-  if (!band) return `${percent(word.posterior)} in the system’s search, not a measured confidence`;
+  if (!band) return `${percent(word.posterior)} in the system’s search, not a calibrated confidence`;
   const name = ["very sure", "fairly sure", "not sure", "guessing"][bands.indexOf(band)], share = percent(word.confidence);
-  return `${share}: the system is ${name}` + (band.count ? `; of words marked so, ${band.right} of ${band.count} stood in the reference` : "");
+  return `${share}: the system is ${name}` + (band.count ? `; of such words, ${band.right} of ${band.count} occurred in the reference` : "");
 }
 
 const least = (words, key) => words.reduce((one, other) => (other[key] < one[key] ? other : one));
