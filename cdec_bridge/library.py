@@ -167,7 +167,7 @@ def _diagnosis(done: subprocess.CompletedProcess[str], program: Path, library: s
     """The reason why cdec failed with the library."""
     symbol = re.search(r"undefined symbol: (\S+)", done.stderr)
     if symbol and symbol[1] == "create_ff":
-        return InputError("has no create_ff, the entry of cdec; it is no library of lscfg cdec build", library)
+        return InputError("lacks create_ff, cdec's entry point; build the library with lscfg cdec build", library)
     if symbol:
         name = demangled(symbol[1])
         cause = f"does not export {name}; the library was built for another version, or cdec without -rdynamic"

@@ -202,7 +202,7 @@ class GivenSettings:
                 raise given.error(f"{name} is a setting of {', '.join(users)} only")
             near = difflib.get_close_matches(name, known, 1)
             hint = f" (did you mean {near[0]}?)" if near else ""
-            raise given.error(f"unknown key {quote(name)}; known here are {', '.join(known) or 'none'}{hint}")
+            raise given.error(f"unknown key {quote(name)}; known keys: {', '.join(known) or 'none'}{hint}")
 
     def _instance(self, table: str, cls: type[Declared]) -> Declared:
         values = dict(self._values(table, [(cls, item) for item in settings_of(cls)]))

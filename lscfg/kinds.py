@@ -88,7 +88,9 @@ class Registry(Generic[K]):
             if row.name == name:
                 return self._instance(row.load(), name, row.value)
         known = self.names()
-        raise InputError(f"no {self.noun} {quote(name)}; there are {', '.join(known)}{did_you_mean(name, known)}")
+        raise InputError(
+            f"unknown {self.noun} {quote(name)}; choose from {', '.join(known)}{did_you_mean(name, known)}"
+        )
 
     def __contains__(self, name: object) -> bool:
         return any(row.name == name for row in self._group())

@@ -124,7 +124,7 @@ class Reader:
     def unknown(self, keys: Keys, known: Sequence[str]) -> InputError:
         """The error of an unknown key."""
         name, names = keys[-1], ", ".join(known) or "none"
-        return self.error(keys, f"unknown key {quote(name)}; known here are {names}{did_you_mean(name, known)}")
+        return self.error(keys, f"unknown key {quote(name)}; known keys: {names}{did_you_mean(name, known)}")
 
     def not_one_of(self, keys: Keys, value: Any, known: Sequence[str]) -> InputError:
         """The error of a value outside the allowed ones."""

@@ -228,7 +228,7 @@ def read_moses_weights(path: str | os.PathLike[str]) -> dict[str, float]:
             try:
                 found = parse_features(text)
             except ValueError as error:
-                raise InputError(f"no line of weights ({error})", path, number) from error
+                raise InputError(f"not a line of weights ({error})", path, number) from error
             if twice := next((name for name in found if name in weights), None):
                 raise InputError(f"weight {cut(twice)} is given twice", path, number)
             weights |= found

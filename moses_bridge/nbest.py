@@ -54,7 +54,7 @@ def parse_nbest(
     """
     fields = split_fields(line)
     if len(fields) < 4:
-        raise InputError(f"an n-best line has 4 fields between |||, this one {len(fields)}", path, number)
+        raise InputError(f"expected 4 fields between |||, found {len(fields)}", path, number)
     try:
         hypothesis = Hypothesis(fields[1], parse_features(fields[2]), parse_number(fields[3]))
         return parse_whole(fields[0]), hypothesis

@@ -124,7 +124,7 @@ def test_every_kind_is_whole(group):
 
 @pytest.mark.parametrize("group", [ALIGNERS, ESTIMATORS, EXTRACTORS, CONTEXT_MODELS, OPTIMISERS])
 def test_an_unknown_kind_names_those_there_are(group):
-    with pytest.raises(InputError, match=f"no .* 'simplex'; there are .*{group.names()[0]}"):
+    with pytest.raises(InputError, match=f"unknown .* 'simplex'; choose from .*{group.names()[0]}"):
         group["simplex"]
 
 

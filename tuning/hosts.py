@@ -81,7 +81,7 @@ def host_optimiser(
         InputError: the optimiser is unknown, or a program is not installed.
     """
     if name not in _OPTIMISERS:
-        raise InputError(f"unknown optimiser {quote(name)}; known are {', '.join(HOSTS)}")
+        raise InputError(f"unknown optimiser {quote(name)}; choose from {', '.join(HOSTS)}")
     return _OPTIMISERS[name](config, sources, references, k)
 
 

@@ -60,9 +60,11 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
     for number, line in enumerate(lines, 1):
         sentence, hypothesis = parse(line, path, number)
         if sentence < 0 or (sentences and sentence >= sentences):
-            raise InputError(f"sentence {sentence} of {sentences}, which are counted from 0", path, number)
+            raise InputError(f"sentence {sentence} is outside 0 to {sentences - 1}", path, number)
         if sentence > len(lines) + len(lists):
-            raise InputError(f"sentence {sentence}, and the file has {len(lines)} hypotheses in all", path, number)
+            raise InputError(
+                f"sentence {sentence} in a file of {len(lines)} hypotheses; are lines missing?", path, number
+            )
         lists += [[] for _ in range(sentence + 1 - len(lists))]
         for name in columns:
             if name in hypothesis.features:

@@ -403,7 +403,7 @@ def _warn_of_start(start: Mapping[str, float], names: FeatureNames | None, sourc
 
 def _warn_unknown(known: Sequence[str], start: Mapping[str, float], heads: tuple[str, ...] = ()) -> None:
     if unknown := unknown_weights(start, known, heads):
-        lscfg_log.warning(f"start weights of features that no hypothesis has, kept as they are: {unknown}")
+        lscfg_log.warning(f"start weights without a feature in any hypothesis, kept unchanged: {unknown}")
 
 
 def _warn_of_result(
@@ -550,7 +550,7 @@ class _Checkpoint:
         if not path.exists():
             return []
         if not resume:
-            raise InputError("a tuning is here already; resume it or name another folder", path)
+            raise InputError("already contains a tuning; continue it with --resume, or name another folder", path)
         try:
             content = parse_json(read_bytes(path))
             check_shape(content, HistoryFacts)
@@ -560,7 +560,7 @@ class _Checkpoint:
         except InputError:
             raise
         except ValueError as error:
-            raise InputError(f"not the history of a tuning ({error})", path) from error
+            raise InputError(f"not the history of a tuning ({error}); name another folder", path) from error
         identity = content["identity"]
         if identity != self._identity:
             raise InputError("was made with other data, start weights, decoder or settings; name another folder", path)

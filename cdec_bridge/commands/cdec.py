@@ -127,7 +127,7 @@ def _pack(args: argparse.Namespace) -> None:
     if missing and len(missing) == len(packed.features):
         raise InputError(f"no weight of {', '.join(missing)}; use the tuned weights", args.weights)
     if missing:  # programs of cdec omit weights that are 0
-        log.warning(f"{args.weights}: latent features without a weight, which count nothing: {', '.join(missing)}")
+        log.warning(f"{args.weights}: latent features without a weight, which count as 0: {', '.join(missing)}")
     if PACKED in weights:
         raise InputError(f"{PACKED} already has a weight; use the tuned weights", args.weights)
     folder = make_folder(args.output)

@@ -25,7 +25,9 @@ def main() -> None:
     for path, lines in texts.items():
         first, text = next(iter(texts.items()))
         if len(lines) != len(text):
-            raise InputError(f"{len(lines)} lines, but {first} has {len(text)}; line n belongs to line n", path)
+            raise InputError(
+                f"{len(lines)} lines, but {first} has {len(text)}; both need the same number of lines", path
+            )
         for half in range(2):
             write_lines(path.with_name(f"{path.stem}.{half + 1}{path.suffix}"), lines[half::2])
 

@@ -41,7 +41,7 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="FILE",
         action="append",
         required=True,
-        help="Pharaoh alignments to write; of several heuristics one file each, by {heuristic} in the name or by one "
+        help="Pharaoh alignments to write; for several heuristics one file each, by {heuristic} in the name or by one "
         "-o for each",
     )
     parser.add_argument(
@@ -69,7 +69,7 @@ def _heuristics(text: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     for name in names:
         if name not in HEURISTICS:
-            raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(HEURISTICS)}")
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(HEURISTICS)}")
     if len({*names}) < len(names):
         raise argparse.ArgumentTypeError("name each heuristic once")
     return names

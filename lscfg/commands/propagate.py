@@ -87,7 +87,7 @@ def _phrases(args: argparse.Namespace) -> None:
     if not args.mono_source:
         raise InputError("no monolingual text: name source text with --mono-source, and target text with --mono-target")
     if not args.mono_target:
-        log.warning("no monolingual target text: translations are those of the parallel text alone")
+        log.warning("no monolingual target text: translations come from the parallel text alone")
     parallel, monolingual = (args.source, args.target), (args.mono_source, args.mono_target)
     found = collect(parallel, args.alignment, monolingual, args.to_translate, settings, args.jobs)
     log.table(found.statistics())

@@ -120,4 +120,4 @@ def check_source(lines: list[str], derivations: Derivations, path: str | os.Path
 
 
 def _other_text(what: str, path: str | os.PathLike[str], pair: int) -> InputError:
-    return InputError(f"{what}; give the source text that lscfg derive was given", path, int(pair) + 1)
+    return InputError(f"{what}; give the source text that lscfg derive read", path, int(pair) + 1)

@@ -77,7 +77,9 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     except ValueError as error:
         raise InputError(f"not a whole aligner: {error}; make it again with lscfg align --save", path) from error
     if aligner not in ALIGNERS:
-        raise InputError(f"is of the aligner {quote(aligner)}; there are {', '.join(ALIGNERS)}", path)
+        raise InputError(
+            f"comes from the unknown aligner {quote(aligner)}; known aligners: {', '.join(ALIGNERS)}", path
+        )
     check_can_be_saved(aligner)
     for direction in DIRECTIONS:
         (folder / direction).mkdir()

@@ -248,7 +248,7 @@ class EmbeddedDecoder:
             ValueError: the decoder has an engine.
         """
         if self._here is None:
-            raise ValueError("a decoder with an engine compares no translations")
+            raise ValueError("a decoder with an engine cannot compare translations")
         return why_not(self._here, weights, sentence, wanted)
 
     def decode_graphs(

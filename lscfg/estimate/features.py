@@ -257,7 +257,7 @@ def check_templates(templates: Iterable[str], inside: bool) -> None:
     for template in templates:
         if template not in known:
             side = "inside" if inside else "outside"
-            raise InputError(f"unknown {side} feature template {quote(template)}; known are {', '.join(known)}")
+            raise InputError(f"unknown {side} feature template {quote(template)}; choose from {', '.join(known)}")
 
 
 def extract_features(

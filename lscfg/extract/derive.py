@@ -260,7 +260,7 @@ class Derivations:
         check_range("lexicon.words", self.lexicon, -1, len(self.rules.words))
         check_range("lexicon.count", self.lexicon_count, 1, 2**53)  # a double has room for each
         if (self.lexicon.max(axis=1, initial=-1) < 0).any():
-            raise ValueError("array 'lexicon.words' has a link of no words")
+            raise ValueError("array 'lexicon.words' contains a link without words")
         if self.alignments < 1 or len(self) % self.alignments:
             raise ValueError(f"{len(self)} trees of {self.alignments} alignments")
         empty = int((np.diff(self.trees) == 0).sum())

@@ -206,7 +206,7 @@ def extractor_names(grammar: str) -> tuple[str, ...]:
     if unknown := [name for name in names if name not in known]:
         also = f", {', '.join(ALIASES)}" if ALIASES else ""
         raise InputError(
-            f"unknown grammar {quote(unknown[0])}; known are {', '.join(known)}{also}, and joined ones such as A+B"
+            f"unknown grammar {quote(unknown[0])}; choose from {', '.join(known)}{also}, and joined ones such as A+B"
         )
     if len(set(names)) < len(names):
         raise InputError(f"the grammar {quote(grammar)} names a rule extractor twice")

@@ -148,7 +148,7 @@ class DecoderConfig:
         if self.further_models:
             raise InputError(f"{user} takes one language model; keep one of {len(self.models)} lines", self.path)
         if self.substitutes:
-            raise InputError(f"{user} knows no unknown_words={UNKNOWN_WORDS[1]}; remove the line", self.path)
+            raise InputError(f"{user} does not support unknown_words={UNKNOWN_WORDS[1]}; remove the line", self.path)
 
 
 UNKNOWN_WORDS = ("copy", "similar")

@@ -60,23 +60,23 @@ def read_marked(line: str) -> MarkedLine:
         if name in _CHART:
             raise _error(column, f"<{name}> is not supported, and Moses' chart decoder ignores it; remove the tag")
         if name in _SYSTEM:
-            raise _error(column, f"<{name}> would change the system, which input must not")
+            raise _error(column, f"<{name}> would change the system, which input must not do; remove the tag")
         if closing:
             if opened is None or opened[0] != name:
-                raise _error(column, f"</{name}> closes no tag")
+                raise _error(column, f"</{name}> closes a tag that is not open")
             _, begin, translations, probabilities, place = opened
             if begin == len(words):
                 raise _error(place, f"<{name}> covers no word")
             spans.append(MarkedSpan((begin, len(words)), translations, probabilities))
             opened = None
         elif opened is not None or empty or not name:
-            raise _error(column, f"<{cut(name)}> within another tag, without an end or without a name")
+            raise _error(column, f"<{cut(name)}> is inside another tag, empty or without a name")
         else:
             opened = (name, len(words), *_translations(name, rest, column), column)
         if closing and line[part.end() : part.end() + 1] not in ("", " ", "<"):
-            raise _error(column, f"</{name}> stands within a word; separate the words by blanks")
+            raise _error(column, f"</{name}> is inside a word; separate the words by blanks")
     if opened is not None:
-        raise _error(opened[4], f"<{opened[0]}> is not closed")
+        raise _error(opened[4], f"<{opened[0]}> is not closed; add </{opened[0]}>")
     return MarkedLine(" ".join(words), tuple(spans))
 
 
@@ -100,7 +100,7 @@ def _translations(name: str, rest: str, column: int) -> tuple[tuple[str, ...], t
     if len(values) < len(pairs) or {"translation", "english"} <= values.keys():
         raise _error(column, f"<{name}> has an attribute twice")
     if _ATTRIBUTE.sub("", rest):
-        raise _error(column, f"<{name}> has text that is no attribute: {quote(cut(rest))}")
+        raise _error(column, f"<{name}> has text that is not an attribute: {quote(cut(rest))}")
     given = values.get("translation", values.get("english"))
     if given is None:
         raise _error(column, f'<{name}> has no translation="..."')

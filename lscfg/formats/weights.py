@@ -95,9 +95,9 @@ def warn_of_weights(
         heads: beginnings of the names of features that only some sentences have.
     """
     if unknown := unknown_weights(weights, known, heads):
-        warning(f"{path}: weights that no feature of the {of} has: {unknown}")
+        warning(f"{path}: weights without a feature in the {of}: {unknown}")
     if missing := missing_weights(weights, live):
-        warning(f"{path}: features of the {of} without a weight, which count nothing: {missing}")
+        warning(f"{path}: features of the {of} without a weight, which count as 0: {missing}")
 
 
 def _rare(names: Iterable[str], known: Collection[str]) -> list[str]:

@@ -280,7 +280,7 @@ class FunctionLine:
 
     def _check(self, names: Iterable[str], values: np.ndarray) -> None:
         if not np.isfinite(values).all():
-            raise InputError(f"feature function {self.name} gives a value that is not finite")
+            raise InputError(f"feature function {self.name} returned a value that is not finite")
         for name in names:
             if name.split() != [name]:
                 raise InputError(f"feature function {self.name} names a feature {cut(name)!r}; remove the blank")

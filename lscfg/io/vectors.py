@@ -57,11 +57,9 @@ def parse_vectors(lines: Iterable[str], path: str | os.PathLike[str], words: Col
         except ValueError as error:
             raise InputError(f"vector of {quote(word)}: {error}; make the vectors again", path, line) from None
     if header and header[0] != line - 1:
-        warning(f"{path}: the first line announces {header[0]} vectors, {line - 1} are there; the file may be cut off")
+        warning(f"{path}: the first line announces {header[0]} vectors, but {line - 1} follow; the file may be cut off")
     if twice:
-        warning(
-            f"{path}: {len(twice)} words have another vector before, which counts; the first one is {quote(twice[0])}"
-        )
+        warning(f"{path}: {len(twice)} words occur twice; the first vector counts, as of {quote(twice[0])}")
     if not values:
         raise InputError(
             "no word of the text has a vector; were the vectors learned from text of the same tokenisation?", path

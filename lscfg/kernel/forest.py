@@ -326,7 +326,7 @@ class GrammarLayer(Grammar):
         self.vocab, self._base = base.vocab, base  # the kernel's layer needs the base
         self._pointer = ffi.gc(lib.lscfg_grammar_over(base._pointer), lib.lscfg_grammar_free)
         if self._pointer == ffi.NULL:
-            raise ValueError("a layer needs a finished grammar that is no layer")
+            raise ValueError("a layer needs a finished grammar that is not itself a layer")
 
     def add_all(self, lhs: int, sides: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
         """Adds rules of encoded source and target sides, which get consecutive numbers; returns the first number."""
@@ -349,7 +349,7 @@ class GrammarLayer(Grammar):
     def _check(self, rule: int) -> None:
         first = len(self) + EXTRA_RULES
         if not (0 <= rule < len(self) or first <= rule < first + lib.lscfg_grammar_layer_size(self._pointer)):
-            raise IndexError(f"rule {rule} is neither of the grammar nor of its layer")
+            raise IndexError(f"rule {rule} is in neither the grammar nor its layer")
 
     def category_name(self, category: int) -> str:
         """Returns the name of a category of the base."""

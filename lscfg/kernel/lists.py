@@ -73,7 +73,7 @@ class PackedLists:
 
     def _vector(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         if vector.shape != (self.n_features,):
-            raise ValueError(f"{self.n_features} weights wanted, got shape {vector.shape}")
+            raise ValueError(f"expected {self.n_features} weights, got shape {vector.shape}")
         return np.ascontiguousarray(vector, np.float64)
 
     def scores(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -85,7 +85,7 @@ class PackedLists:
     def best(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """Returns each sentence's best hypothesis, int64 [S]: the first of equals, -1 without hypotheses."""
         if scores.shape != (len(self.stats),):
-            raise ValueError(f"{len(self.stats)} scores wanted, got shape {scores.shape}")
+            raise ValueError(f"expected {len(self.stats)} scores, got shape {scores.shape}")
         scores, out = np.ascontiguousarray(scores, np.float64), np.empty(len(self), np.int64)
         first = ffi.from_buffer("int64_t[]", self.first)
         lib.lscfg_lists_best(len(self), first, ffi.from_buffer("double[]", scores), ffi.from_buffer("int64_t[]", out))

@@ -163,7 +163,7 @@ def _marginals(forest: Forest, semiring: int, share: np.ndarray) -> tuple[np.nda
 def _values(array: np.ndarray, n: int) -> np.ndarray:
     """Returns the values of all applications in the kernel's type."""
     if np.shape(array) != (n,):
-        raise ValueError(f"{n} values wanted, one for each application, got shape {np.shape(array)}")
+        raise ValueError(f"expected {n} values, one for each application, got shape {np.shape(array)}")
     return np.ascontiguousarray(array, np.float64)
 
 

@@ -233,7 +233,7 @@ def _search(
 ) -> tuple[KBest, Hypergraph | None]:
     scores = np.ascontiguousarray(app_scores, np.float64)
     if scores.shape != (forest.n_apps,):
-        raise ValueError(f"{forest.n_apps} application scores wanted, got shape {scores.shape}")
+        raise ValueError(f"expected {forest.n_apps} application scores, got shape {scores.shape}")
     settings = ffi.new(
         "lscfg_search_options *",
         (options.pop_limit, options.k, int(options.unique), options.lm_weight, options.oov_weight),

@@ -230,12 +230,12 @@ def _check_about(about: Mapping[str, Any]) -> None:
 
     sigma = about.get("singular values", [])
     if not isinstance(sigma, list) or not all(map(is_number, sigma)) or (sigma and not sigma[0] > 0):
-        raise ValueError("its 'singular values' are none")
+        raise ValueError("its 'singular values' are invalid")
     if not is_number(about.get("condition", 1)) and about["condition"] != np.inf:
-        raise ValueError("its 'condition' is no number")
+        raise ValueError("its 'condition' is not a number")
     templates = about.get("features by template", {})
     if not isinstance(templates, dict) or not all(isinstance(columns, dict) for columns in templates.values()):
-        raise ValueError("its 'features by template' are none")
+        raise ValueError("its 'features by template' are invalid")
 
 
 class ModelParts(Protocol):

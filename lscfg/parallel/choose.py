@@ -62,7 +62,7 @@ def read_cluster(text: str) -> ClusterAddress:
     for kind in kinds:
         if (address := kind.read(text)) is not None:
             return address
-    raise InputError(f"{quote(text)} is no cluster; give {' or '.join(kind.FORMS for kind in kinds)}")
+    raise InputError(f"{quote(text)} is not the address of a cluster; give {' or '.join(kind.FORMS for kind in kinds)}")
 
 
 @contextmanager

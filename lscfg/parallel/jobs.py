@@ -106,7 +106,7 @@ class Children:
         """
         with self._lock:
             if self._closed:
-                raise WorkerError("the work was given up", 0)
+                raise WorkerError("the work was abandoned", 0)
             child = _child()
             self._running.add(child)
         try:

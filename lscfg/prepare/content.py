@@ -174,7 +174,7 @@ def _xml(root: str, path: Path) -> str | None:
         return root
     if root.lower() in ("html", "body", "p", "b", "i"):
         return None  # text with markup
-    raise InputError(f"XML with the root {quote(root)}; known are tmx and xliff", path)
+    raise InputError(f"XML with the root element {quote(root)}; lscfg reads tmx and xliff", path)
 
 
 def _json(start: str, lines: Sequence[str]) -> str:

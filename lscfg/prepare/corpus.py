@@ -249,7 +249,9 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, healt
     raw = [list(_short_lines(path)) for path in files]
     for path, text in zip(files, raw, strict=True):
         if len(text) != len(raw[0]):
-            raise InputError(f"{len(text)} lines, but {files[0]} has {len(raw[0])}; line n belongs to line n", path)
+            raise InputError(
+                f"{len(text)} lines, but {files[0]} has {len(raw[0])}; both need the same number of lines", path
+            )
     if not raw[0]:
         raise InputError(f"the {name} set is empty", files[0])
     rows = [health.repaired(str(files[0]), number, row, False) for number, row in enumerate(zip(*raw, strict=True), 1)]
@@ -452,8 +454,8 @@ def _kept(held: TextSet, settings: PrepareSettings) -> list[Remark]:
     if long:
         shown = ", ".join(long[:3]) + (f" and {len(long) - 3:,} more" if len(long) > 3 else "")
         log.warning(
-            f"{held.places[0][0]}: {shown}; a set that is given keeps its lines, but a sentence too long to parse stays"
-            " untranslated, and tuning then learns to translate shortly: split or remove these lines"
+            f"{held.places[0][0]}: {shown}; sets from files keep every line, but a sentence too long to parse stays"
+            " untranslated, and tuning then favours short translations: split or remove these lines"
         )
     return found
 

@@ -504,7 +504,7 @@ def _column(name: str, head: Sequence[str], path: Path) -> int:
             return int(name) - 1
     elif name in head:
         return list(head).index(name)
-    raise InputError(f"no column {quote(name)}; there are {', '.join(map(quote, head))}", path)
+    raise InputError(f"no column {quote(name)}; columns are {', '.join(map(quote, head))}", path)
 
 
 def _is_text(column: Sequence[str], varied: bool = True) -> bool:

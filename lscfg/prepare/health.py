@@ -89,7 +89,7 @@ FAULTS: Mapping[str, TextFault] = {
     NUMBERS: TextFault("different numbers or addresses", "compare both sides"),
     BOILERPLATE: TextFault("often repeated sources", "they outweigh other text"),
     NEAR: TextFault("near duplicates", "they differ from an earlier pair in a few words"),
-    LEAK: TextFault("a source near the dev or test set", "they raise scores beyond those of new text"),
+    LEAK: TextFault("a source near the dev or test set", "they raise scores above the scores on new text"),
     "no translation": TextFault("one side only"),
     "too few columns": TextFault("too few columns"),
     "too many columns": TextFault("too many columns"),

@@ -58,7 +58,9 @@ class JsonLines(TextReader[JsonSettings]):
                 yield RawPair(str(path), number, source or "", target or "", fault)
             if read and not good:
                 sides = " and ".join(name or language for name, language in zip(wanted, languages, strict=True))
-                raise InputError(f"no object has texts of both {sides}; fields of text: {list_languages(names)}", path)
+                raise InputError(
+                    f"no object contains text in both {sides}; fields of text: {list_languages(names)}", path
+                )
 
 
 def json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:

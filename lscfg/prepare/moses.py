@@ -184,7 +184,7 @@ class MosesTokeniser(Tokeniser[Declared]):
         """
         if is_unspaced(language):
             raise InputError(
-                f"moses does not split the words of {language}; use the tokeniser spm, or split the words first"
+                f"the tokeniser moses cannot split {language} into words; use spm, or split the words first"
             )
         try:
             import sacremoses  # noqa: F401

@@ -77,7 +77,7 @@ def parse_parquet(file: Any, path: Path, languages: tuple[str, str], settings: F
         raise InputError(f"text after row {row} is not UTF-8", path) from error
     if found and not good:
         there = list_languages(found)
-        raise InputError(f"no row has texts of both {' and '.join(languages)}; languages: {there}", path)
+        raise InputError(f"no row contains text in both {' and '.join(languages)}; languages: {there}", path)
 
 
 def _layout(
@@ -106,7 +106,7 @@ def _layout(
         if not named:
             raise InputError(_missing(schema, name or language, texts), path)
         if not name and language_fit(named[0][-1], language) == 1:
-            log.warning(f"{path}: no column is of {language}; column {quote('.'.join(named[0]))} is used")
+            log.warning(f"{path}: no column is in {language}; column {quote('.'.join(named[0]))} is used")
         ways.append(named[0])
     if ways[0] == ways[1]:
         raise InputError(f"source and target are the same column {quote('.'.join(ways[0]))}; name two", path)

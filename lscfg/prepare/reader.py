@@ -80,7 +80,7 @@ def reader_of(files: Sequence[Path], wanted: str | None = None) -> str:
     if (count := TEXT_READERS[found].FILES) and len(files) % count:
         others = ", ".join(f".{name}" for name in TEXT_READERS if TEXT_READERS[name].FILES is None)
         kind = "plain text takes" if found == TEXT else f".{found} takes"
-        raise InputError(f"{kind} two files, a source and its translation; one file of both is {others}")
+        raise InputError(f"{kind} two files, a source and its translation; a single file with both must be {others}")
     return found
 
 

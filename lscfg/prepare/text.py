@@ -32,5 +32,7 @@ class PlainText(TextReader[EncodedSettings]):
             for number, (f, e) in enumerate(zip_longest(*lines), 1):
                 if f is None or e is None:
                     shorter, longer = (source, target) if f is None else (target, source)
-                    raise InputError(f"{number - 1} lines, but {longer} has more; line n belongs to line n", shorter)
+                    raise InputError(
+                        f"{number - 1} lines, but {longer} has more; both need the same number of lines", shorter
+                    )
                 yield RawPair(str(source), number, f, e, decoding_fault(f, e) if settings.encoding else "")

@@ -56,12 +56,13 @@ class TranslationMemory(TextReader[Declared]):
                 yield pair
         if units and not good:
             raise InputError(
-                f"no unit has a segment of both {' and '.join(languages)}; languages: {list_languages(found)}", files[0]
+                f"no unit contains segments in both {' and '.join(languages)}; languages: {list_languages(found)}",
+                files[0],
             )
         for wanted in languages:
             others = [tag for tag in found if language_fit(tag, wanted) == 1]
             if others and not any(language_fit(tag, wanted) == 2 for tag in found):
-                log.warning(f"{files[0]}: no segment is of {wanted}; segments of {list_languages(others)} are used")
+                log.warning(f"{files[0]}: no segment is in {wanted}; segments in {list_languages(others)} are used")
 
 
 def parse_memory(

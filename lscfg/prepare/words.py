@@ -70,7 +70,7 @@ class WordTokeniser(Tokeniser[Declared]):
         torn = [sign for sign, places in model["signs"].items() if TORN in places]
         if torn or TOKENISED in model["blanks"].values():
             signs = f", and of words torn at {' '.join(torn)}" if torn else ""
-            log.warning(f"{side}: parts of the text were tokenised before; blanks before signs{signs} are not restored")
+            log.warning(f"{side}: parts of the text are already tokenised; blanks before signs{signs} are not restored")
         return json.dumps(model, ensure_ascii=False, indent=0).encode() + b"\n"
 
     def remark(self, language: str) -> str:
@@ -80,7 +80,7 @@ class WordTokeniser(Tokeniser[Declared]):
             InputError: the language has no blanks between words.
         """
         if is_unspaced(language):
-            raise InputError(f"words needs blanks, which {language} lacks; use the tokeniser spm")
+            raise InputError(f"the tokeniser words needs blanks between words, which {language} lacks; use spm")
         return ""
 
     def open(self, language: str, settings: Declared, model: Path | None) -> LearntWords:

@@ -59,12 +59,14 @@ class Hosts:
         """
         host = headers.get("host", "")
         if host and not self._own(host):
-            raise RefusalError(421, f"no host {quote(host)} is served here; name it by --public-name")
+            raise RefusalError(
+                421, f"this service does not answer for the host {quote(host)}; allow it with --public-name"
+            )
         origin = headers.get("origin", "").lower()
         if method not in ("GET", "HEAD", "OPTIONS") and origin and not {"*", origin} & self._origins:
             named = re.fullmatch(r"https?://(.+)", origin)
             if named is None or not (named[1] == host.lower() and self._own(named[1])):
-                raise RefusalError(403, f"pages of {quote(origin)} may not call this service; allow them by --cors")
+                raise RefusalError(403, f"pages of {quote(origin)} may not call this service; allow them with --cors")
 
     def _own(self, host: str) -> bool:
         """True for an allowed name or any IP address, with or without a port: addresses cannot be rebound."""

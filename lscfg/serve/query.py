@@ -64,7 +64,7 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms |
         if key not in KEYS:
             raise RefusalError(400, f"no key {quote(key)}{did_you_mean(key, KEYS)}; keys are {', '.join(KEYS)}")
     if "source" not in found:
-        raise RefusalError(400, 'no key "source"; it holds a sentence, or a list of them')
+        raise RefusalError(400, 'the key "source" is missing; give a sentence or a list of sentences')
     source = found["source"]
     texts = [source] if isinstance(source, str) else source
     if not isinstance(texts, list):

@@ -167,6 +167,6 @@ def _asyncio_fault(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> 
         return  # a client that has left
     if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
         if _is_new(_seen, str(error.errno)):
-            log.warning(f"connections have to wait: {error.strerror}")
+            log.warning(f"connections must wait: {error.strerror}")
     elif _is_new(_seen, f"{context.get('message')} {error!r}"):
         loop.default_exception_handler(context)

@@ -60,6 +60,9 @@ int lscfg_fail(lscfg_error *error, int code, int64_t line, const char *format, .
 #endif
     ;
 
+/* Appends a cure to a message of bad input that gives none, and returns the code. The error may be NULL. */
+int lscfg_cure(int code, lscfg_error *error, const char *cure);
+
 static inline int out_of_memory(lscfg_error *error) { return lscfg_fail(error, LSCFG_ENOMEM, 0, "out of memory"); }
 
 #endif

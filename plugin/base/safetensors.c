@@ -171,7 +171,7 @@ int tensor_file_get(const tensor_file *file, const char *name, const char *dtype
   memset(view, 0, sizeof *view);
   if (!find_entry(begin, end, name, &entry))
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's header is malformed; create the file again");
-  if (!entry) return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is missing: not an lscfg model?", name);
+  if (!entry) return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is missing", name);
   if (!read_entry(entry, end, view, offsets, &n_offsets) || n_offsets != 2)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "the header of tensor '%s' is malformed", name);
   if (strcmp(view->dtype, dtype) || view->n_dims != n_dims)

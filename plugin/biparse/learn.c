@@ -83,7 +83,7 @@ static double step_of(const lscfg_biparse_step *step, double gradient, double sq
 }
 
 static int overflow(lscfg_error *error, const char *feature) {
-  return lscfg_fail(error, LSCFG_EINPUT, 0, "the weight of %s grows without end; lower the rate", feature);
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "the weight of %s diverges; lower the rate", feature);
 }
 
 /* Follows the gradient of the weights of the batch; shrink: their loss in addition to the common scale. */

@@ -55,7 +55,7 @@ LatentFeatures::LatentFeatures(const Settings &settings)
       grammar_(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get())) {
   for (int column : columns_)
     if (!claimed.insert({settings_.mode, column}).second)
-      throw ConfigError(string(lscfg_feature_name(column)) + " stands in two lines; give each its own features=");
+      throw ConfigError(string(lscfg_feature_name(column)) + " occurs in two lines; give each separate features=");
   if (settings_.mode == Mode::kParse)
     CheckDecoder();
   else if (!recorder_)
@@ -77,8 +77,8 @@ void LatentFeatures::CheckDecoder() const {
   if (!d.found) throw ConfigError("found no configuration of cdec; name the grammar with grammar=FILE");
   if (!d.formalism.empty() && d.formalism != "scfg")
     throw ConfigError("the formalism is " + d.formalism + ", not scfg" + cure);
-  if (!d.extra_glue.empty()) throw ConfigError("scfg_extra_glue_grammar is not parsed here" + cure);
-  if (d.coarse_to_fine) throw ConfigError("coarse-to-fine pruning is not done here" + cure);
+  if (!d.extra_glue.empty()) throw ConfigError("scfg_extra_glue_grammar is not supported" + cure);
+  if (d.coarse_to_fine) throw ConfigError("coarse-to-fine pruning is not supported" + cure);
   if (d.default_nt != "X" && (d.glue || d.pass_through))
     throw ConfigError("scfg_default_nt is " + d.default_nt + ", but glue and pass-through rules are of X here" + cure);
   if (d.goal != "S" && d.glue) throw ConfigError("the goal is " + d.goal + ", but glue rules are of S here" + cure);

@@ -39,7 +39,7 @@ Packing *Packing::last_ = nullptr;
 
 Packing::Packing(Pack what, const DecoderSettings &decoder, const vector<int> &features)
     : all_(what == Pack::kAll), features_(features), packed_(FD::Convert(kPacked)), number_(FD::Convert(kNumber)) {
-  if (last_) throw ConfigError("pack= stands in two lines; one is enough");
+  if (last_) throw ConfigError("pack= occurs in two lines; keep one of them");
   if (decoder.changing_weights)
     throw ConfigError("pack= needs weights that stay as they are, but here they are learned; take it out of the line");
   if (decoder.weights.empty())

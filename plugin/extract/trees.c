@@ -59,7 +59,7 @@ static int close_node(const lscfg_trees *t, const lscfg_rules *r, int64_t node, 
     return bad_node(error, node, "has a rule that does not fit its span and its children");
   for (int64_t slot = 0; slot < arity; slot++)
     if (t->parent[child(open, slot)] != node || t->slot[child(open, slot)] != slot)
-      return bad_node(error, child(open, slot), "is not where preorder puts it");
+      return bad_node(error, child(open, slot), "is not in preorder");
   open->size -= arity;
   open->nodes[open->size++] = (int32_t)node;
   return LSCFG_OK;

@@ -157,7 +157,7 @@ int lscfg_grammar_open(lscfg_grammar *g, const char *path, const char *sha256, l
   place at = {0};
   int32_t *numbers[3] = {NULL, NULL, NULL};
   int code = tensor_file_compiled(&f.file, path, "grammar", sha256, error);
-  if (code) return code;
+  if (code) return lscfg_cure(code, error, "pack the system again");
   code = get_arrays(&f, error);
   if (!code) code = add_names(&f.words, g->vocab, &numbers[0], error);
   if (!code) code = add_names(&f.categories, &g->categories, &numbers[1], error);
@@ -166,5 +166,5 @@ int lscfg_grammar_open(lscfg_grammar *g, const char *path, const char *sha256, l
   for (int k = 0; k < 3; k++) free(numbers[k]);
   free(at.sides.data);
   tensor_file_close(&f.file);
-  return code;
+  return lscfg_cure(code, error, "pack the system again");
 }

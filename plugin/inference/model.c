@@ -388,7 +388,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_one_state(model, error);
   if (code) {
     lscfg_model_close(model);
-    return code;
+    return lscfg_cure(code, error, "create the model again");
   }
   *opened = model;
   return LSCFG_OK;

@@ -170,7 +170,7 @@ void LatentSCFG::InitializeForInput(ttasksptr const &task) {
 void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   const int32_t n = static_cast<int32_t>(source.GetSize()) - 2; /* without <s> and </s> */
   if (n <= 0) return;
-  if (source.GetType() != SentenceInput) throw std::runtime_error("it is no plain sentence");
+  if (source.GetType() != SentenceInput) throw std::runtime_error("it is not a plain sentence");
   if (n > EdgeTable::kLongest)
     throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
   vector<int32_t> &words = sentence->words;

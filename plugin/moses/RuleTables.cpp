@@ -173,7 +173,7 @@ void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src
   if (!IsX(lhs) || std::count(labels.begin(), labels.end(), kX) != static_cast<int>(labels.size()))
     throw ConfigError("a rule table has a rule of another label than [X]: ..." +
                       Surface(phrase.GetTargetLHS()).as_string() +
-                      "; latent features are those of Hiero grammars, of [X] and a glue grammar of [S]");
+                      "; latent features need a Hiero grammar: rules of [X], and a glue grammar of [S]");
   ++n_x_;
   if (glue_only) return;
   lscfg_error error;
@@ -199,7 +199,7 @@ void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols 
   if (!found)
     throw ConfigError(
         "a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
-        "'<s> [X] </s>' and '<s> </s>'); latent features know no other");
+        "'<s> [X] </s>' and '<s> </s>'); latent features support no others");
   glue_ |= found;
 }
 

@@ -344,6 +344,7 @@ int lscfg_ngrams_open(const lscfg_vocab *vocab, const char *path, const char *sh
   m->vocab = vocab;
   int code = tensor_file_compiled(&m->file, path, "ngrams", sha256, error);
   if (!code) code = map_model(m, error);
+  code = lscfg_cure(code, error, "pack the system again");
   if (code)
     lscfg_ngrams_free(m);
   else

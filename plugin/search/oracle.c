@@ -315,7 +315,7 @@ int lscfg_oracle(const lscfg_forest *forest, const lscfg_grammar *grammar, int32
   if (options->pop_limit < 1 || options->beam < 1)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "pop limit and beam must be 1 or more");
   if (!(options->smoothing > 0 && isfinite(options->smoothing)))
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "what is added to counts must be above 0");
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the number added to counts must be above 0");
   if (!o.forest.n_nodes) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes");
   int code = references_read(&o.refs, n_references, offsets, words, error);
   if (!code) {

@@ -11,7 +11,7 @@ int collect_targets(const lscfg_forest *forest, const lscfg_grammar *grammar, co
     int32_t rule = f->app_rule[a];
     if (rule == size + LSCFG_RULE_UNKNOWN)
       return lscfg_fail(error, LSCFG_EINPUT, 0,
-                        "the forest has a rule that the grammar has not: no target side is known");
+                        "the forest contains a rule that the grammar lacks, so its target side is unknown");
     if (rule < 0 || rule >= end)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest is not one of this grammar: it has a rule %ld", (long)rule);
     if (rule < size || rule >= size + LSCFG_EXTRA_RULES) {

@@ -180,7 +180,7 @@ def test_weights_that_a_program_omits_are_0(ini, caplog):
     (ini.parent / "weights").write_text("LatentSpan 1\nLatentMarginal 1\n")
     out = ini.parent / "out"
     assert main(["cdec", "pack", "-c", str(ini), "-w", str(ini.parent / "weights"), "-o", str(out)]) == 0
-    assert "latent features without a weight, which count nothing: LatentEgivenF, LatentFgivenE" in caplog.text
+    assert "latent features without a weight, which count as 0: LatentEgivenF, LatentFgivenE" in caplog.text
     assert read_weights(out / "weights")["LatentEgivenF"] == 0.0
 
 

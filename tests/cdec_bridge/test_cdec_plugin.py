@@ -244,7 +244,7 @@ def test_features_of_two_lines(cdec, exact):
     done = cdec.run("una casa\n")
     assert done.returncode != 0
     (message,) = messages(done)
-    assert "LatentMarginal stands in two lines; give each its own features=" in message
+    assert "LatentMarginal occurs in two lines; give each separate features=" in message
     cdec.ini(first, cdec.line("features=LatentFgivenE"))
     split = cdec.lists("una casa blanca\n", env=exact)
     cdec.ini(cdec.line("features=LatentFgivenE,LatentMarginal"))

@@ -29,7 +29,7 @@ def test_check_names_a_missing_symbol(tree, tmp_path):
 def test_check_tells_what_is_no_library_of_ours(tree, library, tmp_path):
     (tmp_path / "other.cc").write_text("int something;\n")
     subprocess.run(["g++", "-shared", "-fPIC", tmp_path / "other.cc", "-o", tmp_path / "other.so"], check=True)
-    with pytest.raises(InputError, match=r"other\.so: has no create_ff"):
+    with pytest.raises(InputError, match=r"other\.so: lacks create_ff"):
         check_library(tree, tmp_path / "other.so")
     (tmp_path / "cut.so").write_bytes(library.read_bytes()[:100_000])
     with pytest.raises(InputError, match=r"cut\.so: is truncated, so cdec cannot map it"):

@@ -65,7 +65,10 @@ def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
     assert 'target_language = "nl"' in path.read_text()
     path.write_text(path.read_text().replace('"nl"', '"fy"'))
     assert main(["quick", str(file), "--plan"]) == 1
-    assert "was edited or is not by lscfg quick; run it by lscfg run quick/experiment.toml" in capsys.readouterr().err
+    assert (
+        "was edited, or lscfg quick did not write it; run it by lscfg run quick/experiment.toml"
+        in capsys.readouterr().err
+    )
     assert '"fy"' in path.read_text()
 
 

@@ -306,7 +306,7 @@ ONE = next(row for row in ROWS if row.line.startswith("estimate em"))
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--set iteratoins=3", "--set iteratoins: unknown key 'iteratoins'; known here are"),
+        ("--set iteratoins=3", "--set iteratoins: unknown key 'iteratoins'; known keys:"),
         ("--set iteratoins=3", "(did you mean iterations?)"),
         ("--set inside=rule", "--set inside: inside is a setting of spectral only"),
         ("--set emm.m=3", "--set emm.m: no table 'emm' here, only em (did you mean em?)"),

@@ -181,7 +181,7 @@ def test_a_wrong_word_names_the_one_that_is_meant(words, meant, capsys):
 def test_nothing_is_meant_by_what_is_like_nothing():
     assert did_you_mean("qqq", ["align", "derive"]) == ""
     assert did_you_mean(3, ["align"]) == ""
-    with pytest.raises(InputError, match=r"there are .*spectral \(did you mean spectral\?\)"):
+    with pytest.raises(InputError, match=r"choose from .*spectral \(did you mean spectral\?\)"):
         ESTIMATORS["spectrl"]
 
 

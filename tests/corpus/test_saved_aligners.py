@@ -117,7 +117,7 @@ def changed(arrays, metadata, change):
         ("an array less", "not a whole aligner"),
         ("a name", "not a whole aligner: array '../model.params' does not belong to an aligner"),
         ("a type", "not a whole aligner: array 'direct/model.params' does not belong to an aligner"),
-        ("aligner", "is of the aligner 'other'; there are eflomal, fast-align"),
+        ("aligner", "comes from the unknown aligner 'other'; known aligners: eflomal, fast-align"),
         ("format", "the aligner has format other"),
         ("lscfg", "not an lscfg aligner file"),
     ],

@@ -111,7 +111,7 @@ def test_weights_of_all_features_are_silent(made, tmp_path, caplog, surface):
 
 def test_the_language_model_and_rules_count_too(made, tmp_path, caplog):
     lscfg.Decoder(made / "cdec.ini", without(made, tmp_path, "LanguageModel", "EgivenF")).close()
-    assert "without a weight, which count nothing: EgivenF, LanguageModel" in caplog.text
+    assert "without a weight, which count as 0: EgivenF, LanguageModel" in caplog.text
 
 
 def test_features_that_a_text_may_never_need():

@@ -138,7 +138,7 @@ def test_a_hard_term_beats_a_substitute(config):
 def test_the_configuration_keeps_the_setting(config, tmp_path):
     (tmp_path / "cdec.ini").write_text("\n".join(format_ini(config)) + "\n")
     assert read_ini(tmp_path / "cdec.ini").substitutes
-    with pytest.raises(InputError, match="Moses knows no unknown_words=similar; remove the line"):
+    with pytest.raises(InputError, match="Moses does not support unknown_words=similar; remove the line"):
         config.check_common("Moses")
     (tmp_path / "cdec.ini").write_text("formalism=scfg\nunknown_words=guess\n")
     with pytest.raises(InputError, match=r"cdec\.ini:2: unknown_words must be copy or similar, found 'guess'"):

@@ -430,7 +430,7 @@ def test_grammar_in_little_memory(aligned_twice, tmp_path, capsys):
     assert "part 2 of" in capsys.readouterr().err
     assert (tmp_path / "parts").read_bytes() == (tmp_path / "whole").read_bytes()
     for wrong, message in (
-        (["--sizes", "--memory", "1"], "--memory is for -o alone"),
+        (["--sizes", "--memory", "1"], "--memory works only with -o"),
         (["--memory", "0"], "--memory must be above 0"),
         (["--memory", "nan"], "--memory must be above 0"),
         (["--memory", "1", "--set", "no_singletons=true"], "no_singletons needs all rules at once"),
@@ -457,7 +457,7 @@ def test_experiment_refuses_other_grammars(experiment):
     systems = '[systems.MIN]\ngrammar = "songs"'
     with pytest.raises(
         InputError,
-        match=r"x\.toml:21: unknown grammar 'songs'; known are [a-z, ]*hiero, [a-z, ]*both, and joined ones such",
+        match=r"x\.toml:21: unknown grammar 'songs'; choose from [a-z, ]*hiero, [a-z, ]*both, and joined ones such",
     ):
         read_experiment(experiment(systems))
 

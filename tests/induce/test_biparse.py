@@ -343,7 +343,7 @@ def test_bad_corpora_and_options_are_told(corpus, tmp_path, capsys):
     short = tmp_path / "short"
     short.write_text(corpus.target.read_text().splitlines()[0] + "\n")
     cases = [
-        ((corpus.source, short, *corpus.alignments), "line n belongs to line n"),
+        ((corpus.source, short, *corpus.alignments), "both need the same number of lines"),
         ((corpus.source, corpus.target, *corpus.alignments, "--set", "max_words=1"), "raise max_words"),
         ((corpus.source, corpus.target, *corpus.alignments, "--set", "folds=61", "--passes", 1), "ask for fewer"),
         ((corpus.source, corpus.target, *corpus.alignments, "--resume"), "--resume needs --checkpoint"),

@@ -48,8 +48,8 @@ def test_a_header_and_blanks_at_the_ends_of_lines(tmp_path, caplog):
     (tmp_path / "vectors").write_text("3 2\nb 0.5 -1\nb 1 1\n")
     assert read_vectors(tmp_path / "vectors", ["b"]).tolist() == [[0.5, -1]]
     announced, twice = (record.getMessage() for record in caplog.records)
-    assert "announces 3 vectors, 2 are there; the file may be cut off" in announced
-    assert "1 words have another vector before, which counts; the first one is 'b'" in twice
+    assert "announces 3 vectors, but 2 follow; the file may be cut off" in announced
+    assert "1 words occur twice; the first vector counts, as of 'b'" in twice
 
 
 def test_vectors_in_binary_form_are_named(tmp_path):

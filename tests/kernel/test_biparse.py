@@ -509,7 +509,7 @@ def test_weights_that_grow_without_end_are_told() -> None:
     text = text_of(("a b", "x y"), lexicon=random_lexicon("a b", "x y", np.random.default_rng(3)))
     model = BiparseModel(text, Beams(**EXACT))
     model.learn(model.visit(Visits(), np.array([0]), NEIGHBOURS))
-    with pytest.raises(InputError, match="grows without end; lower the rate"):
+    with pytest.raises(InputError, match="diverges; lower the rate"):
         model.update(LearningStep(1e9))
 
 

@@ -464,7 +464,7 @@ def test_a_cluster_with_credentials(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("here", "'here' is no cluster; give tcp://HOST:PORT"),
+        ("here", "'here' is not the address of a cluster; give tcp://HOST:PORT"),
         ("local:0", "local:0: the number of local workers must be 1 to 1024"),
         ("local:two", "must be 1 to 1024"),
         ("local:", "must be 1 to 1024"),

@@ -84,7 +84,7 @@ def test_what_is_given_is_not_guessed(tmp_path):
     wanted = {"format": "csv", "encoding": "cp1252", "source_column": 4, "target_column": 2, "header": True}
     assert wanted.items() <= found.settings.items() and found.settings["source_language"] == "fr"
     for none in ("9", "9" * 5000):
-        with pytest.raises(InputError, match=r"no column '9.*; there are"):
+        with pytest.raises(InputError, match=r"no column '9.*; columns are"):
             guess(files, Given(columns=(none, "2")))
 
 
@@ -147,7 +147,7 @@ def test_damaged_lines_are_left_out(tmp_path):
         (b"", "is empty"),
         (b"only one side\nof text\n", "plain text takes two files: name its translation, too"),
         (b"ja\tyes\rnein\tno\r", "lines end in a carriage return alone"),
-        (b"<?xml version='1.0'?><book/>", "XML with the root 'book'; known are tmx and xliff"),
+        (b"<?xml version='1.0'?><book/>", "XML with the root element 'book'; lscfg reads tmx and xliff"),
         (b"PK\3\4 docx", "a ZIP archive or an office document that is damaged or too large; save it again"),
         (b"1\t2\n3\t4\n", "fewer than two columns are text; name two with --columns"),
         (b"1\n00:00:01,000 --> 00:00:02,000\nJa\n", "subtitles take two files"),

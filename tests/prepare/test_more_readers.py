@@ -123,7 +123,7 @@ def test_named_fields_and_faults(tmp_path):
         assert faults == ["", NO_TRANSLATION, NO_OBJECT, NO_OBJECT, NO_TRANSLATION]
     assert (
         refused("jsonl", file)
-        == f"{file}: no object has texts of both de and en; fields of text: src (2), out.best (2)"
+        == f"{file}: no object contains text in both de and en; fields of text: src (2), out.best (2)"
     )
     assert "not JSON, or cut off" in refused("jsonl", written(tmp_path / "b", "[{}"))
 

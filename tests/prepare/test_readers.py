@@ -272,8 +272,8 @@ def test_a_memory_is_read_by_base_language(tmp_path, caplog):
     path = written(tmp_path / "a.tmx", memory([("de", "Der Hund."), ("en", "The dog.")]))
     assert read("tmx", path, languages=("de-DE", "eng_US")) == [(1, "Der Hund.", "The dog.", "")]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}: no segment is of de-DE; segments of de are used",
-        f"{path}: no segment is of eng_US; segments of en are used",
+        f"{path}: no segment is in de-DE; segments in de are used",
+        f"{path}: no segment is in eng_US; segments in en are used",
     ]
     written(
         path, memory([("en-GB", "colour"), ("en-US", "color"), ("de", "Farbe")], [("en-GB", "lift"), ("de", "Lift")])
@@ -288,12 +288,12 @@ def test_a_memory_is_read_by_base_language(tmp_path, caplog):
 def test_languages_of_a_memory_are_listed_if_none_fits(tmp_path):
     path = written(tmp_path / "a.tmx", memory([("de", "a"), ("en", "b")], [("de", "c"), ("", "d")]))
     assert refused("tmx", path, languages=("fr", "en")) == (
-        f"{path}: no unit has a segment of both fr and en; languages: de (2), en (1), no code (1)"
+        f"{path}: no unit contains segments in both fr and en; languages: de (2), en (1), no code (1)"
     )
     written(path, memory([("d&#10;e", "a")]))
     assert refused("tmx", path).endswith("languages: d e (1)")
     written(path, '<tmx><tu><tuv xml:lang="de">a</tuv></tu></tmx>')
-    assert refused("tmx", path).endswith("no unit has a segment of both de and en; languages: none")
+    assert refused("tmx", path).endswith("no unit contains segments in both de and en; languages: none")
 
 
 @pytest.mark.parametrize(
@@ -437,7 +437,7 @@ def test_parquet_that_lists_languages(table, layout):
         (4, "", "", NO_TRANSLATION),
     ]
     assert refused("parquet", path, languages=("it", "en")) == (
-        f"{path}: no row has texts of both it and en; languages: en (3), de (1), fr (1), de_DE (1)"
+        f"{path}: no row contains text in both it and en; languages: en (3), de (1), fr (1), de_DE (1)"
     )
 
 
@@ -445,7 +445,7 @@ def test_columns_of_parquet_by_base_language(table, caplog):
     path = table(de=["eins"], en_GB=["one"])
     assert read("parquet", path, languages=("ger-AT", "en")) == [(1, "eins", "one", "")]
     assert [record.getMessage() for record in caplog.records] == [
-        f"{path}: no column is of ger-AT; column 'de' is used"
+        f"{path}: no column is in ger-AT; column 'de' is used"
     ]
 
 

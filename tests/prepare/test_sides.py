@@ -424,7 +424,7 @@ def test_moses_rules_are_those_of_the_language():
     assert french.encode("L'eau d'ici") == ["L'", "eau", "d'", "ici"] and english.encode("it's") == ["it", "'s"]
     assert french.decode(["L'", "eau"]) == "L'eau" and english.decode(["it", "'s", "."]) == "it's."
     for name in ("ja", "zh-TW"):
-        with pytest.raises(InputError, match=f"moses does not split the words of {name}; use the tokeniser spm"):
+        with pytest.raises(InputError, match=f"the tokeniser moses cannot split {name} into words; use spm"):
             tokeniser.open(name, tokeniser.Settings(), None)
 
 

@@ -121,7 +121,7 @@ def test_a_preparation_learns_from_its_training_text(tmp_path):
 
 def test_bad_models_and_languages_are_refused(tmp_path):
     words = TOKENISERS["words"]
-    with pytest.raises(InputError, match="words needs blanks, which ja lacks; use the tokeniser spm"):
+    with pytest.raises(InputError, match="the tokeniser words needs blanks between words, which ja lacks; use spm"):
         words.remark("ja")
     path = Path(tmp_path / "model")
     for content in ("{}", '{"signs": {}, "blanks": {"w w": "x"}}', "no JSON"):

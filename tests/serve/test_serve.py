@@ -215,7 +215,7 @@ BAD_CONTENT = {
         r"source\[1\]: has 201 characters; at most",
     ),
     "list": (b'["la casa"]', 400, "must be an object"),
-    "no source": (b"{}", 400, 'no key "source"'),
+    "no source": (b"{}", 400, 'the key "source" is missing'),
     "other key": (b'{"source": "la", "kbset": 2}', 400, r"no key 'kbset' \(did you mean kbest\?\); keys are source"),
     "key twice": (b'{"source": "la", "source": "la"}', 400, "repeats a key"),
     "nan": (b'{"source": "la", "kbest": NaN}', 400, "NaN is not a number"),

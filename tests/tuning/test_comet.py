@@ -90,7 +90,7 @@ def test_what_is_missing_is_said(files, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "comet", None)
     with pytest.raises(InputError, match="pip install unbabel-comet"):
         COMET.statistics([], [], [], CometSettings(model=files / "model.ckpt"))
-    with pytest.raises(InputError, match="compares a translation with more than a reference"):
+    with pytest.raises(InputError, match="cannot compare two translations alone"):
         COMET.pairwise(["a", "b"])
 
 

@@ -199,9 +199,9 @@ def test_new_features_need_weights(lists, capsys):
         main(["rescore", str(lists / "lists.gz"), "--scores", f"New={lists / 'column'}", "-w", str(lists / "weights")])
         == 0
     )
-    assert "lists without a weight, which count nothing: New, Same" in capsys.readouterr().err
+    assert "lists without a weight, which count as 0: New, Same" in capsys.readouterr().err
     (lists / "far").write_text("7000000000 ||| x ||| Old=1 ||| 1\n")
-    with pytest.raises(InputError, match="hypotheses in all"):
+    with pytest.raises(InputError, match="hypotheses; are lines missing"):
         read_lists(lists / "far", {})
     with pytest.raises(InputError, match="no k-best list in it"):
         (lists / "far").write_text("")

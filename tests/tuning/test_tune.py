@@ -269,7 +269,7 @@ def test_learning_restarts_from_the_best_after_a_collapse(restart_below, origin)
 def test_a_checkpoint_of_something_else_is_refused(tmp_path):
     decoder = Reranker()
     run(decoder, tmp_path, settings=replace(SETTINGS, iterations=1))
-    with pytest.raises(InputError, match=r"history\.json: a tuning is here already"):
+    with pytest.raises(InputError, match=r"history\.json: already contains a tuning"):
         run(decoder, tmp_path)
     other = replace(SETTINGS, seed=9)
     for attempt in (
@@ -525,7 +525,7 @@ def test_defaults_of_interpolation():
 
 
 def test_unknown_optimisers_and_decoders_without_graphs_are_refused():
-    with pytest.raises(InputError, match="no optimiser 'simplex'; there are forest-mert, mert, mira, pro"):
+    with pytest.raises(InputError, match="unknown optimiser 'simplex'; choose from forest-mert, mert, mira, pro"):
         run(Reranker(), settings=replace(SETTINGS, optimiser="simplex", learner=None))
     with pytest.raises(InputError, match="forest-mert needs hypergraphs"):
         run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert", learner=None))
@@ -554,7 +554,7 @@ def test_start_weights_of_unknown_features_are_kept_with_a_warning(capsys):
     result = tune(decoder, decoder.sources, decoder.references, start, settings, log=lambda _: None)
     assert [record.weights["Misspelt"] for record in result.history] == [0.5, 0.5]
     warnings = capsys.readouterr().err
-    assert warnings.count("features that no hypothesis has, kept as they are: 'Misspelt'") == 1
+    assert warnings.count("start weights without a feature in any hypothesis, kept unchanged: 'Misspelt'") == 1
 
 
 def test_the_log_shows_weights_and_whose_time_it_was():

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> None:
     for lines, path in zip(references, args.reference, strict=True):
         check_length(len(lines), path, len(sentences), args.source)
     if not sentences:
-        raise InputError("no sentence", args.source)
+        raise InputError("the text contains no sentence", args.source)
     limits = OracleOptions(args.pops, args.keep)
     found = []
     head = "grammar rules BLEU sentence-BLEU 1-gram 2-gram 3-gram 4-gram length exact unparsed"

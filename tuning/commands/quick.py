@@ -359,8 +359,8 @@ def _write(path: Path, text: str) -> None:
         first, _, rest = path.read_text(encoding="utf-8").partition("\n")
         if first != f"{STAMP}{_hash(rest)}":
             raise InputError(
-                f"was edited or is not by lscfg quick; run it by lscfg run {path} -o {path.parent}, or choose another"
-                " folder with -o",
+                f"was edited, or lscfg quick did not write it; run it by lscfg run {path} -o {path.parent}, or choose"
+                " another folder with -o",
                 path,
             )
     make_folder(path.parent)
@@ -435,5 +435,5 @@ def _listening(port: int) -> socket.socket:
     except InputError:
         if port != PORT:
             raise
-        log.warning(f"port {port} is taken; the service takes a free one")
+        log.warning(f"port {port} is in use, so the service uses a free one")
         return listen("127.0.0.1", 0)

@@ -75,8 +75,8 @@ def check_folder(folder: Path, experiment: Experiment) -> None:
     later = range(2, experiment.tuning.runs + 1)
     for name in (*folders, *(f"{folder}/run{number}" for folder in folders[2:] for number in later)):
         if os.path.lexists(folder / name) and not (folder / name).is_dir():
-            raise InputError("is in the way of a folder; remove this file and run again", folder / name)
+            raise InputError("is a file where the run needs a folder; remove it and run again", folder / name)
     published = [f"systems/{system}/{name}" for system in experiment.systems for name in PUBLISHED]
     for name in (*RESULTS, *published):
         if (folder / name).is_dir():
-            raise InputError("is in the way of a file; remove this folder and run again", folder / name)
+            raise InputError("is a folder where the run needs a file; remove it and run again", folder / name)

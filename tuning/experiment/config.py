@@ -235,7 +235,9 @@ def _systems(
         refuse_old_names(table, keys, reader)
         system = _system(table, rules, shared, keys, reader)
         if system.start and system.weights_of:
-            raise reader.error((*keys, "start"), "start is for a tuning, of which there is none with weights_of")
+            raise reader.error(
+                (*keys, "start"), "start needs a tuning, but a system with weights_of is not tuned; remove one of them"
+            )
         if system.step(Latent) and "start" not in table and not system.weights_of:
             start = next((plain for plain, other in found.items() if _is_plain(other, system)), "")
             system = dataclasses.replace(system, start=start)
@@ -317,7 +319,7 @@ def _overridden(experiment: Experiment, overrides: Overrides) -> Experiment:
             if name not in experiment.systems:
                 known = ", ".join(experiment.systems)
                 near = did_you_mean(name, experiment.systems)
-                raise InputError(f"--systems: no system {quote(name)}; there are {known}{near}")
+                raise InputError(f"--systems: no system {quote(name)}; systems are {known}{near}")
         chosen = {name: item for name, item in experiment.systems.items() if name in overrides.systems}
         for name, system in chosen.items():
             if system.before and system.before not in chosen:
@@ -352,20 +354,20 @@ def _check(experiment: Experiment, reader: Reader) -> None:
         raise reader.error(("tuning", "optimiser"), f"{optimiser} needs the hypergraphs of the embedded decoder")
     for name in experiment.report.charts:
         if name not in experiment.systems or not experiment.systems[name].step(Latent):
-            raise reader.error(("report", "charts"), f"charts: {quote(name)} is no system with an estimator")
+            raise reader.error(("report", "charts"), f"charts: {quote(name)} is not a system with an estimator")
     if experiment.evaluation.baseline not in experiment.systems:
         names = ", ".join(experiment.systems)
         raise reader.error(("evaluation", "baseline"), f"baseline must be one of the systems: {names}")
     for name in experiment.evaluation.against:
         if name not in experiment.systems or name == experiment.evaluation.baseline:
-            raise reader.error(("evaluation", "against"), f"against: {quote(name)} is no system, or is the baseline")
+            raise reader.error(("evaluation", "against"), f"against: {quote(name)} is not a system, or is the baseline")
 
 
 def _fault(system: System, experiment: Experiment, before: Sequence[str]) -> Fault | None:
     """The first fault of a system among the systems before it."""
     if system.before and system.before not in before:
         key, near = "weights_of" if system.weights_of else "start", did_you_mean(system.before, before)
-        return Fault(key, f"{key}: {quote(system.before)} is no system before this one{near}")
+        return Fault(key, f"{key}: {quote(system.before)} is not an earlier system{near}")
     if system.before and not experiment.systems[system.before].tuned:
         return Fault("start", f"start: {system.before} chooses from others, and has no weights")
     if (rules := system.rules) and (fault := _rules_fault(rules)):

@@ -191,7 +191,7 @@ class DecoderSettings(Declared):
             name, *arguments = text.split() or [""]
             if name not in FEATURE_FUNCTIONS:
                 known = ", ".join(FEATURE_FUNCTIONS)
-                raise SettingError("functions", f"must be of {known}, not {quote(text)}")
+                raise SettingError("functions", f"must be from {known}, not {quote(text)}")
             try:
                 FunctionLine(name, tuple(arguments)).names()
             except InputError as error:
@@ -233,7 +233,7 @@ class Tuning(TuneSettings):
             raise SettingError("seed", f"of the last of {self.runs} runs must be at most {LARGEST}")
         for name, weight in self.weights.items():
             if not is_feature_name(name):
-                raise SettingError("weights", f"must be of features; {quote(name)} cannot name one")
+                raise SettingError("weights", f"must name features; {quote(name)} cannot name one")
             if not math.isfinite(weight):
                 raise SettingError("weights", f"must be finite numbers; that of {name} is {weight}")
 

@@ -154,7 +154,9 @@ def decoder_files(
     families = ("context",) if sources == ("hiero",) else ("ratios", "context")
     if model and Parameters.load(model).context is None:
         if families == ("context",):
-            raise InputError("has no context model, from which all features for Hiero rules come: lscfg context", model)
+            raise InputError(
+                "has no context model, the source of all features for Hiero rules; add one with lscfg context", model
+            )
         log.warning(f"{model}: no context model, so the features are ratios alone; lscfg context adds one")
         families = ("ratios",)
     decoding = Decoding.joined([_decoding(name) for name in sources])

@@ -76,7 +76,7 @@ class Metric(Kind[SettingsT]):
             InputError: the metric needs more than output and reference.
         """
         if not self.FROM_TEXT:
-            raise InputError(f"{self.TITLE} compares a translation with more than a reference")
+            raise InputError(f"{self.TITLE} cannot compare two translations alone; choose another metric")
         sign = -1.0 if self.ERROR else 1.0
         columns = [self.statistics(texts, [[one] * len(texts)], (), self.Settings()) for one in texts]
         return sign * np.stack([self.score(column) for column in columns], axis=1) + 0.0  # no minus zero

@@ -18,7 +18,7 @@ def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSet
         InputError: another option needs all rules at once.
     """
     if args.per_sentence or args.sizes or args.join or args.format != "cdec" or not args.output:
-        raise InputError("--memory is for -o alone, in cdec's format: all else needs all rules at once")
+        raise InputError("--memory works only with -o in cdec's format; other outputs need all rules at once")
     if not args.memory > 0:
         raise InputError(f"--memory must be above 0, not {args.memory:g}")
     if settings.no_singletons:

@@ -73,7 +73,7 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
     for line_number, line in enumerate(stream_lines(path), 1):
         fields = line.split(" ")
         if len(fields) != 4:
-            raise InputError("not a pair of words and two probabilities", path, line_number)
+            raise InputError("expected two words and two probabilities", path, line_number)
         forth, back = (_probability(field, path, line_number) for field in fields[2:])
         pair = numbers.get(fields[0]), numbers.get(fields[1])
         if pair[0] is None or pair[1] is None:
@@ -83,8 +83,8 @@ def read_lexicon(path: str | os.PathLike[str], words: list[str]) -> Lexicon:
         else:
             found[pair[0], pair[1]] = forth, back
     if not found:
-        raise InputError("no pair has words of the text; use a lexicon of these languages", path)
-    log.info(f"lexicon of {path}: {len(found)} pairs of words; {others} have words that the text lacks")
+        raise InputError("contains no pair of words from the text; use a lexicon of these languages", path)
+    log.info(f"lexicon of {path}: {len(found)} word pairs; {others} contain words that the text lacks")
     if not any(-1 in pair for pair in found):
         log.warning(f"{path} has no {NULL}: words without a link are very unlikely")
     return Lexicon(np.array([*found], np.int32), np.array([*found.values()]))

@@ -303,7 +303,9 @@ def read_graph(path: str | os.PathLike[str], phrases: PhraseFile) -> tuple[spars
     try:
         about = metadata_json(metadata, "about")
         if about.pop("phrases", None) != phrases.source.hash(phrases.words):
-            raise InputError("is a graph of other phrases; create one of these with lscfg propagate graph", path)
+            raise InputError(
+                "is a graph of other phrases; create a graph of these phrases with lscfg propagate graph", path
+            )
         size = len(phrases.source.phrases)
         graph = _read_matrix(arrays, "graph", (size, size), "float32")
         check_range("graph.data", graph.data, 0, np.inf)

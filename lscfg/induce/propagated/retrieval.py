@@ -126,7 +126,7 @@ def from_sentences(
     image = _at_most_one(_bag(target, *target.words(np.arange(len(target.begin))), size) @ backward.T)
     vectors = unit_rows((image.sqrt() @ sparse.diags(rarity)).tocsr())
     spans = [(length, at, number) for length, at, number in Finder(phrases[1]).find(target.text) if len(at)]
-    for first in progress(range(0, len(places), BLOCK), "alike sentences", -(-len(places) // BLOCK)):
+    for first in progress(range(0, len(places), BLOCK), "similar sentences", -(-len(places) // BLOCK)):
         part = places[first : first + BLOCK]
         which, place = source.words(source.of[part[:, 0]])
         outside = (place < part[which, 0]) | (place >= part[which, 0] + part[which, 1])

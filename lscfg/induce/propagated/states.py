@@ -66,7 +66,7 @@ def with_states(
     """
     if share is None:
         raise InputError(
-            "the model has negative parameters, which are no probabilities of states; use one of em or clusters"
+            "the model has negative parameters, which cannot be probabilities of states; use one of em or clusters"
         )
     if not model.unk.sum() > 0:
         raise InputError("the model has no mass for unknown words; estimate it again")

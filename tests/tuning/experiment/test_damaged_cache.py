@@ -162,7 +162,7 @@ def test_a_file_in_the_place_of_a_folder(finished, tmp_path, name):
     path.write_text("in the way")
     message = check(experiment, output, (whole / RESULT).read_bytes())
     if "derive" not in name:
-        assert message == f"{path}: is in the way of a folder; remove this file and run again"
+        assert message == f"{path}: is a file where the run needs a folder; remove it and run again"
         path.unlink()
         message = check(experiment, output, (whole / RESULT).read_bytes())
     assert message == ""
@@ -198,7 +198,10 @@ def test_the_command_says_it_in_one_line(finished, tmp_path):
     (tmp_path / "cache").write_text("")
     ended = run_lscfg("run", experiment, "-o", tmp_path, "--quiet")
     assert ended.returncode == 1
-    assert ended.stderr == f"lscfg run: {tmp_path}/cache: is in the way of a folder; remove this file and run again\n"
+    assert (
+        ended.stderr
+        == f"lscfg run: {tmp_path}/cache: is a file where the run needs a folder; remove it and run again\n"
+    )
 
 
 def test_what_a_killed_run_was_writing_is_removed(finished, tmp_path):

@@ -27,7 +27,7 @@ NONE = 'start = "none"'
         ({"data": "nowhere"}, "nowhere: no such folder; --data names the folder"),
         ({"runs": 0}, "--runs must be at least 1, not 0"),
         ({"decoder": "joshua"}, "--decoder must be one of cdec, embedded, moses, not 'joshua'"),
-        ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; there are MIN, SPECTRAL"),
+        ({"systems": ["MIN", "EM"]}, "--systems: no system 'EM'; systems are MIN, SPECTRAL"),
         ({"systems": ["SPECTRAL"]}, "baseline must be one of the systems: SPECTRAL"),
     ],
 )
@@ -194,7 +194,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             "kbest = 20",
             "kbset = 20",
-            r"e\.toml:16: unknown key 'kbset'; known here are optimiser, .*, kbest, .*, step_cap.*mean kbest\?",
+            r"e\.toml:16: unknown key 'kbset'; known keys: optimiser, .*, kbest, .*, step_cap.*mean kbest\?",
         ),
         ("kbest = 20", 'kbest = "20"', r"e\.toml:16: kbest must be a whole number"),
         ("kbest = 20", "kbest = 0", r"e\.toml:16: kbest must be at least 1"),
@@ -207,7 +207,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("[systems.MIN]", "[systems.BASE]", "baseline must be one of the systems"),
         ("kbest = 20", "runs = 0", r"e\.toml:16: runs must be at least 1"),
         ("[tuning]", '[decoder]\nname = "joshua"\n[tuning]', r"e\.toml:15: name must be one of cdec, embedded, moses"),
-        ("[tuning]", '[report]\ncharts = ["MIN"]\n[tuning]', r"e\.toml:15: charts: 'MIN' is no system with an estim"),
+        (
+            "[tuning]",
+            '[report]\ncharts = ["MIN"]\n[tuning]',
+            r"e\.toml:15: charts: 'MIN' is not a system with an estim",
+        ),
         ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro"),
         (
             "[tuning]",
@@ -217,33 +221,33 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences must be at least 1, not 0"),
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
         ("[tuning]", "[evaluation]\ntrials = 0\n[tuning]", r"e\.toml:15: trials must be at least 1"),
-        ("[tuning]", '[evaluation]\nagainst = ["EM"]\n[tuning]', r"e\.toml:15: against: 'EM' is no system"),
-        ("[tuning]", '[evaluation]\nagainst = ["MIN"]\n[tuning]', r"e\.toml:15: against: 'MIN' is no system"),
+        ("[tuning]", '[evaluation]\nagainst = ["EM"]\n[tuning]', r"e\.toml:15: against: 'EM' is not a system"),
+        ("[tuning]", '[evaluation]\nagainst = ["MIN"]\n[tuning]', r"e\.toml:15: against: 'MIN' is not a system"),
         (
             "[tuning]",
             '[evaluation]\nagainst = ["SPECTRAL", "SPECTRAL"]\n[tuning]',
             "15: against must not name .SPECTRAL. twice",
         ),
         ("[tuning]", "[tuning", r"e\.toml:14: not TOML"),
-        ('start = "none"', 'start = "HIERO"', r"e\.toml:24: start: 'HIERO' is no system before this one"),
-        ('start = "none"', 'start = "MINI"', r"'MINI' is no system before this one \(did you mean MIN\?\)"),
-        ('start = "none"', 'weights_of = "HIERO"', r"e\.toml:24: weights_of: 'HIERO' is no system before this one"),
+        ('start = "none"', 'start = "HIERO"', r"e\.toml:24: start: 'HIERO' is not an earlier system"),
+        ('start = "none"', 'start = "MINI"', r"'MINI' is not an earlier system \(did you mean MIN\?\)"),
+        ('start = "none"', 'weights_of = "HIERO"', r"e\.toml:24: weights_of: 'HIERO' is not an earlier system"),
         (
             'start = "none"',
             'start = "MIN"\nweights_of = "MIN"',
-            r"e\.toml:24: start is for a tuning, of which there is",
+            r"e\.toml:24: start needs a tuning, but a system with",
         ),
         (
             "[systems.MIN]",
             '[systems.A]\nagree = ["MIN", "X"]\n[systems.MIN]',
-            r"agree: 'MIN' is no earlier system with its own rules",
+            r"agree: 'MIN' is not an earlier system with its own rules",
         ),
         (NONE, NONE + '\n[systems.A]\nagree = ["MIN"]', r"agree must name two systems or more, each once"),
         (NONE, NONE + '\n[systems.A]\nagree = ["MIN", "MIN"]', r"agree must name two systems or more, each once"),
         (
             NONE,
             NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\nstart = "MIN"',
-            r"start is not for a system that chooses",
+            r"start does not apply to a system that chooses",
         ),
         (
             NONE,
@@ -253,11 +257,11 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             NONE,
             NONE + '\n[systems.A]\nagree = ["MIN", "SPECTRAL"]\n[systems.B]\nagree = ["MIN", "A"]',
-            r"agree: 'A' is no earlier system with its own rules",
+            r"agree: 'A' is not an earlier system with its own rules",
         ),
         ("[tuning]", '[alignment]\nmodel = "giza"\n[tuning]', r"e\.toml:15: model must be one of eflomal, fast-align"),
         ("[tuning]", "[alignment]\niterations = 0\n[tuning]", r"e\.toml:15: iterations must be at least 1, not 0"),
-        ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known here are model"),
+        ("[tuning]", "[alignment]\nseeds = 0\n[tuning]", r"e\.toml:15: unknown key 'seeds'; known keys: model"),
         ("[tuning]", "[derive]\nmax_arity = 3\n[tuning]", r"e\.toml:15: max_arity must be at most 2"),
         ("[tuning]", "[derive]\nmax_arity = -1\n[tuning]", r"e\.toml:15: max_arity must be at least 0"),
         (
@@ -281,18 +285,18 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("m = 3", 'm = 3\ninside = ["class"]', r"e\.toml:20: the feature template 'class' needs a file"),
         ("m = 3", 'm = 3\noutside = ["real"]', r"e\.toml:20: the feature template 'real' needs a file"),
         ('"spectral"\nm = 3', '"mle"\nmax_targets = -1', r"e\.toml:22: max_targets must be at least 0"),
-        ("m = 3", "m = 3\niterations = 5", r"e\.toml:23: iterations is not for the estimator spectral"),
+        ("m = 3", "m = 3\niterations = 5", r"e\.toml:23: iterations does not apply to the estimator spectral"),
         (
             "[systems.MIN]",
             '[systems.MIN]\nestimator = "none"\nfeatures = ["ratios"]',
-            r"features is not for a system without estimator",
+            r"features needs a system with an estimator",
         ),
         ("[tuning]", "[hiero]\nmax_phrase = 5000\n[tuning]", r"e\.toml:15: max_phrase must be at most 1000, not 5000"),
         ("kbest = 20", "kbest = 2147483648", r"e\.toml:16: kbest must be at most 2147483647"),
         ("kbest = 20", "epochs = 0", r"e\.toml:16: epochs must be at least 1, not 0"),
-        ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known here are optimiser, .*, epochs"),
+        ("kbest = 20", "restarts = 3", r"e\.toml:16: unknown key 'restarts'; known keys: optimiser, .*, epochs"),
         ("[tuning]", "[context.loglinear]\npenalty = 0\n[tuning]", r"e\.toml:15: penalty must be more than 0, not 0.0"),
-        ("[tuning]", "[context.x]\n[tuning]", r"e\.toml:14: unknown key 'x'; known here are cca, cca-mm, joint, .*"),
+        ("[tuning]", "[context.x]\n[tuning]", r"e\.toml:14: unknown key 'x'; known keys: cca, cca-mm, joint, .*"),
         ("[tuning]", '[context]\nmodel = "ls"\n[tuning]', r"e\.toml:15: context models have a table each: \[context.N"),
         ("[tuning]", "[context]\nls = 3\n[tuning]", r"e\.toml:15: ls must be a table, as in \[context\.ls\]"),
         (
@@ -303,7 +307,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         (
             "[systems.MIN]",
             "[systems.MIN]\ncontext = { x = {} }",
-            r"e\.toml:\d+: unknown key 'x'; known here are cca, cca-mm, joint, ",
+            r"e\.toml:\d+: unknown key 'x'; known keys: cca, cca-mm, joint, ",
         ),
         (
             "[systems.MIN]",
@@ -315,7 +319,7 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             '[systems.MIN]\nestimator = "mle"\nfeatures = ["paper"]\ncontext.ls = {}',
             r"e\.toml:\d+: ls is for a system with an estimator and features of it",
         ),
-        ("[tuning]", "[context.ls]\nm = 3\n[tuning]", r"e\.toml:15: unknown key 'm'; known here are min_word, "),
+        ("[tuning]", "[context.ls]\nm = 3\n[tuning]", r"e\.toml:15: unknown key 'm'; known keys: min_word, "),
         ("[tuning]", '[derive]\nbracketing = "up"\n[tuning]', r"e\.toml:15: bracketing must be one of normal, left"),
     ],
 )
@@ -372,7 +376,7 @@ def test_features_of_words_are_for_the_embedded_decoder(corpus, line, key):
 
 @pytest.mark.parametrize(
     ("function", "message"),
-    [("Leters", "functions must be of ArityPenalty, .*, not 'Leters'"), ("ArityPenalty x", "most cannot be 'x'")],
+    [("Leters", "functions must be from ArityPenalty, .*, not 'Leters'"), ("ArityPenalty x", "most cannot be 'x'")],
 )
 def test_bad_feature_functions_are_refused(corpus, function, message):
     (corpus / "f.toml").write_text(

@@ -167,12 +167,12 @@ def test_keys_of_stages_have_the_toys_versions_and_settings(installed, experimen
     ("old", "new", "message"),
     [
         ("tilt = 0.25", "tilt = 1.5", r"toys.toml:2\d: tilt must be less than 1, not 1.5"),
-        ("tilt = 0.25", "seed = 1", "seed is not for the estimator toy"),
+        ("tilt = 0.25", "seed = 1", "seed does not apply to the estimator toy"),
         ("least = 2", "least = 0", r"toys.toml:1\d: least must be at least 1, not 0"),
         (
             'grammar = "lexical"\n',
             'grammar = "words"\n',
-            "unknown grammar 'words'; known are biparsed, hiero, lexical, minimal, phrases, sampled, both",
+            "unknown grammar 'words'; choose from biparsed, hiero, lexical, minimal, phrases, sampled, both",
         ),
     ],
 )

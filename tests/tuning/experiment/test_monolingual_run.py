@@ -185,7 +185,7 @@ BAD = {
     ('{method = "gold"}', '"gold"'): "propagated must be a table",
     ('{method = "gold"}', '{method = "lpp"}'): "method must be one of",
     ('gold_source = "all.f"\ngold_target = "all.e"\n', ""): "method gold needs",
-    ('{method = "gold"}', "{}\nstates = true"): "states is not for a system without estimator",
+    ('{method = "gold"}', "{}\nstates = true"): "states needs a system with an estimator",
 }
 
 

@@ -263,7 +263,7 @@ def test_forests_are_made_for_those_that_want_them(planned, corpus):
     assert {name for name in before if before[name] != after[name]} == {("EM", part) for part in STAGES[1:]}
     made = [stage for stage in make_plan(read_experiment(corpus / "plan.toml")).stages() if stage.name == "derive"]
     assert [stage.settings.forests for stage in made] == [False, True]
-    with pytest.raises(InputError, match=r"plan\.toml:\d+: forests have all minimal rules: set binarise = false"):
+    with pytest.raises(InputError, match=r"plan\.toml:\d+: forests need all minimal rules: set binarise = false"):
         planned(('estimator = "em"\n', 'estimator = "em"\nforests = true\n'), before="[derive]\nbinarise = true\n")
 
 
@@ -320,7 +320,7 @@ def test_bad_links_are_refused(planned, system, message):
     ("line", "message"),
     [
         ('trees = "hiero"', r"plan\.toml:\d+: trees must be one of minimal, biparsed, sampled"),
-        ('trees = "biparsed"\nforests = true', r"plan\.toml:\d+: trees is not for a system over forests"),
+        ('trees = "biparsed"\nforests = true', r"plan\.toml:\d+: trees cannot be combined with forests"),
     ],
 )
 def test_bad_trees_are_refused(planned, line, message):

@@ -101,7 +101,10 @@ def test_its_settings_are_in_the_keys_of_its_system(experiment):
     [
         ("every = -1", r"steps\.toml:\d+: every must be more than 0"),
         ('every = "x"', r"steps\.toml:\d+: every must be a whole number"),
-        ("every = 2\nagree = ['MIN', 'MIN']", r"every is not for a system that chooses from others' translations"),
+        (
+            "every = 2\nagree = ['MIN', 'MIN']",
+            r"every does not apply to a system that chooses from others' translations",
+        ),
     ],
 )
 def test_its_faults_have_file_and_line(experiment, line, message):

@@ -43,13 +43,15 @@ class Agree(SystemStep):
         if not members:
             return None
         if other := next(iter(table), ""):
-            raise reader.error((*keys, other), f"{other} is not for a system that chooses from others' translations")
+            raise reader.error(
+                (*keys, other), f"{other} does not apply to a system that chooses from others' translations"
+            )
         return cls(members)
 
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         for member in self.members:
             if member not in before or not experiment.systems[member].tuned:
-                return Fault("agree", f"agree: {quote(member)} is no earlier system with its own rules")
+                return Fault("agree", f"agree: {quote(member)} is not an earlier system with its own rules")
         if len(self.members) == 1 or len({*self.members}) < len(self.members):
             return Fault("agree", "agree must name two systems or more, each once")
         return None

@@ -101,7 +101,7 @@ class Expand(SystemStep):
             raise reader.error((*keys, TABLE), f"{TABLE} must be a table")
         for key, value in ((TABLE, own), ("states", states)):
             if value and expand is not True:
-                raise reader.error((*keys, key), f"{key} is for a system with expand = true")
+                raise reader.error((*keys, key), f"{key} needs expand = true")
         if not reader.value(bool, expand, (*keys, "expand")):
             return None
         propagation = read_propagation({**shared.get(TABLE, {}), **own}, (*keys, TABLE), reader)
@@ -110,7 +110,7 @@ class Expand(SystemStep):
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         texts, rules = experiment.monolingual, self.propagation.rules
         if isinstance(experiment.corpus, RawCorpus):
-            return Fault("expand", "expand is for tokenised text, not for raw = true")
+            return Fault("expand", "expand needs tokenised text, not raw = true")
         if not texts.source or not texts.target:
             return Fault("expand", "expand needs text: name source and target in [monolingual]")
         if "decoder" in rules.candidates and not system.before:
@@ -119,7 +119,7 @@ class Expand(SystemStep):
         if rules.method == GOLD and not (texts.gold_source and texts.gold_target):
             return Fault("expand", "method gold needs gold_source and gold_target in [monolingual]")
         if self.states and not system.step(Latent):
-            return Fault("states", "states is not for a system without estimator")
+            return Fault("states", "states needs a system with an estimator")
         return None
 
     def without_features(self) -> SystemStep | None:

@@ -94,7 +94,7 @@ class Latent(SystemStep):
                 if key == "context":
                     raise reader.error((*keys, key), f"{key} is for a system with an estimator and features of it")
                 if key not in PLAIN_KEYS:
-                    raise reader.error((*keys, key), f"{key} is not for a system without estimator")
+                    raise reader.error((*keys, key), f"{key} needs a system with an estimator")
             return None
         if name not in ESTIMATORS.names():
             raise reader.not_one_of((*keys, "estimator"), name, (NO_ESTIMATOR, *ESTIMATORS.names()))
@@ -105,7 +105,7 @@ class Latent(SystemStep):
         table.pop("context", None)
         for key in table:
             if key in others - own - {*PLAIN_KEYS}:
-                raise reader.error((*keys, key), f"{key} is not for the estimator {name}")
+                raise reader.error((*keys, key), f"{key} does not apply to the estimator {name}")
         made = reader.build(settings, {key: table.pop(key) for key in [*table] if key in own}, keys)
         return cls(Chosen.of(ESTIMATORS[name], name, made), features, contexts)
 
@@ -135,10 +135,10 @@ class Latent(SystemStep):
         assert system.rules is not None
         if self.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
             return Fault(
-                "forests", "forests have all minimal rules: set binarise = false and max_arity = 2 in [derive]"
+                "forests", "forests need all minimal rules: set binarise = false and max_arity = 2 in [derive]"
             )
         if self.over_forests and system.rules.trees != TREES:
-            return Fault("trees", "trees is not for a system over forests, which are of alignments")
+            return Fault("trees", "trees cannot be combined with forests, which come from alignments")
         try:
             if self.own_features:
                 FeatureOptions(names=self.own_features)

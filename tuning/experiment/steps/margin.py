@@ -56,7 +56,7 @@ class Margin(SystemStep):
             message = "margin adds to the tuned weights of a system with the same rules: name it with start"
             return Fault(self.NAME, message)
         if len(system.steps) > 1 or system.rules.grammar_file:
-            return Fault(self.NAME, "margin is for rules of the training text without latent features")
+            return Fault(self.NAME, "margin needs rules of the training text, and no latent features")
         try:
             extractors = system.rules.extractors
         except InputError:  # reported for the grammar itself
