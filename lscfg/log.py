@@ -170,7 +170,7 @@ def no_progress() -> Iterator[None]:
 
 
 def _without_bars() -> bool | None:
-    """The argument ``disable`` of tqdm; None disables a bar where stderr is no terminal."""
+    """The argument ``disable`` of tqdm; None disables a bar where stderr is not a terminal."""
     display = current_display()
     without = display is None or (display.quiet and not display.brief) or display.label or _hidden.get()
     return True if without else None

@@ -144,7 +144,7 @@ class CommandParser(argparse.ArgumentParser):
         return self
 
     def refuse(self, words: Sequence[str]) -> NoReturn:
-        """Ends the program with an error about words that are no arguments."""
+        """Ends the program with an error about words that are not arguments."""
         known = [name for action in self.arguments() for name in action.option_strings]
         names = [word.partition("=")[0] for word in words if word.startswith("-")]
         if early := [name for name in names if name in known]:

@@ -310,7 +310,7 @@ def settings_from(cls: type[DeclaredT], values: Mapping[str, Any], owner: str) -
 
 
 def settings_of(cls: type) -> tuple[Setting, ...]:
-    """The settings of a class in order, without fields that are no settings."""
+    """The settings of a class in order, without fields that are not settings."""
     return _settings_of(cls)
 
 

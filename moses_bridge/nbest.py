@@ -17,7 +17,7 @@ def parse_features(text: str) -> dict[str, float]:
     """Features of one line by name.
 
     Raises:
-        ValueError: a value that is no number, or a name without one.
+        ValueError: a value that is not a number, or a name without one.
     """
     groups: list[tuple[str, list[float]]] = []
     for token in text.split():

@@ -24,7 +24,7 @@ def read_scores(path: str | PathLike[str]) -> list[float]:
     """Reads a number from each line.
 
     Raises:
-        InputError: a line is no finite number.
+        InputError: a line is not a finite number.
     """
     found = []
     for number, line in enumerate(read_lines(path, closed=True), 1):

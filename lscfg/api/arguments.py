@@ -45,7 +45,7 @@ def check_lines(value: Any, name: str) -> list[str]:
     """The lines of a text without their newlines.
 
     Raises:
-        TypeError: the value is one string, is no iterable, or holds anything but strings.
+        TypeError: the value is one string, is not an iterable, or holds anything but strings.
         InputError: a line contains half of a surrogate pair.
     """
     if isinstance(value, str):

@@ -133,7 +133,7 @@ class Decoder(Closing):
 
         Raises:
             InputError: a text is empty, too long, or contains a forbidden word.
-            TypeError: an argument is no text.
+            TypeError: an argument is not text.
         """
         texts = check_text(source, "source"), check_text(wanted, "wanted")
         for name, text in zip(("source", "wanted"), texts, strict=True):
@@ -168,7 +168,7 @@ class Decoder(Closing):
         Raises:
             InputError: the decoder has no folder of corrections, or a side is empty, is too long or
                 contains a forbidden word.
-            TypeError: an argument is no text.
+            TypeError: an argument is not text.
         """
         source, target = check_text(source, "source"), check_text(target, "target")
         return self._opened_memory().add(source, target)[0].id
@@ -178,7 +178,7 @@ class Decoder(Closing):
 
         Raises:
             InputError: the decoder has no folder of corrections, or no correction has this number.
-            TypeError: the argument is no number.
+            TypeError: the argument is not a number.
         """
         self._opened_memory().undo(int(check_number(number, "number", 1)))
 

@@ -42,7 +42,7 @@ class LatentEstimator:
 
     Raises:
         InputError: a value is out of its range.
-        TypeError: there is no setting of that name, or ``threads`` is no whole number.
+        TypeError: there is no setting of that name, or ``threads`` is not a whole number.
     """
 
     kind: ClassVar[str]

@@ -214,7 +214,7 @@ def open_glossary(path: str | os.PathLike[str], config: str | os.PathLike[str]) 
     """The terms of a file in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
 
     Raises:
-        InputError: the file or the preparation cannot be read, or a line is no term.
+        InputError: the file or the preparation cannot be read, or a line is not a term.
     """
     glossary, folder = Glossary.read(path), preparation_of(Path(config))
     if folder is None:

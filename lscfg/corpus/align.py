@@ -131,7 +131,7 @@ def align_with(path: str | os.PathLike[str], src: Sequence[str], tgt: Sequence[s
         src, tgt, jobs: see ``align_both_ways``.
 
     Raises:
-        InputError: the file cannot be read, is no aligner, or is damaged.
+        InputError: the file cannot be read, is not an aligner, or is damaged.
     """
     with TemporaryDirectory(prefix="lscfg-") as name:
         aligner = unpack_aligner(path, Path(name))

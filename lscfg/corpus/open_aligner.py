@@ -26,7 +26,7 @@ class OpenAligner:
         """The links of a pair of sentences, joined by ``HEURISTIC``.
 
         Raises:
-            InputError: the file cannot be read, is no aligner, or is damaged.
+            InputError: the file cannot be read, is not an aligner, or is damaged.
         """
         if not self._models:
             self._models = self._open()

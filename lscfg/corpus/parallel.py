@@ -23,7 +23,7 @@ def check_sentence(line: str, path: str | os.PathLike[str] | None, number: int, 
 
 
 READERS = "only lscfg decode, lscfg tune weights and cdec read it"
-"""Cure of a line that is no sentence."""
+"""Cure of a line that is not a sentence."""
 
 
 def check_plain(lines: Iterable[str], path: str | os.PathLike[str], cure: str = READERS) -> None:

@@ -63,7 +63,7 @@ def unpack_aligner(path: str | os.PathLike[str], folder: Path) -> str:
     The programs that read these files do not check them, so this function refuses a file whose content changed.
 
     Raises:
-        InputError: the file cannot be read, is no aligner, or is damaged.
+        InputError: the file cannot be read, is not an aligner, or is damaged.
     """
     arrays, metadata = load(path, "aligner")
     aligner = metadata.get("aligner", "")

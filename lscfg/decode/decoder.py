@@ -165,7 +165,7 @@ class EmbeddedDecoder:
             drop("decoder", self._described[0])
 
     def close(self) -> None:
-        """Warns of values that are no probabilities, and frees the grammar if possible."""
+        """Warns of values that are not probabilities, and frees the grammar if possible."""
         if self._here is None:
             drop("decoder", self._described[0])
         if self._latent_options is not None:

@@ -60,7 +60,7 @@ class Glossary:
         """Reads a table whose first line names the columns; lines that begin with ``#`` are comments.
 
         Raises:
-            InputError: the file cannot be read, names other columns, or a line is no term.
+            InputError: the file cannot be read, names other columns, or a line is not a term.
         """
         columns: list[str] = []
         entries: list[WrittenTerm] = []

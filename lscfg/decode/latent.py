@@ -107,12 +107,12 @@ class LatentFeatures:
         return inference, self.binding.features(forest, inference, self.options)
 
     def report(self) -> None:
-        """Warns, once for all forests since the last report, of values that are no probabilities."""
+        """Warns, once for all forests since the last report, of values that are not probabilities."""
         self.improper.report(self.options)
 
 
 class Improper:
-    """Counts of values that are no probabilities. Threads may count at the same time; a worker returns its counts."""
+    """Counts of values that are not probabilities. Threads may count at the same time; a worker returns its counts."""
 
     def __init__(self) -> None:
         self._counts = ImproperCounts()

@@ -81,7 +81,7 @@ def best_partners(costs: Sequence[Sequence[float]], n_target: int) -> Pairs:
     to all source words without one; if every source word has a partner, to all source words.
 
     Args:
-        costs: [source words][n_target]; infinite for pairs that are no translations.
+        costs: [source words][n_target]; infinite for pairs that are not translations.
     """
     n_source = len(costs)
 

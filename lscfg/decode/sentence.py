@@ -208,7 +208,7 @@ class Answer(NamedTuple):
 
     translations: Translations
     graph: SentenceGraph | None
-    improper: ImproperCounts | None  # values that are no probabilities, for ``Improper.add``
+    improper: ImproperCounts | None  # values that are not probabilities, for ``Improper.add``
 
     def translated(self, text: str, hypotheses: list[Hypothesis], request: Request) -> Translated:
         """The answer for people: the sentence, its k-best list, its terms and what the memory contains for it."""

@@ -138,7 +138,7 @@ class SentenceGrammars:
             f"{grammar.category_name(category)}_{i}_{j}" if category != REST else ""
             for category, (i, j) in zip(forest.node_cat.tolist(), forest.node_span.tolist(), strict=True)
         ]
-        names[-1] = goal  # the root, which is no edge's tail
+        names[-1] = goal  # the root, which is not an edge's tail
         has_rests = bool((forest.node_cat == REST).any())
         for first in range(0, forest.n_apps, BLOCK):
             apps = np.arange(first, min(first + BLOCK, forest.n_apps))

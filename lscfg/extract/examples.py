@@ -18,8 +18,8 @@ class Examples:
     """All nodes of the trees, and the role of their rules in estimation.
 
     Rules of more than two nonterminals (or of more than ``DeriveOptions.max_arity``) get no parameters, and nodes that
-    they rewrite are no examples; such a node still has an inside tree, which its parent's rule needs, and is the parent
-    of its children's outside trees.
+    they rewrite are not examples. Such a node still has an inside tree, which the rule of its parent needs, and is the
+    parent of its children's outside trees.
 
     Attributes:
         derivations: the derivations of the examples.

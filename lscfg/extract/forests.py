@@ -1,7 +1,7 @@
 """Forests of a corpus: all minimal derivations of each pair, besides its tree (Chung et al. 2014, section 3).
 
 By their lemmas 2 and 3, derivations of a pair differ only in the bracketing of phrase sequences, and all have the same
-number of rules. So all derivations contain a node whose rule is no split into two phrases.
+number of rules. So all derivations contain a node whose rule is not a split into two phrases.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def read_trees(path: str | os.PathLike[str]) -> TextTrees:
     """Reads the trees of a text file.
 
     Raises:
-        InputError: a line is no rule, a tree lacks children or has too many, or the file contains no tree.
+        InputError: a line is not a rule, a tree lacks children or has too many, or the file contains no tree.
     """
     found = _Trees()
     number = 0

@@ -155,7 +155,7 @@ UNKNOWN_WORDS = ("copy", "similar")
 """Translations of unknown words: the words themselves, or also those of similar words."""
 
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
-"""Feature functions that are no kinds."""
+"""Feature functions that are not kinds."""
 
 
 def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:

@@ -55,7 +55,7 @@ def read_marked(line: str) -> MarkedLine:
             continue
         tag = _TAG.fullmatch(text)
         if tag is None:
-            raise _error(column, f"{quote(cut(text))} is no tag; write &lt; for the character")
+            raise _error(column, f"{quote(cut(text))} is not a tag; write &lt; for the character")
         closing, name, rest, empty = tag.groups()
         if name in _CHART:
             raise _error(column, f"<{name}> is not supported, and Moses' chart decoder ignores it; remove the tag")

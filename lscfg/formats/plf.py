@@ -2,7 +2,7 @@
 
 ``((('a',0.5,1),('b',0.25,2),),(('c',1),),)``: for each state its arcs, each with a word, costs and the number of states
 that the arc leads on. Costs are features ``LatticeCost_0``, ``LatticeCost_1`` ...; a dictionary ``{'Name': 0.5}`` gives
-them other names. ``*EPS*`` is no word. A confusion network is a lattice whose arcs all lead to the next state.
+them other names. ``*EPS*`` is not a word. A confusion network is a lattice whose arcs all lead to the next state.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import re
 from lscfg.errors import InputError
 
 MARK = b"\xef\xbb\xbf"
-"""The byte order mark, which some editors write before the text. It is no part of the first word."""
+"""The byte order mark, which some editors write before the text. It is not part of the first word."""
 
 _WIDE = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",

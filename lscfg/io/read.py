@@ -76,7 +76,7 @@ def read_blocks(path: str | os.PathLike[str], lines: int) -> Iterator[tuple[byte
     """Yields blocks of lines of a text file, decompressed if it is compressed, each with its number of lines.
 
     Raises:
-        InputError: the file cannot be read, its compressed data are cut or damaged, or it is no text of UTF-8.
+        InputError: the file cannot be read, its compressed data are cut or damaged, or it is not text of UTF-8.
     """
     with open_bytes(path) as file:
         first = True

@@ -38,7 +38,7 @@ class LineStream:
         """Waits for the next line.
 
         Raises:
-            InputError: the file cannot be read, is compressed or is no UTF-8 text from its first line on.
+            InputError: the file cannot be read, is compressed or is not a UTF-8 text from its first line on.
         """
         while not self._lines and not self._ended:
             self._read()

@@ -98,7 +98,7 @@ def _size(lines: Sequence[str]) -> int:
 
 
 def _fields(line: str, size: int) -> tuple[str, list[str]]:
-    """A word and its values; in a line that is longer than others, parts that are no numbers belong to the word."""
+    """A word and its values; in a line that is longer than others, parts that are not numbers belong to the word."""
     word, *fields = _parts(line)
     more = len(fields) - size
     if more > 0 and not all(map(_is_number, fields[:more])):

@@ -366,7 +366,7 @@ class Forest:
     - ``app_rule``, ``app_edge``: int32 [n_apps].
     - ``node_tgt``: int32 [n_nodes, 2], target spans; None for forests of the parser, which sees no target sentence.
     - ``edge_paths``: int32 [n_edges + 1], where the arcs that the rule of an edge itself covers begin in ``paths``;
-      both are None if the input is no lattice. A lattice's ``words`` are those of its arcs.
+      both are None if the input is not a lattice. A lattice's ``words`` are those of its arcs.
 
     An edge with more than two tails has a node of category ``REST`` as its second tail; ``tails`` resolves it.
     """
@@ -434,7 +434,7 @@ class Forest:
 
     @property
     def is_rest(self) -> np.ndarray:
-        """Marks applications of ``REST`` nodes, which are no steps of a derivation: bool [n_apps]."""
+        """Marks applications of ``REST`` nodes, which are not steps of a derivation: bool [n_apps]."""
         return np.asarray(self.node_cat[self.edge_head[self.app_edge]] == REST)
 
     @property

@@ -385,7 +385,7 @@ class TreeSampler(Collector):
             arrays: the other sampler's ``checkpoint``.
 
         Raises:
-            ValueError: the arrays are no checkpoint of such a sampler; this sampler must be discarded.
+            ValueError: the arrays are not a checkpoint of such a sampler; this sampler must be discarded.
         """
         sizes = check_layout(arrays, CHECKPOINT)
         check_offsets("rules.offsets", arrays["rules.offsets"], sizes["symbols"])

@@ -240,7 +240,7 @@ def _smooth(
     taken = np.concatenate(([0.0], discount))[np.minimum(counts, 3)]
     total = np.bincount(table.context, counts, contexts)
     freed = np.bincount(table.context, np.where(keep, taken, counts), contexts)
-    # Words without followers (</s>, <unk>) are no context and pass all mass down.
+    # Words without followers (</s>, <unk>) are not a context and pass all mass down.
     backoff = np.divide(freed, total, out=np.ones(contexts), where=total > 0)
     return (counts - taken) / total[table.context] + backoff[table.context] * lower[table.suffix], backoff
 

@@ -72,7 +72,7 @@ def on_cluster(text: str | None) -> Iterator[ClusterAddress | None]:
     None joins nothing.
 
     Raises:
-        InputError: the text is no cluster, nobody answers there, or an extra is missing.
+        InputError: the text is not a cluster, nobody answers there, or an extra is missing.
     """
     if text is None:
         yield None

@@ -146,10 +146,10 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
 
 
 def _binary(look: FileBeginning) -> Guess | None:
-    """The format of a file that is no text.
+    """The format of a file that is not text.
 
     Raises:
-        InputError: an archive or a document that is no spreadsheet.
+        InputError: an archive or a document that is not a spreadsheet.
     """
     if look.data.startswith(b"PAR1"):
         return Guess("parquet", "first bytes")
@@ -191,7 +191,7 @@ def _json(start: str, lines: Sequence[str]) -> str:
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:
-    """True if fields between tabs are in the quotes of a spreadsheet; a quotation alone is no evidence."""
+    """True if fields between tabs are in the quotes of a spreadsheet; a quotation alone is not evidence."""
     fields = [field.strip() for line in lines for field in line.split("\t")]
     begun = [field for field in fields if field.startswith('"')]
     whole = [field for field in begun if re.fullmatch(r'"(?:[^"]|"")*"', field)]

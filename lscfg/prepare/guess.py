@@ -157,7 +157,7 @@ class Guesses:
     """Settings of [tuning] that suit the text."""
     pairs: int = 0
     faults: Counter[str] = field(default_factory=Counter)
-    """Records that are no pairs, by reason."""
+    """Records that are not pairs, by reason."""
 
     def found(self, what: str, value: str, evidence: str, option: str) -> None:
         """Adds a finding."""

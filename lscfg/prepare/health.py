@@ -64,7 +64,7 @@ class TextFault(NamedTuple):
 
 
 _HARMLESS = (NUMBERS, NEAR)
-"""Faults that are no reason for a warning."""
+"""Faults that are not a reason for a warning."""
 
 _DOUBTFUL = (DAMAGED, MISREAD, SCRIPT, COPY, LANGUAGE, LENGTH)
 """Faults of pairs that may train, but would make a score meaningless."""

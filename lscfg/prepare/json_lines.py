@@ -64,7 +64,7 @@ class JsonLines(TextReader[JsonSettings]):
 
 
 def json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
-    """The values of a file with their lines, or with their numbers if the file is one list; None: a line is no JSON.
+    """The values of a file with their lines, or with their numbers if the file is one list; None: a line is not JSON.
 
     Raises:
         InputError: the file is one list and no JSON.

@@ -175,7 +175,7 @@ def rule_languages(code: str) -> tuple[str, ...]:
 
 
 def code_fault(code: str) -> str:
-    """The reason why a text is no code of a language; empty if it is one.
+    """The reason why a text is not a code of a language; empty if it is one.
 
     A code of three letters is taken as ISO 639-3, whose list is not known here.
     """

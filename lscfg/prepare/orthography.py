@@ -98,7 +98,7 @@ def read_orthography(path: str | os.PathLike[str]) -> Orthography:
     """Reads a table: a rewrite a line, two to four columns between tabs (``COLUMNS``); ``#`` begins a comment.
 
     Raises:
-        InputError: a line is no rewrite, or there is none.
+        InputError: a line is not a rewrite, or there is none.
     """
     rewrites = []
     for number, line in enumerate(read_lines(path), 1):

@@ -35,7 +35,7 @@ class Parquet(TextReader[FieldSettings]):
 
         Raises:
             InputError: pyarrow is missing, a file is damaged or no Parquet, or lacks the columns or languages, or text
-                is no UTF-8.
+                is not UTF-8.
         """
         try:
             import pyarrow
@@ -199,7 +199,7 @@ def first_rows(path: Path, count: int) -> list[dict[str, Any]]:
     """The first rows of a table, for a guess of its columns.
 
     Raises:
-        InputError: pyarrow is missing, or the file is no Parquet table.
+        InputError: pyarrow is missing, or the file is not a Parquet table.
     """
     try:
         import pyarrow.parquet

@@ -30,7 +30,7 @@ class RawPair(NamedTuple):
     source: str
     target: str
     fault: str = ""
-    """The reason why the record is no pair; empty if it is one."""
+    """The reason why the record is not a pair; empty if it is one."""
 
 
 class TextReader(Kind[SettingsT]):
@@ -42,7 +42,7 @@ class TextReader(Kind[SettingsT]):
     """Further endings of names that mean this kind; the name of the kind is one always."""
 
     def read_pairs(self, files: Sequence[Path], languages: tuple[str, str], settings: SettingsT) -> Iterator[RawPair]:
-        """Reads all pairs; a record that is no pair has a fault.
+        """Reads all pairs; a record that is not a pair has a fault.
 
         Args:
             files: one file or more, or ``FILES`` files of one text after those of another.

@@ -189,7 +189,7 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
     """
     if not facts["language"]:
         raise ValueError("sides: a language is missing")
-    PrepareSettings(source_language=facts["language"])  # refuses what is no language
+    PrepareSettings(source_language=facts["language"])  # refuses what is not a language
     found = facts["models"]
     case, words, pieces = (
         None if model is None else _model(record, model)

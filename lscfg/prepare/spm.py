@@ -61,7 +61,7 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
         """Reads the given model of a side, or trains one on the lines.
 
         Raises:
-            InputError: sentencepiece is missing, the given file is no model, or the text is unsuitable for training
+            InputError: sentencepiece is missing, the given file is not a model, or the text is unsuitable for training
                 one.
         """
         given = settings.files().get(f"{side}_model")
@@ -75,7 +75,7 @@ class SubwordTokeniser(Tokeniser[SubwordSettings]):
         """Opens a model of ``train_model``.
 
         Raises:
-            InputError: sentencepiece is missing, or the file is no model.
+            InputError: sentencepiece is missing, or the file is not a model.
         """
         assert model is not None  # the preparation has written it
         return SentencePieces(load_pieces(read_bytes(model), model))

@@ -17,7 +17,7 @@ CUE_TIMES = re.compile(
 _TAGS = re.compile(r"<[^<>]{0,100}>|\{\\[^{}]{0,100}\}")
 
 MOST = 4
-"""Cues of one side in a pair; longer chains of cues that overlap are no pair."""
+"""Cues of one side in a pair; longer chains of cues that overlap are not a pair."""
 
 
 class Cue(NamedTuple):

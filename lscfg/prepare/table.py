@@ -1,4 +1,4 @@
-"""Rows of tables: the choice of their columns, the header, and rows that are no pairs."""
+"""Rows of tables: the choice of their columns, the header, and rows that are not pairs."""
 
 from __future__ import annotations
 

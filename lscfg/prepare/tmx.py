@@ -45,7 +45,7 @@ class TranslationMemory(TextReader[Declared]):
         is kept.
 
         Raises:
-            InputError: a file cannot be read, is no well-formed XML or no TMX, is nested more than 100 deep, or
+            InputError: a file cannot be read, is not well-formed XML or not TMX, is nested more than 100 deep, or
                 declares entities, which could expand to any size, by file and line; or no unit has both languages.
         """
         found, good, units = Counter[str](), 0, 0

@@ -26,7 +26,7 @@ class Workbook(TextReader[ColumnSettings]):
         """Reads the first sheet with two columns; see ``lscfg.prepare.table.parse_rows``. Rows count from 1.
 
         Raises:
-            InputError: python-calamine is missing, or a file cannot be read, is no workbook, or has no such sheet.
+            InputError: python-calamine is missing, or a file cannot be read, is not a workbook, or has no such sheet.
         """
         for path in files:
             yield from parse_rows(sheet_rows(path), path, languages, settings)

@@ -37,7 +37,7 @@ class Xliff(TextReader[Declared]):
         kept.
 
         Raises:
-            InputError: a file cannot be read, is no well-formed XML or no XLIFF, is nested more than 100 deep, or
+            InputError: a file cannot be read, is not well-formed XML or not XLIFF, is nested more than 100 deep, or
                 declares entities, by file and line; or no file has both languages.
         """
         found, good, units = Counter[str](), 0, 0

@@ -39,7 +39,7 @@ class XmlStream:
         """The pairs that the data close.
 
         Raises:
-            InputError: the data are no well-formed XML or of another format, by file and line.
+            InputError: the data are not well-formed XML or have another format, by file and line.
         """
         try:
             self.parser.Parse(data, last)

@@ -8,7 +8,7 @@ from lscfg.errors import InputError, quote
 
 
 def check_port(port: int) -> None:
-    """Refuses a number that is no port.
+    """Refuses a number that is not a port.
 
     Raises:
         InputError: see above.

@@ -58,7 +58,7 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms |
         forms: Unicode forms of both sides of the system's preparation; None: the system has none.
 
     Raises:
-        RefusalError: the request is no query, or one of its limits is exceeded.
+        RefusalError: the request is not a query, or one of its limits is exceeded.
     """
     for key in found:
         if key not in KEYS:

@@ -57,7 +57,7 @@ def _with_terms(system: TranslationSystem, glossary: str | None, memory: str | N
     """The system with the terms of a file and the folder of a memory.
 
     Raises:
-        InputError: the file cannot be read, a line is no term, or the terms are too many.
+        InputError: the file cannot be read, a line is not a term, or the terms are too many.
     """
     if memory is not None:
         system = replace(system, memory=Path(memory).absolute())

@@ -185,7 +185,7 @@ class Diagnosis:
                 which depend on the source words around it.
 
         Raises:
-            InputError: the file cannot be read or is no model, or lacks the features.
+            InputError: the file cannot be read or is not a model, or lacks the features.
         """
         model = Model(path)
         binding = Binding(model, self.grammar)
@@ -312,7 +312,7 @@ def report(diagnosis: Diagnosis, results: Sequence[Result], differences: int = 0
 
 
 def format_diagnosis(content: dict[str, Any]) -> str:
-    """The report as tables of at most 100 columns: measures, values that are no probabilities, differences."""
+    """The report as tables of at most 100 columns: measures, values that are not probabilities, differences."""
     models, counts = content["models"], content["held out"]
     names = [_short(model["name"]) for model in models]
     lines = [

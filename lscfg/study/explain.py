@@ -89,7 +89,7 @@ class SpanChoices:
     n_choices: int
     """Number of all choices."""
     states: tuple[StateShare, ...]
-    """States, the most probable first; empty if the parameters are no probabilities."""
+    """States, the most probable first; empty if the parameters are not probabilities."""
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ class ScoreEvaluator:
         """An evaluator with the language model of a file.
 
         Raises:
-            InputError: the file is no language model.
+            InputError: the file is not a language model.
         """
         language = questions.language_scores(PhraseScorer(lm)) if lm else None
         return cls(questions, language, questions.trivial if trivial else 0, left_out)

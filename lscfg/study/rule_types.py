@@ -21,7 +21,7 @@ def rule_types(path: str | os.PathLike[str]) -> np.ndarray:
     Rules of [S] are omitted: glue and root rules belong to the decoder.
 
     Raises:
-        InputError: the file is no grammar; see ``lscfg.kernel.Grammar.read``.
+        InputError: the file is not a grammar; see ``lscfg.kernel.Grammar.read``.
     """
     grammar, found = Grammar(), np.zeros((len(TYPES), 3), np.int64)
     grammar.read(path)

@@ -24,8 +24,10 @@ int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
   }
   file->size = (size_t)status.st_size;
   void *bytes = file->size ? mmap(NULL, file->size, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+  int reason = errno;
   close(descriptor);
-  if (bytes == MAP_FAILED) return lscfg_fail(error, LSCFG_EIO, 0, "cannot map the model (an empty file?)");
+  if (!file->size) return lscfg_fail(error, LSCFG_EINPUT, 0, "the file is empty");
+  if (bytes == MAP_FAILED) return lscfg_fail(error, LSCFG_EIO, 0, "cannot map the file: %s", strerror(reason));
   file->bytes = bytes;
   uint64_t header = 0;
   if (file->size >= 8)

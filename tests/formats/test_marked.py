@@ -23,7 +23,7 @@ def test_lines_that_are_good(line: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("a < b", "column 3: '< b' is no tag; write &lt; for the character"),
+        ("a < b", "column 3: '< b' is not a tag; write &lt; for the character"),
         ("a <np>b</np>", 'column 3: <np> has no translation="..."'),
         ("a <np translation='x'>b", "column 3: <np> is not closed"),
         ("a <np translation='x'></np>", "column 3: <np> covers no word"),

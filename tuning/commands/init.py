@@ -127,7 +127,7 @@ def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, obj
     """The keys of [prepare] and [tuning]: how to read raw text, and numbers of pairs for dev and test by its size.
 
     Raises:
-        InputError: a language is no code, or the files cannot be read or hold no pairs.
+        InputError: a language is not a code, or the files cannot be read or hold no pairs.
     """
     files = [Path(name) for name in (args.source, args.target) if name]
     languages = {f"{side}_language": getattr(args, f"{side}_language") for side in ("source", "target")}

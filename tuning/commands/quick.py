@@ -405,7 +405,7 @@ class _Service(Closing):
             listening = _listening(self._args.port)
             self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
             self._rolling = RollingService(serve.serve_on, listening)
-        with log.shown(log.Display(quiet=True)):  # requests and addresses are no part of this command's messages
+        with log.shown(log.Display(quiet=True)):  # requests and addresses are not part of this command's messages
             changed = self._rolling.show(parser.parse_args(words))
         if first:
             rest = "; a better system replaces it when ready" if more else ""

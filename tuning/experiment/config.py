@@ -205,7 +205,7 @@ def _with_kind(
     """The dataclass of a table with its own keys and those of the kind that it names.
 
     Args:
-        key: key with the name of the kind; own: field for the kind's settings; others: further fields that are no keys.
+        key: key with the name of the kind; own: field for the kind's settings; others: fields that are not keys.
     """
     names = {item.name for item in dataclasses.fields(cls)} - {own, *others}
     default = next(item.default for item in settings_of(cls) if item.name == key)

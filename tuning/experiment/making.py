@@ -42,7 +42,7 @@ def make_stages(run: Run, jobs: int, progress: Progress, address: ClusterAddress
     for stage, made in found.items():
         progress.finish(stage, made.record["seconds"])
     if found:
-        log.info(f"{len(found)} of {len(stages)} stages are there already")
+        log.info(f"{len(found)} of {len(stages)} stages are already finished")
     left = [stage for stage in stages if stage not in found]
     if address is not None:
         _make_on(address, run, left, progress)

@@ -194,7 +194,7 @@ class Pipeline:
         The folder also holds the corrections, if there are any: ``lscfg serve PATH --corrections PATH`` uses them.
 
         Raises:
-            InputError: ``fit`` was not called, or the folder cannot be written, is no bundle, or contains other
+            InputError: ``fit`` was not called, or the folder cannot be written, is not a bundle, or contains other
                 corrections.
         """
         path = check_path(path, "path")

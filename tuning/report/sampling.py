@@ -65,7 +65,7 @@ Chains after their last sweep, as means over chains. Samples are the sweeps whos
 
 
 def _panels(found: list[dict[str, Any]]) -> list[list[dict[str, object]]]:
-    """Chains by distribution, without those that have an initial state only, which is no curve."""
+    """Chains by distribution, without those that have an initial state only, which is not a curve."""
     panels: list[list[dict[str, object]]] = []
     for item in found:
         if len(item["chains"][0]["log_joint"]) > 1:

@@ -20,6 +20,6 @@ def run(args: argparse.Namespace) -> None:
     """Prints the counts, with the mean number of words.
 
     Raises:
-        InputError: the file is no grammar.
+        InputError: the file is not a grammar.
     """
     print(describe_rule_types(args.file))

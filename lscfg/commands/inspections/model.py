@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> None:
     """Prints the description.
 
     Raises:
-        InputError: the file is no model, or lacks the rule.
+        InputError: the file is not a model, or lacks the rule.
     """
     if args.top < 0:
         raise InputError(f"--top must be at least 0, not {args.top}")

@@ -72,7 +72,7 @@ class LearnerCheckpoint:
         """Restores the learner's model.
 
         Raises:
-            InputError: the arrays of the file are no model.
+            InputError: the arrays of the file are not a model.
         """
         try:
             model.add(state.arrays)

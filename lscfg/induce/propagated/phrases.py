@@ -46,7 +46,7 @@ class PhraseSettings(Declared):
     min_count: int = setting(3, "minimum count of a source phrase in monolingual text, without --to-translate", least=1)
     mono_share: float = setting(1.0, "share of the monolingual text to read, from its beginning", above=0, most=1)
     target_words: int = setting(3, "maximum words of a target phrase", least=1, most=5)
-    min_target: int = setting(2, "minimum count in text of a target phrase that is no known translation", least=1)
+    min_target: int = setting(2, "minimum count in text of a target phrase that is not a known translation", least=1)
     window: int = setting(4, "context words on each side of a phrase", least=1, most=100)
     q: int = setting(
         25,

@@ -122,7 +122,7 @@ def dense_rows(
             return np.zeros((contexts.shape[0], 1), np.float32)
         left, values, _ = randomized_svd(matrix, rank, SEED, iterations=ITERATIONS)
         rows = left * (np.sqrt(values) if settings.space == "svd" else 1)
-        rows[np.diff(matrix.indptr) == 0] = 0  # rounding errors are no vector
+        rows[np.diff(matrix.indptr) == 0] = 0  # rounding errors are not a vector
     return normalised_rows(rows).astype(np.float32)
 
 

@@ -58,7 +58,7 @@ def with_states(
     rules, too, and scores their target words with the weights of other rules.
 
     Args:
-        share: float64 [m], share of each state; None if the parameters are no probabilities.
+        share: float64 [m], share of each state; None if the parameters are not probabilities.
         graph: similarities of source phrases.
 
     Raises:

@@ -23,7 +23,7 @@ class Beginning:
         pairs: number of sampled pairs, over all alignments.
 
     Raises:
-        InputError: the file is no derivation file, or the number of its trees is no multiple of the number of pairs.
+        InputError: the file is not a derivation file, or its number of trees is not a multiple of the number of pairs.
     """
 
     def __init__(self, path: Path, inputs: RuleInputs, pairs: int):

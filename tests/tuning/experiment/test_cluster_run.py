@@ -74,7 +74,7 @@ def test_a_run_on_a_cluster_makes_the_same_files(corpus, plain, place, tmp_path)
     assert done.returncode == 0, done.stderr
     check_same(plain, tmp_path / "out")
     again = run_lscfg(*words, cwd=corpus)
-    assert re.search(r"(\d+) of \1 stages are there already", again.stderr)
+    assert re.search(r"(\d+) of \1 stages are already finished", again.stderr)
 
 
 class Started:
@@ -156,7 +156,7 @@ def test_a_killed_run_leaves_no_process_and_resumes(corpus, plain, tmp_path):
     _, alive = psutil.wait_procs(below, timeout=20)
     assert alive == []
     again = run_lscfg("run", corpus / "e.toml", "-o", tmp_path / "out", "--jobs", 1)
-    assert again.returncode == 0 and "stages are there already" in again.stderr, again.stderr
+    assert again.returncode == 0 and "stages are already finished" in again.stderr, again.stderr
     check_same(plain, tmp_path / "out")
 
 

@@ -62,7 +62,7 @@ def test_from_a_spreadsheet_to_a_service(tmp_path):
         address = wait_for(tmp_path, r"http://127\.0\.0\.1:\d+", process)[0]
         wait_for(tmp_path, "translates with MIN; a better system replaces it when ready", process)
         first = (tmp_path / "log").read_text("utf-8")
-        assert re.search(r"[1-9]\d* of \d+ stages are there already", first) and "again:" not in first
+        assert re.search(r"[1-9]\d* of \d+ stages are already finished", first) and "again:" not in first
         assert "derive: " not in first.replace("derive: taken", "")
         assert "dog" in translated(address)  # while LATENT is trained
         wait_for(tmp_path, f"page: +{address} .Ctrl-C ends it; again: lscfg serve quick/bundle.", process)

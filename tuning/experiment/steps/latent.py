@@ -44,7 +44,7 @@ def read_contexts(table: object, keys: Keys, reader: Reader) -> tuple[Chosen, ..
     """The context models that have a table in a table, such as [context.residual].
 
     Raises:
-        InputError: a key is no context model, or two context models give the same features.
+        InputError: a key is not a context model, or two context models give the same features.
     """
     if not isinstance(table, dict):
         raise reader.error(keys, f"{keys[-1]} must be a table")
