@@ -61,7 +61,9 @@ def size_points(rows: Sequence[Mapping[str, Any]]) -> Markup:
         rows: results of systems that have rules.
     """
     width, height, left, right, top, bottom = 640, 300, 44, 16, 10, 262
-    values = [(row["system"], row["rules"], *(row[key] for key in ("test_bleu_mean", "test_bleu_ci"))) for row in rows]
+    values: list[tuple[str, int, float, float]] = [
+        (row["system"], row["rules"], row["test_bleu_mean"], row["test_bleu_ci"]) for row in rows
+    ]
     low, high = min(bleu - half for *_, bleu, half in values), max(bleu + half for *_, bleu, half in values)
     low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
     first, last = (math.log10(f(rules for _, rules, *_ in values)) for f in (min, max))
