@@ -163,8 +163,8 @@ class _Patching:
         if first and last:
             for begin in begins:
                 for end in ends:
-                    cost, stop = int(costs[begin + len(first), end]) + more, end + len(last)
-                    found[begin, stop] = min(int(found[begin, stop]), cost)
+                    total, stop = int(costs[begin + len(first), end]) + more, end + len(last)
+                    found[begin, stop] = min(int(found[begin, stop]), total)
         elif first:
             for begin in begins:
                 np.minimum(found[begin], costs[begin + len(first)] + more, out=found[begin])

@@ -1,0 +1,106 @@
+"""The service, ``lscfg decode`` and Python give the same answer to the same request."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from asgi import Client
+from little_experiment import run_lscfg
+from services import little_preparation
+
+from lscfg import cli
+from lscfg.api.decoder import Decoder
+from lscfg.bundle.system import open_system
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.terms import ChosenSpan
+from lscfg.prepare.record import Record
+
+pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+
+TERMS = [
+    {"source": "flor", "target": ["rose", "bloom"], "match": "nocase"},
+    {"source": "Casas rojas", "target": "Ruby Hut", "match": "stem"},
+    {"source": "roja", "target": "crimson", "mode": "soft"},
+    {"source": "La casa", "target": "houses", "forms": "auto"},
+    {"source": "Roma", "mode": "keep"},
+]
+CORRECTIONS = [("la casa roja", "The Red Palace"), ("una flor", "a lily")]
+TEXT = ["La casa roja", "Una casa roja", "la flor de Roma", "una Flor roja 2,5", "la casa la flor", "una flor"]
+
+
+@pytest.fixture(scope="module")
+def bundle(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("agreement")
+    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    return folder / "bundle"
+
+
+def table(terms: list[dict[str, object]]) -> str:
+    """The terms as a glossary file."""
+    keys = ("source", "target", "mode", "match", "forms")
+    rows = [[term.get(key, "") for key in keys] for term in terms]
+    cells = [["|".join(cell) if isinstance(cell, list) else str(cell) for cell in row] for row in rows]
+    return "".join("\t".join(row) + "\n" for row in [[*keys], *cells])
+
+
+@pytest.mark.parametrize("number", range(len(TERMS) + 2))
+def test_glossaries_and_corrections(number: int, bundle: Path, tmp_path: Path) -> None:
+    """Each term alone, all of them, and none."""
+    terms = [TERMS[number]] if number < len(TERMS) else TERMS if number == len(TERMS) else []
+    (tmp_path / "terms").write_text(table(terms))
+    client = Client(bundle, memory=tmp_path / "memory")
+    for source, target in CORRECTIONS:
+        assert client.post("/corrections", {"source": source, "target": target}).status_code == 200
+    answer = client.post("/translate", {"source": TEXT, "glossary": terms})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()["translations"]
+    side = Record.read(bundle / "prepare").sides[0].side()
+    words = [side.encode(line) for line in TEXT]
+    glossary = tmp_path / "terms" if terms else None
+    with Decoder(bundle / "cdec.ini", glossary=glossary, corrections=tmp_path / "memory") as decoder:
+        assert decoder.translate(words) == [one["words"] for one in found]
+    (tmp_path / "words").write_text("".join(f"{line}\n" for line in words))
+    (tmp_path / "text.txt").write_text("".join(f"{line}\n" for line in TEXT))
+    options = ["-c", str(bundle / "cdec.ini"), "--corrections", str(tmp_path / "memory")]
+    options += ["--glossary", str(glossary)] if terms else []
+    for name, more, wanted in (
+        ("words", [], [one["words"] for one in found]),
+        ("text.txt", ["--xml-input", "document"], [one["translation"] for one in found]),
+    ):
+        assert cli.main(["decode", *options, str(tmp_path / name), *more, "-o", str(tmp_path / "out")]) == 0
+        assert (tmp_path / "out").read_text().splitlines() == wanted
+
+
+def test_choices_with_terms(bundle: Path) -> None:
+    side = Record.read(bundle / "prepare").sides[0].side()
+    client, system = Client(bundle), open_system(bundle)
+    with EmbeddedDecoder.from_config(system.config, cached=0) as decoder:
+        for line, (i, j) in itertools.product(TEXT[:3], [(0, 1), (1, 3)]):
+            choices = [{"span": [i, j], "target": "x y"}]
+            answer = client.post("/translate", {"source": line, "choices": choices, "keep": ["Roma"]})
+            assert answer.status_code == 200, answer.text
+            (one,) = decoder.translate([side.encode(line)], system.weights, choices=[ChosenSpan((i, j), "x y")])
+            assert answer.json()["translations"][0]["words"] == one.hypotheses[0].text
+            assert " x y " in f" {one.hypotheses[0].text} "
+
+
+def test_tags_change_no_word(bundle: Path, tmp_path: Path) -> None:
+    """A document without its tags is the document of the text without tags, with all instructions."""
+    client = Client(bundle, memory=tmp_path / "memory")
+    client.post("/corrections", {"source": CORRECTIONS[1][0], "target": CORRECTIONS[1][1]})
+    results = []
+    for page in (
+        "<p>La <b>casa <i>roja</i></b></p><p>la <b>flor</b> de Roma</p>",
+        "<p>La casa roja</p><p>la flor de Roma</p>",
+    ):
+        form = {"glossary": json.dumps(TERMS[:3]), "keep": json.dumps(["Roma"])}
+        answer = client("POST", "/translate_file?download=1", data=form, files={"file": ("a.html", page.encode())})
+        assert answer.status_code == 200, answer.text
+        results.append(answer.text)
+    for tag in ("b", "i", "/b", "/i"):
+        results[0] = results[0].replace(f"<{tag}>", "")
+    assert results[0] == results[1] and "Roma" in results[1]
