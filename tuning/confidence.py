@@ -87,12 +87,14 @@ def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confiden
         weights: feature weights of the system.
 
     Raises:
-        InputError: the text has too few sentences.
+        InputError: the text has too few sentences, or no word of the translations is right.
     """
     if len(text.details) < FEWEST:
         raise InputError(
             f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
         )
+    if not text.matched.any():
+        raise InputError("no word of the translations is in a reference; do the references translate this text?")
     shares, smooth = held_out(text.words, text.matched, text.owner)
     words = replace(calibrate(text.words, text.matched, text.owner), bands=bands_of(shares, text.matched))
     evidence, numbers = text.translations(smooth), np.arange(len(text.details))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,6 +41,24 @@ class Patched:
     intervals: tuple[Interval, ...]
     swaps: tuple[int, ...]
     cost: int
+
+
+class _Shape(NamedTuple):
+    """A target side whose words occur in the translation.
+
+    Attributes:
+        tails: numbers of its tails, in its order.
+        first, last: numbers of words before the first tail and after the last one; without tails, first is all words.
+        begins, ends: places of these words in the translation; empty without words.
+        between: words between two tails.
+    """
+
+    tails: tuple[int, ...]
+    first: int
+    last: int
+    begins: Sequence[int]
+    ends: Sequence[int]
+    between: tuple[int, ...]
 
 
 class _Way(NamedTuple):
@@ -92,7 +109,6 @@ class _Patching:
         lengths = np.arange(size)[None] - np.arange(size)[:, None]
         self.hole = np.where((lengths > 0) & (lengths <= longest), lengths, NEVER).astype(np.int16)
         self.start = np.where(lengths == 0, 0, NEVER).astype(np.int16)
-        self.pairs = {*pairwise(words)}
         self.targets = possible_targets(forest, grammar, {*words})
         self.hole_apps: dict[int, int] = {}
         self.known_apps: dict[int, list[int]] = {}
@@ -105,6 +121,8 @@ class _Patching:
                 self.known_apps.setdefault(edges[app], []).append(app)
         self.joined: dict[tuple[tuple[int, ...], tuple[int, ...]], Costs | None] = {}
         self.runs: dict[tuple[int, ...], list[int]] = {}
+        self.shapes: dict[tuple[int, ...], _Shape | None] = {}
+        self.swaps_of: dict[tuple[int, ...], list[tuple[int, tuple[int, ...]]]] = {}
         self.holes: list[int] = [-1] * forest.n_nodes
         self.ways: list[list[_Way]] = [[] for _ in range(forest.n_nodes)]
         self.costs: list[Costs] = []
@@ -129,48 +147,44 @@ class _Patching:
             if ways := self._variants(self.known_apps.get(edge, ())):
                 tails = self.forest.tails(edge)
                 for way in ways:
-                    self._join(found, way.target, tails, SWAP * (way.swap >= 0))
+                    shape = self.shapes[way.target]
+                    assert shape is not None
+                    self._join(found, way.target, shape, tails, SWAP * (way.swap >= 0))
                 self.ways[node] += ways
         return np.minimum(found, NEVER, out=found)
 
-    def _join(self, found: Costs, target: Sequence[int], tails: Sequence[int], more: int) -> None:
+    def _join(self, found: Costs, target: tuple[int, ...], shape: _Shape, tails: Sequence[int], more: int) -> None:
         """Lowers the costs of a node by those of a target side with additional costs.
 
         Words restrict the intervals of the tails next to them, so only few rows and columns of the matrices count.
         """
-        gaps = [k for k, symbol in enumerate(target) if symbol < 0]
+        _, first, last, begins, ends, between = shape
         if not target:
             np.minimum(found, self.start + more, out=found)
-        elif not gaps:
-            for place in self._places(target):
-                end = place + len(target)
-                found[place, end] = min(int(found[place, end]), more)
-        if not gaps:
             return
-        if len(gaps) > 2:
+        if not shape.tails:
+            for begin in begins:
+                found[begin, begin + first] = min(int(found[begin, begin + first]), more)
+            return
+        if len(shape.tails) > 2:
             cost = self._spelled(target, tails, self.start)
             if cost is not None:
                 np.minimum(found, cost + more, out=found)
             return
-        first, last = target[: gaps[0]], target[gaps[-1] + 1 :]
-        begins, ends = self._places(first) if first else (), self._places(last) if last else ()
-        if (first and not begins) or (last and not ends) or (begins and ends and begins[0] >= ends[-1]):
-            return
-        between = tuple(target[gaps[0] + 1 : gaps[-1]])
-        costs = self._between(tuple(tails[-1 - target[k]] for k in gaps), between)
+        costs = self._between(tuple([tails[k] for k in shape.tails]), between)
         if costs is None:
             return
         if first and last:
             for begin in begins:
                 for end in ends:
-                    total, stop = int(costs[begin + len(first), end]) + more, end + len(last)
+                    total, stop = int(costs[begin + first, end]) + more, end + last
                     found[begin, stop] = min(int(found[begin, stop]), total)
         elif first:
             for begin in begins:
-                np.minimum(found[begin], costs[begin + len(first)] + more, out=found[begin])
+                np.minimum(found[begin], costs[begin + first] + more, out=found[begin])
         elif last:
             for end in ends:
-                column = found[:, end + len(last)]
+                column = found[:, end + last]
                 np.minimum(column, costs[:, end] + more, out=column)
         else:
             np.minimum(found, costs + more, out=found)
@@ -209,14 +223,34 @@ class _Patching:
         for app in apps:
             found.setdefault(self.targets[app], _Way(app, -1, self.targets[app]))
         for app, _, target in [*found.values()] if self.swaps else ():
-            for k in range(len(target) - 1):
-                other = (*target[:k], target[k + 1], target[k], *target[k + 2 :])
+            for k, other in self._swapped(target):
                 found.setdefault(other, _Way(app, k, other))
-        return [way for target, way in found.items() if self._fits(target)]
+        return [way for target, way in found.items() if self._shape(target) is not None]
 
-    def _fits(self, target: tuple[int, ...]) -> bool:
-        """False if two neighbouring words are not adjacent in the translation."""
-        return all(one < 0 or other < 0 or (one, other) in self.pairs for one, other in pairwise(target))
+    def _swapped(self, target: tuple[int, ...]) -> list[tuple[int, tuple[int, ...]]]:
+        """The target sides with two neighbours swapped that can fit, each with the place of the first."""
+        if (known := self.swaps_of.get(target)) is None:
+            others = [(k, (*target[:k], target[k + 1], target[k], *target[k + 2 :])) for k in range(len(target) - 1)]
+            known = self.swaps_of[target] = [one for one in others if self._shape(one[1]) is not None]
+        return known
+
+    def _shape(self, target: tuple[int, ...]) -> _Shape | None:
+        """The shape of a target side; None if words next to each other are not adjacent in the translation."""
+        if target not in self.shapes:
+            gaps = [k for k, symbol in enumerate(target) if symbol < 0]
+            starts, stops = [-1, *gaps], [*gaps, len(target)]
+            runs = [target[i + 1 : j] for i, j in zip(starts, stops, strict=True)]
+            places = [self._places(run) if run else () for run in runs]
+            made = None
+            if all(place or not run for run, place in zip(runs, places, strict=True)) and not (
+                gaps and runs[0] and runs[-1] and places[0][0] >= places[-1][-1]
+            ):
+                last = len(runs[-1]) if gaps else 0
+                tails = tuple(-1 - target[k] for k in gaps)
+                between = runs[1] if len(gaps) == 2 else ()
+                made = _Shape(tails, len(runs[0]), last, places[0], places[-1], between)
+            self.shapes[target] = made
+        return self.shapes[target]
 
     def _spelled(self, target: Sequence[int], tails: Sequence[int], start: Costs) -> Costs | None:
         """The costs after all symbols of a target side; None if it fits nowhere.

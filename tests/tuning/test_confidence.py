@@ -52,6 +52,9 @@ def test_too_few_sentences_are_refused() -> None:
     text = judge([Translated("f", [], details=words("a"))] * 19, [["a"] * 19])
     with pytest.raises(InputError, match="19 sentences with a parse and words; confidence needs 20 or more"):
         learn_confidence(text, {})
+    wrong = judge([Translated("f", [], details=words("a"))] * 20, [["b"] * 20])
+    with pytest.raises(InputError, match="no word of the translations is in a reference"):
+        learn_confidence(wrong, {})
     with pytest.raises(InputError, match="nothing can be measured"):
         measure(
             learn_confidence(judge([Translated("f", [], details=words("a"))] * 20, [["a"] * 20]), {}), judge([], [[]])

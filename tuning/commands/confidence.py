@@ -58,13 +58,20 @@ def run(args: argparse.Namespace) -> None:
     if text.left_out:
         every = text.left_out + len(text.details)
         log.info(f"{text.left_out} of {every} sentences are left out: no words, or no parse")
-    if args.output:
-        found = learn_confidence(text, system.weights)
-        found.write(Path(args.output))
-        print(format_bands(found))
+    try:
+        made = learn_confidence(text, system.weights) if args.output else _measured(system, text)
+    except InputError as error:
+        raise InputError(str(error), args.source) from None
+    if isinstance(made, Confidence):
+        made.write(Path(args.output))
+        print(format_bands(made))
     else:
-        assert system.confidence is not None
-        print(format_measures(measure(system.confidence, text)))
+        print(format_measures(made))
+
+
+def _measured(system: TranslationSystem, text: JudgedText) -> Measured:
+    assert system.confidence is not None
+    return measure(system.confidence, text)
 
 
 def _judged(system: TranslationSystem, source: str, references: list[str]) -> JudgedText:
