@@ -239,7 +239,7 @@ def test_bad_lines_are_refused(line: str, message: str, tmp_path: Path) -> None:
 def test_faults_of_a_function_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     of_package(monkeypatch, Endless, Second, Repeated)
     for names, message in (
-        (["Endless"], "Endless gives a value that is not"),
+        (["Endless"], "Endless returned a value that is not"),
         (["Repeated", "Second"], "Repeated comes"),
     ):
         config = replace(small_config(tmp_path), functions=tuple(map(FunctionLine, names)))
