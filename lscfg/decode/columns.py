@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -22,7 +23,7 @@ from lscfg.kernel import EXTRA_RULES, PASS, Grammar
 class _Named:
     """Columns by name, each of one source."""
 
-    def __init__(self, path: object):
+    def __init__(self, path: str | os.PathLike[str] | None):
         self.columns: dict[str, int] = {}
         self._sources: dict[str, str] = {}
         self._path = path

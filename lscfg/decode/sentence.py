@@ -358,6 +358,10 @@ class SentenceDecoder:
             raise InputError(f"a rule for {quote(sentence.text)} has a score that is not finite; give smaller weights")
         return scores
 
+    def search_options(self, weights: np.ndarray, k: int, unique: bool) -> SearchOptions:
+        """The search options of weights by column."""
+        return SearchOptions(self.config.pop_limit, k, unique, *self._model.weights(weights))
+
     def _decode_one(
         self, sentence: Sentence, rule_scores: np.ndarray, request: Request
     ) -> tuple[Translations, SentenceGraph | None]:
@@ -375,8 +379,7 @@ class SentenceDecoder:
         scores, model = self.scores(sentence, rule_scores, weights), self._model(request.weights, request.named)
         if sentence.added is not None:
             scores[sentence.added.apps] += sentence.added.values @ np.array(request.added_weights)
-        lm_weights = self._model.weights(weights)
-        options = SearchOptions(self.config.pop_limit, request.k, request.unique, *lm_weights)
+        options = self.search_options(weights, request.k, request.unique)
         kept: SentenceGraph | None = None
         shown = ()
         wants_details = request.details and sentence.lattice is None

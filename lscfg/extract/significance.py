@@ -86,19 +86,21 @@ def surprise(pairs: int, source: np.ndarray, target: np.ndarray, both: np.ndarra
         active, term = active[going], term[going]
     tail = np.where(total > 0, np.log(np.maximum(total, 1e-300)) + logs, -np.inf)
     with np.errstate(divide="ignore"):
-        result: np.ndarray = np.where(upper, -tail, -np.log1p(-np.minimum(np.exp(np.minimum(tail, 0.0)), 1.0)))
-    return np.maximum(result, 0.0)
+        logs = np.where(upper, -tail, -np.log1p(-np.minimum(np.exp(np.minimum(tail, 0.0)), 1.0)))
+    result: np.ndarray = np.maximum(logs, 0.0)
+    return result
 
 
 def _log_probability(pairs: int, source: np.ndarray, target: np.ndarray, both: np.ndarray) -> np.ndarray:
     """Logarithms of the hypergeometric probabilities of exactly ``both`` common pairs."""
 
     def choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
-        result: np.ndarray = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-        return result
+        ways: np.ndarray = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+        return ways
 
     every = np.full(len(both), float(pairs))
-    return choose(source, both) + choose(every - source, target - both) - choose(every, target)
+    result: np.ndarray = choose(source, both) + choose(every - source, target - both) - choose(every, target)
+    return result
 
 
 def _target_sides(rules: RuleTable) -> RuleTable:

@@ -171,7 +171,9 @@ class JoinedModels:
         self.models, self.weights = tuple(models), np.array(weights, np.float64)
         if self.weights.shape != (len(self.models), 2):
             raise ValueError(f"{len(self.models)} models, weights {self.weights.shape}")
-        self._all = self.models if windows is None else (*self.models, windows)
+        self._all: tuple[LanguageModel | WordWindows, ...] = self.models
+        if windows is not None:
+            self._all += (windows,)
         pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self._all])
         all_weights = np.vstack([self.weights, np.array([[1.0, 0.0]])[: len(self._all) - len(self.models)]])
         columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in all_weights.T]
