@@ -119,8 +119,8 @@ int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_in
                    double *features, lscfg_error *error) {
   if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
   memset(features, 0, (size_t)f->app_rule.size * (size_t)options->n_columns * sizeof *features);
-  int sum = inference->sign > 0 || (inference->sign < 0 && options->keep); /* else marginals mean nothing */
-  int known = lscfg_needs_inference(options) && sum;
+  int known = 0; /* where it stays 0, marginals mean nothing */
+  if (lscfg_needs_inference(options)) known = inference->sign > 0 || (inference->sign < 0 && options->keep);
   uint64_t wanted = wanted_features(options);
   feature_work work = {b, f, app_marginals, node_marginals, options, {0}, features};
   for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;
