@@ -40,7 +40,7 @@ from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
-from lscfg.formats.marked import read_marked
+from lscfg.formats.marked import ANY_ORDER, read_marked
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import segment_text
 from lscfg.kernel import FeatureOptions, Grammar
@@ -314,18 +314,19 @@ def _requests(
 ) -> Iterator[tuple[str, Request]]:
     """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
     for number, text in enumerate(sentences, 1):
-        recalled, marked = NOTHING, list[Occurrence]()
+        recalled, marked, order = NOTHING, list[Occurrence](), ANY_ORDER
         plain = segment_text(text)
         if xml_input is not None and not is_lattice(plain):
-            words, spans = read_marked(plain)
+            words, spans, given = read_marked(plain)
             plain, text, marked = words, text.replace(plain, words), marked_terms(spans, xml_input)
+            order = ANY_ORDER if xml_input == "ignore" else given
         if is_lattice(plain) and (index.terms or choices or memory is not None):
             raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
         if memory is not None:
             memory.refresh()
             recalled = memory.recall(plain)
         terms = index.find(split_words(plain), choices, marked)
-        yield text, request._replace(terms=terms, recalled=recalled)
+        yield text, request._replace(terms=terms, recalled=recalled, order=order)
 
 
 def _with_numbers(

@@ -53,7 +53,7 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None) 
         return lattice_fault(text)
     if xml_input is not None:
         try:
-            text, spans = read_marked(text)
+            text, spans, _ = read_marked(text)
         except InputError as error:
             return str(error)
         faults = (words_fault(form) for one in spans for form in one.translations)

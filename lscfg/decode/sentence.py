@@ -40,13 +40,15 @@ from lscfg.decode.terms import (
     used_terms,
 )
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
+from lscfg.decode.word_order import keeping_order
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
+from lscfg.formats.marked import ANY_ORDER, WordOrder
 from lscfg.formats.plf import Lattice
 from lscfg.formats.segments import Segment, read_segment
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer
+from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.options import ImproperCounts
@@ -159,6 +161,7 @@ class Request(NamedTuple):
     details: bool
     terms: FoundTerms = NO_TERMS  # of this sentence
     recalled: Recalled = NOTHING  # for this sentence
+    order: WordOrder = ANY_ORDER  # of this sentence
     added_weights: tuple[float, ...] = (0.0,) * len(ADDED)  # of the features ADDED
     named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
 
@@ -283,9 +286,9 @@ class SentenceDecoder:
             return _decode_segment(self, request, index, segment)
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
-        terms, recalled = request.terms.occurrences, request.recalled
-        more = terms or recalled.rules or recalled.similar
-        sentence = constrained(self, index, text, terms, recalled) if more else self._sentences.get(text)
+        terms, recalled, order = request.terms.occurrences, request.recalled, request.order
+        more = terms or recalled.rules or recalled.similar or order != ANY_ORDER
+        sentence = constrained(self, index, text, terms, recalled, order) if more else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self.keeps and sentence.size <= self._room:
@@ -510,9 +513,14 @@ def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Reque
 
 
 def constrained(
-    decoder: SentenceDecoder, index: int, text: str, terms: tuple[Occurrence, ...], recalled: Recalled
+    decoder: SentenceDecoder,
+    index: int,
+    text: str,
+    terms: tuple[Occurrence, ...],
+    recalled: Recalled,
+    order: WordOrder = ANY_ORDER,
 ) -> Sentence:
-    """A sentence whose derivations obey its hard terms and may use rules of corrections and frames.
+    """A sentence whose derivations obey its hard terms and word order, and may use rules of corrections and frames.
 
     Args:
         index: number of the sentence, from 0, for a warning.
@@ -520,6 +528,8 @@ def constrained(
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
     more = SentenceRules(decoder.encoder)
+    if order.zones:
+        more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED), len(decoder.grammar) + 1)  # features of glue
     for term in terms:
         for number, form in enumerate(term.forms):
             value = term.values[number] if term.values else float(not term.hard)
@@ -531,19 +541,26 @@ def constrained(
         if (frame := frame_of(text.split(), similar.pair)) is not None:
             more.resemble(decoder.encoder(frame.source, frame.target), similar.similarity)
     layer, borrowed = _layer(decoder, more, ids)
+    first, widest = len(decoder.grammar) + EXTRA_RULES, max((j - i for i, j in order.zones), default=0)
     for way in decoder.ways:
-        whole, why = first_parse(layer, ids, [way])
+        whole, why = first_parse(layer, ids, [replace(way, max_span=max(way.max_span, widest))])
         if whole is None:
             continue
         sentence = replace(_with_rules(decoder, index, text, layer, whole, more, borrowed), occurrences=terms)
-        if any(one.hard for one in terms):
-            part, kept = whole.restricted(obeying(whole, layer, terms))
+        keep = obeying(whole, layer, terms)
+        if order != ANY_ORDER:
+            size = len(decoder.grammar)
+            keep &= keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
+        if not keep.all():
+            part, kept = whole.restricted(keep)
             if part is None:
                 continue
             sentence = _part(sentence, part, kept)
         assert sentence.forest is not None
-        first, last = len(decoder.grammar) + EXTRA_RULES, min(borrowed, default=None)
-        return replace(sentence, taught=taught_positions(sentence.forest, first, last))
+        return replace(sentence, taught=taught_positions(sentence.forest, first, min(borrowed, default=None)))
+    if order != ANY_ORDER:
+        log.warning(f"sentence {index + 1} has no parse that keeps its zones and walls; they are ignored")
+        return constrained(decoder, index, text, terms, recalled)
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
     words, rows = " ".join(passed.words), np.empty(0, np.int32)
@@ -635,6 +652,7 @@ def _with_rules(
             extra[apps] = values
             usual_apps = phrases[apps]
             extra[of_layer] = np.median(values[usual_apps], 0) if usual_apps.any() else 0.0
+            extra[of_layer & (rows == size + 1)] = 0.0  # glue within zones
             extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
     added, other = more.added(whole, marks, numbers), list[SourcedRows]()
     if borrowed:

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from lscfg import log
 from lscfg.errors import InputError, cut, did_you_mean, quote
 from lscfg.formats.plf import COST
 from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine
@@ -298,7 +299,11 @@ class _Reader:
 
     def one_of(self, key: str, value: str) -> None:
         allowed = {"formalism": "scfg", "scfg_default_nt": "X", "intersection_strategy": "cube_pruning"}[key]
-        if value.lower() != allowed.lower():
+        if key == "intersection_strategy" and value.lower() in ("fast_cube_pruning", "fast_cube_pruning_2"):
+            log.warning(
+                f"{self.path}:{self.number}: {key}={value} is read as {allowed}, which finds the same or better"
+            )
+        elif value.lower() != allowed.lower():
             raise self.error(f"{cut(f'{key}={value}')} is not supported; only {allowed} is")
 
     def number_of(self, key: str, value: str) -> None:

@@ -22,62 +22,125 @@ class MarkedSpan(NamedTuple):
     """Above 0; 1 each if the line gives none."""
 
 
+class Wall(NamedTuple):
+    """A place that reordering does not cross."""
+
+    place: int
+    """Words before it."""
+    scope: tuple[int, int]
+    """Words [i, j) that keep their order: those of the zone around the wall, or of the line."""
+
+
+class WordOrder(NamedTuple):
+    """Limits of reordering."""
+
+    zones: tuple[tuple[int, int], ...] = ()
+    """Words [i, j) that stay together; zones may be nested."""
+    walls: tuple[Wall, ...] = ()
+
+
+ANY_ORDER = WordOrder()
+
+
 class MarkedLine(NamedTuple):
     """A line without its tags."""
 
     text: str
     spans: tuple[MarkedSpan, ...]
     """In the order of the line, without overlaps."""
+    order: WordOrder = ANY_ORDER
 
 
 _PART = re.compile(r"<[^>]*>?|[^<]+")
 _TAG = re.compile(r"<\s*(/?)\s*([\w:-]*)\s*(.*?)\s*(/?)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*')\s*""")
-_CHART = ("zone", "wall")
 _SYSTEM = ("update", "weight-overwrite")
+
+
+class _Opened(NamedTuple):
+    """A tag without its end so far."""
+
+    name: str
+    begin: int
+    column: int
+    translations: tuple[str, ...] = ()
+    probabilities: tuple[float, ...] = ()
+
+
+class _Reader:
+    """The words and tags of a line so far."""
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.spans: list[MarkedSpan] = []
+        self.zones: list[tuple[int, int]] = []
+        self.walls: list[tuple[int, int]] = []  # places, and zones open there
+        self.opened: list[_Opened] = []  # zones, then at most one other tag
+
+    def open(self, name: str, rest: str, empty: bool, column: int) -> None:
+        inside = bool(self.opened) and self.opened[-1].name != "zone"
+        if name == "wall" and empty and not inside and not rest:
+            self.walls.append((len(self.words), len(self.opened)))
+        elif inside or empty or not name or name == "wall":
+            raise _error(column, f"<{cut(name)}> is inside another tag, not closed or without a name")
+        elif name == "zone":
+            if rest:
+                raise _error(column, "<zone> takes no attributes")
+            self.opened.append(_Opened(name, len(self.words), column))
+        else:
+            self.opened.append(_Opened(name, len(self.words), column, *_translations(name, rest, column)))
+
+    def close(self, name: str, column: int) -> None:
+        if not self.opened or self.opened[-1].name != name:
+            raise _error(column, f"</{name}> closes a tag that is not open")
+        tag = self.opened.pop()
+        span = (tag.begin, len(self.words))
+        if span[0] == span[1]:
+            raise _error(tag.column, f"<{name}> covers no word")
+        if name == "zone":
+            self.zones.append(span)
+        else:
+            self.spans.append(MarkedSpan(span, tag.translations, tag.probabilities))
+
+    def order(self) -> WordOrder:
+        """The limits of reordering, at the end of the line; walls without words on both sides are none."""
+        walls = []
+        for place, depth in self.walls:
+            around = sorted((j - i, i, j) for i, j in self.zones if i <= place <= j)
+            scope = around[len(around) - depth][1:] if depth and depth <= len(around) else (0, len(self.words))
+            if scope[0] < place < scope[1]:
+                walls.append(Wall(place, scope))
+        return WordOrder(tuple(sorted(self.zones)), tuple(walls))
 
 
 def read_marked(line: str) -> MarkedLine:
     """Reads a line with tags.
 
     Raises:
-        InputError: by column: a tag is not closed, is nested, has no translation, covers no word or stands within a
-            word; a zone or a wall, which Moses' chart decoder ignores; or a tag that would change the system.
+        InputError: by column: a tag is not closed, is nested in another than a zone, has no translation, covers no word
+            or stands within a word; or a tag that would change the system.
     """
-    words: list[str] = []
-    spans: list[MarkedSpan] = []
-    opened: tuple[str, int, tuple[str, ...], tuple[float, ...], int] | None = None
+    found = _Reader()
     for part in _PART.finditer(line):
         text, column = part[0], part.start() + 1
         if not text.startswith("<"):
-            words += text.split(" ")
-            words = [word for word in words if word]
+            found.words += filter(None, text.split(" "))
             continue
         tag = _TAG.fullmatch(text)
         if tag is None:
             raise _error(column, f"{quote(cut(text))} is not a tag; write &lt; for the character")
         closing, name, rest, empty = tag.groups()
-        if name in _CHART:
-            raise _error(column, f"<{name}> is not supported, and Moses' chart decoder ignores it; remove the tag")
         if name in _SYSTEM:
             raise _error(column, f"<{name}> would change the system, which input must not do; remove the tag")
         if closing:
-            if opened is None or opened[0] != name:
-                raise _error(column, f"</{name}> closes a tag that is not open")
-            _, begin, translations, probabilities, place = opened
-            if begin == len(words):
-                raise _error(place, f"<{name}> covers no word")
-            spans.append(MarkedSpan((begin, len(words)), translations, probabilities))
-            opened = None
-        elif opened is not None or empty or not name:
-            raise _error(column, f"<{cut(name)}> is inside another tag, empty or without a name")
+            found.close(name, column)
         else:
-            opened = (name, len(words), *_translations(name, rest, column), column)
-        if closing and line[part.end() : part.end() + 1] not in ("", " ", "<"):
-            raise _error(column, f"</{name}> is inside a word; separate the words by blanks")
-    if opened is not None:
-        raise _error(opened[4], f"<{opened[0]}> is not closed; add </{opened[0]}>")
-    return MarkedLine(" ".join(words), tuple(spans))
+            found.open(name, rest, bool(empty), column)
+        if (closing or name == "wall") and line[part.end() : part.end() + 1] not in ("", " ", "<"):
+            raise _error(column, f"<{closing}{name}> is inside a word; separate the words by blanks")
+    if found.opened:
+        raise _error(found.opened[-1].column, f"<{found.opened[-1].name}> is not closed; add </{found.opened[-1].name}>")
+    return MarkedLine(" ".join(found.words), tuple(found.spans), found.order())
 
 
 def marked_fault(line: str) -> str | None:

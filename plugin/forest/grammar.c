@@ -156,8 +156,8 @@ int32_t grammar_add_rule(lscfg_grammar *g, int32_t lhs, const int32_t *src, int6
       return lscfg_fail(error, LSCFG_EINPUT, line, "the symbol %ld is neither a word nor a category", (long)src[i]);
     arity += src[i] < 0;
   }
-  if (g->base && arity == n_src)
-    return lscfg_fail(error, LSCFG_EINPUT, line, "a layer's rules have words on their source side; this one has none");
+  if (g->base && arity == 1 && n_src == 1) /* the parser joins nodes of one span by rules of the base only */
+    return lscfg_fail(error, LSCFG_EINPUT, line, "a layer has no rule of one nonterminal without words");
   if (arity > MAX_ARITY)
     return lscfg_fail(error, LSCFG_EINPUT, line, "%d nonterminals; a rule may have %d at most", arity, MAX_ARITY);
   for (int64_t i = 0; i < n_tgt; i++) {

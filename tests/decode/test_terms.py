@@ -88,7 +88,7 @@ def test_numbers_and_faults_of_a_layer() -> None:
         GrammarLayer(layer)
     with pytest.raises(ValueError, match="finished"):
         GrammarLayer(Grammar())
-    with pytest.raises(InputError, match="have words on their source side"):
+    with pytest.raises(InputError, match="a layer has no rule of one nonterminal without words"):
         GrammarLayer(base).add(X, [-1], [-1])
     with pytest.raises(InputError, match="names nonterminal 1 of 0"):
         GrammarLayer(base).add_all(X, [([0], [1]), ([0], [-1])])

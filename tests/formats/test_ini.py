@@ -194,3 +194,10 @@ def test_a_long_line_is_not_quoted_whole(folder: Path) -> None:
         with pytest.raises(InputError) as caught:
             read(folder, f"formalism=scfg\n{line}\n")
         assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("name", ["fast_cube_pruning", "Fast_Cube_Pruning_2"])
+def test_fast_cube_pruning_is_read_as_cube_pruning(name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "ini").write_text(f"formalism=scfg\nintersection_strategy={name}\n")
+    assert read_ini(tmp_path / "ini") == DecoderConfig()
+    assert f"ini:2: intersection_strategy={name} is read as cube_pruning" in caplog.text

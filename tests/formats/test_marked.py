@@ -5,14 +5,35 @@ from __future__ import annotations
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.formats.marked import marked_fault, read_marked
+from lscfg.formats.marked import ANY_ORDER, marked_fault, read_marked
 
 
 def test_spans_translations_and_probabilities() -> None:
     line = 'das ist <np translation="a||small  one" prob="0.8||0.2">ein kleines</np> <n english=\'x\'>h</n>'
-    text, spans = read_marked(line)
+    text, spans, order = read_marked(line)
     assert text == "das ist ein kleines h"
     assert spans == (((2, 4), ("a", "small one"), (0.8, 0.2)), ((4, 5), ("x",), (1.0,)))
+    assert order == ANY_ORDER
+
+
+@pytest.mark.parametrize(
+    ("line", "zones", "walls"),
+    [
+        ("<zone>a b</zone> c", [(0, 2)], []),
+        ("a <wall/> b <wall /> c", [], [(1, (0, 3)), (2, (0, 3))]),
+        ("<wall/> a <zone><wall/> b</zone><wall/>", [(1, 2)], []),
+        (
+            "a <zone>b <wall/> <zone>c d</zone><wall/> e</zone> <wall/> f",
+            [(1, 5), (2, 4)],
+            [(2, (1, 5)), (4, (1, 5)), (5, (0, 6))],
+        ),
+        ("<zone>a <np translation='x'>b</np></zone>", [(0, 2)], []),
+    ],
+)
+def test_zones_and_walls(line: str, zones: list[object], walls: list[object]) -> None:
+    """A wall within a zone concerns the words of the zone only; one without words on both sides does nothing."""
+    assert [*read_marked(line).order.zones] == zones
+    assert [*read_marked(line).order.walls] == walls
 
 
 @pytest.mark.parametrize("line", ["", "a b", "a &lt; b", "<x translation='1'>a</x><y translation='2'>b</y>"])
@@ -30,7 +51,7 @@ def test_lines_that_are_good(line: str) -> None:
         ("a </np>", "column 3: </np> closes a tag that is not open"),
         ("<np translation='x'>b</nq>", "column 22: </nq> closes a tag that is not open"),
         ("<np translation='x'>b <n translation='y'>c</n></np>", "column 23: <n> is inside another tag"),
-        ("<np translation='x'/>", "column 1: <np> is inside another tag, empty"),
+        ("<np translation='x'/>", "column 1: <np> is inside another tag, not closed"),
         ("<np translation='x'>b</np>c", "column 22: </np> is inside a word"),
         ("<np translation='x||x'>b</np>", "column 1: <np> has an empty or repeated translation"),
         ("<np translation='x||'>b</np>", "column 1: <np> has an empty or repeated translation"),
@@ -41,8 +62,14 @@ def test_lines_that_are_good(line: str) -> None:
         ("<np translation='x' translation='y'>b</np>", "column 1: <np> has an attribute twice"),
         ("<np translation='x' english='y'>b</np>", "column 1: <np> has an attribute twice"),
         ("<np translation=x>b</np>", "column 1: <np> has text that is not an attribute: 'translation=x'"),
-        ("<zone>a b</zone>", "column 1: <zone> is not supported, and Moses' chart decoder ignores it; remove the tag"),
-        ("a <wall/> b", "column 3: <wall> is not supported"),
+        ("<zone>a b", "column 1: <zone> is not closed"),
+        ("<zone name='x'>a</zone>", "column 1: <zone> takes no attributes"),
+        ("a <zone></zone>", "column 3: <zone> covers no word"),
+        ("<np translation='x'>a <zone>b</zone></np>", "column 23: <zone> is inside another tag"),
+        ("<np translation='x'>a <wall/> b</np>", "column 23: <wall> is inside another tag"),
+        ("a <wall> b", "column 3: <wall> is inside another tag, not closed"),
+        ("a<wall/>b", "column 2: <wall> is inside a word"),
+        ("<zone>a <np translation='x'>b</zone></np>", "column 30: </zone> closes a tag that is not open"),
         ("<update source='a' target='b'/>", "column 1: <update> would change the system"),
     ],
 )
