@@ -92,8 +92,8 @@ def marked_terms(spans: Iterable[MarkedSpan], mode: str) -> list[Occurrence]:
 
     Args:
         mode: ``exclusive``: one of the translations replaces the words; ``constraint``: rules over the words contain
-            one of the translations; ``inclusive``: rules with the translations compete, and their logarithmic
-            probabilities are the feature Terminology; ``ignore``: no terms.
+            one of the translations; ``inclusive``: rules with the translations compete, and the feature
+            Terminology is 1, as of soft terms, plus the logarithm of the probability; ``ignore``: no terms.
     """
     if mode == "ignore":
         return []
@@ -103,7 +103,7 @@ def marked_terms(spans: Iterable[MarkedSpan], mode: str) -> list[Occurrence]:
             one.translations,
             mode != "inclusive",
             mode == "exclusive",
-            tuple(map(math.log, one.probabilities)) if mode == "inclusive" else (),
+            tuple(1 + math.log(p) for p in one.probabilities) if mode == "inclusive" else (),
         )
         for one in spans
     ]

@@ -71,7 +71,7 @@ def test_inclusive_translations_compete_by_their_probabilities(config: DecoderCo
             base = texts(decoder, LINE, "inclusive", WEIGHTS | {"Terminology": 0.0})
             own = [text for text in found if "home" in text]
             assert own and all(
-                found[text] == pytest.approx(base[text] + weight * math.log(0.25), abs=1e-6) for text in own
+                found[text] == pytest.approx(base[text] + weight * (1 + math.log(0.25)), abs=1e-6) for text in own
             )
 
 
