@@ -529,7 +529,7 @@ def constrained(
     ids = vocab.add_line(text)
     more = SentenceRules(decoder.encoder)
     if order.zones:
-        more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED), len(decoder.grammar) + 1)  # features of glue
+        more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
         for number, form in enumerate(term.forms):
             value = term.values[number] if term.values else float(not term.hard)
@@ -618,9 +618,9 @@ def _with_rules(
 ) -> Sentence:
     """A sentence with more rules. New rules of corrections get the features of ``NewPhrases``.
 
-    Terms and frames get the features of a usual rule of the sentence; borrowed rules get those of the rule of the
-    substitute, and the latent features of the copied word. Latent features come from the whole forest without these
-    rules, so that they do not change the others.
+    Terms and frames get the features of a usual rule of the sentence, glue within zones those of glue; borrowed rules
+    get those of the rule of the substitute, and the latent features of the copied word. Latent features come from the
+    whole forest without these rules, so that they do not change the others.
     """
     size = len(decoder.grammar)
     marks, numbers = more.numbers(whole)
@@ -637,6 +637,9 @@ def _with_rules(
     single, sides = more.single(numbers)
     apps_of_new = np.flatnonzero(marks)[single]
     rows[apps_of_new] = size + PASS + 1
+    glue = whole.app_rule == size + EXTRA_RULES  # the first rule, if it has no words
+    glue &= bool(glue.any()) and max(layer.src(size + EXTRA_RULES)) < 0
+    rows[glue] = size + 1  # Hiero's glue
     for app in np.flatnonzero(of_substitute).tolist():
         rows[app] = borrowed[int(whole.app_rule[app])].rule
     penalties = decoder.columns.rule_penalty.take(rows)
@@ -652,7 +655,7 @@ def _with_rules(
             extra[apps] = values
             usual_apps = phrases[apps]
             extra[of_layer] = np.median(values[usual_apps], 0) if usual_apps.any() else 0.0
-            extra[of_layer & (rows == size + 1)] = 0.0  # glue within zones
+            extra[glue] = 0.0
             extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
     added, other = more.added(whole, marks, numbers), list[SourcedRows]()
     if borrowed:

@@ -139,7 +139,9 @@ def read_marked(line: str) -> MarkedLine:
         if (closing or name == "wall") and line[part.end() : part.end() + 1] not in ("", " ", "<"):
             raise _error(column, f"<{closing}{name}> is inside a word; separate the words by blanks")
     if found.opened:
-        raise _error(found.opened[-1].column, f"<{found.opened[-1].name}> is not closed; add </{found.opened[-1].name}>")
+        raise _error(
+            found.opened[-1].column, f"<{found.opened[-1].name}> is not closed; add </{found.opened[-1].name}>"
+        )
     return MarkedLine(" ".join(found.words), tuple(found.spans), found.order())
 
 
