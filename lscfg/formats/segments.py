@@ -57,7 +57,7 @@ def is_segment(line: str) -> bool:
 
 
 def read_segment(line: str) -> Segment | None:
-    """Reads a line with attributes; None for another line. Attributes that cdec does not use count nothing.
+    """Reads a line with attributes; None for another line. Attributes that cdec does not use are ignored.
 
     Raises:
         InputError: the line does not end with ``</seg>``, or its grammars are not numbered grammar, grammar1, grammar2
