@@ -6,7 +6,8 @@ Each round starts a process of either checkout, with the checkout's own ``.venv`
 decodes the text twice: the first time as ``lscfg decode`` does, the second time with the forests kept, as a tuning
 does. Tables show CPU milliseconds per sentence, minimum and median over the rounds, the ratio of the minima, memory
 after the first pass, and, with lists of ``-k`` hypotheses, the sentences whose lists differ in any byte of
-translations, scores or features. Without ``--against``, the tables show this checkout alone.
+translations, scores or features. Without ``--against``, the tables show this checkout alone. ``--words`` shows how time
+grows with the length of sentences; with ``--against-ini``, the same checkout may be the other one.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def memory() -> dict[str, float]:
     return {kind: sizes[f"{kind}_Clean"] + sizes[f"{kind}_Dirty"] for kind in ("Private", "Shared")}
 
 
-def measure(ini: str, weights_file: str, text: str, lines: str, k: str) -> None:
+def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: str) -> None:
     """The process of one checkout: prints a JSON object. With k 0, lists are not compared."""
     import lscfg
     from lscfg.decode.decoder import _latent_features
@@ -77,7 +78,7 @@ def measure(ini: str, weights_file: str, text: str, lines: str, k: str) -> None:
     from lscfg.formats.ini import read_ini
     from lscfg.formats.weights import read_weights
 
-    sentences = Path(text).read_text(encoding="utf-8").splitlines()[: int(lines) or None]
+    sentences = sentences_of(text, int(lines), int(words))
     config, weights = read_ini(ini), read_weights(weights_file)
     provider = None if config.latent is None else partial(_latent_features, config.latent, ini)
     decoder = SentenceDecoder(config, provider, 1 << 40)
@@ -103,6 +104,15 @@ def measure(ini: str, weights_file: str, text: str, lines: str, k: str) -> None:
             content = "\n".join(answer.texts).encode() + answer.scores.tobytes() + answer.features.tobytes()
             found["lists"].append(hashlib.sha256(content).hexdigest())
     json.dump(found, sys.stdout)
+
+
+def sentences_of(path: str, lines: int, words: int) -> list[str]:
+    """So many sentences of a text, each of so many words of its running text; lines 0: all; words 0: as they are."""
+    sentences = Path(path).read_text(encoding="utf-8").splitlines()
+    if words:
+        running = " ".join(sentences).split()
+        sentences = [" ".join(running[k : k + words]) for k in range(0, len(running) - words + 1, words)]
+    return sentences[: lines or None]
 
 
 def np_array(values: list[float]) -> Any:
@@ -149,10 +159,15 @@ def main() -> None:
     parser.add_argument("--against-ini", metavar="INI", help="configuration of the other checkout, if it needs its own")
     parser.add_argument("--reference", help="reference translations, for BLEU")
     parser.add_argument("--lines", type=int, default=0, help="of the text, from its beginning (default: all)")
+    parser.add_argument(
+        "--words", type=int, default=0, help="of each sentence: cuts the running text into such sentences"
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="default: %(default)s")
     parser.add_argument("-k", type=int, default=20, help="length of the lists that are compared (default: %(default)s)")
     args = parser.parse_args()
+    if args.words and args.reference:
+        parser.error("--words leaves no sentences that the reference translates")
     checkouts = {"after": HERE.parents[1]} | ({"before": args.against.resolve()} if args.against else {})
     paths = [str(Path(path).resolve()) for path in (args.ini, args.weights, args.text)]
     given = {"after": paths, "before": [str(Path(args.against_ini or args.ini).resolve()), *paths[1:]]}
@@ -161,7 +176,7 @@ def main() -> None:
     run.facts["load"] = [os.getloadavg()[0]]
     for number in range(args.rounds):
         for name in sorted(checkouts, reverse=number % 2 == 0):  # so that neither is always the first
-            arguments = [*given[name], str(args.lines), str(0 if number else args.k)]
+            arguments = [*given[name], str(args.lines), str(args.words), str(0 if number else args.k)]
             kept[name].append(start_process(checkouts[name], args.core, arguments))
     run.facts["load"].append(os.getloadavg()[0])
     show(run, kept, args.reference)
