@@ -159,9 +159,7 @@ def main() -> None:
     parser.add_argument("--against-ini", metavar="INI", help="configuration of the other checkout, if it needs its own")
     parser.add_argument("--reference", help="reference translations, for BLEU")
     parser.add_argument("--lines", type=int, default=0, help="of the text, from its beginning (default: all)")
-    parser.add_argument(
-        "--words", type=int, default=0, help="of each sentence: cuts the running text into such sentences"
-    )
+    parser.add_argument("--words", type=int, default=0, help="of a sentence: cuts the running text into such ones")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)), help="default: %(default)s")
     parser.add_argument("-k", type=int, default=20, help="length of the lists that are compared (default: %(default)s)")
