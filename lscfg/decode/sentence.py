@@ -661,7 +661,7 @@ def _with_rules(
     if borrowed:
         other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed))]
     if len(apps_of_new):
-        known = _spans_with_phrases(whole, phrases)[apps_of_new]
+        known = _phrases_at_node(whole, phrases)[apps_of_new]
         given = [(*sides[number], one) for number, one in zip(numbers[single].tolist(), known.tolist(), strict=True)]
         found_rows = decoder.new_phrases.features(given, apps_of_new, whole.n_apps)
         other.append(SourcedRows("a correction", decoder.new_phrases.names, found_rows))
@@ -669,11 +669,12 @@ def _with_rules(
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, own=own)
 
 
-def _spans_with_phrases(forest: Forest, phrases: np.ndarray) -> np.ndarray:
-    """Marks applications to spans that a rule of words of the grammar covers, bool [n_apps]."""
-    spans = forest.node_span[forest.edge_head[forest.app_edge]]
-    keys = spans[:, 0] * (len(forest.words) + 1) + spans[:, 1]
-    return np.isin(keys, keys[phrases])
+def _phrases_at_node(forest: Forest, phrases: np.ndarray) -> np.ndarray:
+    """Marks applications to nodes with a phrase of the grammar, bool [n_apps]."""
+    node = forest.edge_head[forest.app_edge]
+    found = np.zeros(forest.n_nodes, bool)
+    found[node[phrases]] = True
+    return found[node]
 
 
 def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:
