@@ -178,6 +178,7 @@ evaluate scores --reference dev.en --baseline A A=A B=B --samples 50
 evaluate scores --reference dev.en --baseline A --metrics chrf --source dev.ja --sentence-table out A=A B=B --samples 9
 evaluate oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 evaluate confidence cdec.ini t.ja t.en -w weights -o out
+evaluate corrections cdec.ini corrections t.ja t.en -w weights -o out
 inspect model sp.lscfg
 inspect model em.lscfg
 inspect derivations t.deriv

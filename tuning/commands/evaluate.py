@@ -1,4 +1,4 @@
-"""``lscfg evaluate``: scores of translations, confidence in them, and the best scores that grammars can reach."""
+"""``lscfg evaluate``: scores of translations, confidence in them, gain by corrections, and best scores of grammars."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import argparse
 
 from lscfg.cli import add_actions
 from lscfg.parser import CommandParser
-from lscfg.tuning.commands import confidence, oracle, scores
+from lscfg.tuning.commands import confidence, corrections, oracle, scores
 
-ACTIONS = {"scores": scores, "oracle": oracle, "confidence": confidence}
+ACTIONS = {"scores": scores, "oracle": oracle, "confidence": confidence, "corrections": corrections}
 
 
 def add_arguments(parser: CommandParser) -> None:

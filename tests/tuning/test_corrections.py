@@ -1,0 +1,75 @@
+"""``lscfg evaluate corrections``: the best of all weights tried, and the measured gain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from decoders import WEIGHTS, small_config
+
+from lscfg.cli import main
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import Memory
+from lscfg.formats.ini import write_ini
+from lscfg.formats.weights import read_weights, write_weights
+from lscfg.tuning.corrections import SHARES, compare_corrected, fit_weights
+from lscfg.tuning.evaluate import corpus_score
+
+REFERENCES = ["the house is green now", "a house in the town there"]
+
+
+@pytest.mark.parametrize("memory", SHARES["Memory"])
+@pytest.mark.parametrize("correction", SHARES["Correction"])
+def test_the_best_weights_are_found(memory: float, correction: float) -> None:
+    """Each weight that fits betters the text; the scale is the mean absolute weight."""
+    asked = []
+
+    def translate(weights: Mapping[str, float]) -> list[str]:
+        asked.append(dict(weights))
+        fits = (weights["Memory"] == memory * 2) + (weights["Correction"] == correction * 2)
+        return [" ".join(text.split()[: 3 + fits]) for text in REFERENCES]
+
+    found = fit_weights(translate, {"P": -3.0, "Glue": 1.0, "None": 0.0}, REFERENCES)
+    assert found == {"P": -3.0, "Glue": 1.0, "None": 0.0, "Memory": memory * 2, "Correction": correction * 2}
+    assert len(asked) == sum(len(shares) for shares in SHARES.values())
+
+
+def test_equal_scores_leave_the_weights_at_0() -> None:
+    found = fit_weights(lambda weights: REFERENCES, {"P": 1.0}, REFERENCES)
+    assert found == {"P": 1.0, "Memory": 0.0, "Correction": 0.0}
+
+
+def test_texts_are_compared() -> None:
+    worse = [text.replace("house", "hut") for text in REFERENCES]
+    found = compare_corrected(worse, REFERENCES, REFERENCES)
+    assert found[:2] == (corpus_score("bleu", worse, [REFERENCES]), 100.0) and 0 < found.p <= 1
+
+
+def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = small_config(tmp_path)
+    write_ini(tmp_path / "cdec.ini", config)
+    weights = {name: value for name, value in WEIGHTS.items() if name != "Latent"}
+    write_weights(tmp_path / "weights", weights)
+    memory = Memory(tmp_path / "memory", lambda source, target: [(k, k) for k in range(len(source))])
+    memory.add("la casa otra verde", "the big one green")
+    memory.add("casa", "house")
+    text, references = ["la casa nueva verde", "casa"], ["the big nueva green", "house"]
+    for name, lines in (("f", text), ("e", references)):
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
+    command = ["evaluate", "corrections", *(str(tmp_path / name) for name in ("", "memory", "f", "e"))]
+    assert main([*command, "-o", str(tmp_path / "fitted")]) == 0
+    fitted, printed = read_weights(tmp_path / "fitted"), capsys.readouterr().out
+    assert {**fitted, "Memory": 0, "Correction": 0} == {**weights, "Memory": 0, "Correction": 0}
+    assert main([*command, "-w", str(tmp_path / "fitted")]) == 0
+    assert capsys.readouterr().out == printed and "1 of 2; the others are stored" in printed
+    with EmbeddedDecoder(config) as decoder:
+        outputs = [
+            [one.hypotheses[0].text for one in decoder.translate(text[:1], fitted, memory=given)]
+            for given in (None, memory)
+        ]
+    found = compare_corrected(*outputs, references[:1])
+    assert printed.splitlines()[1].split(maxsplit=1)[1] == (
+        f"{found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}"
+    )
+    assert outputs[1] == references[:1] and outputs[0] != references[:1]

@@ -1,0 +1,56 @@
+"""``lscfg evaluate corrections``: the gain by stored corrections, and the weights of their features."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+
+from lscfg.bundle.system import open_system
+from lscfg.corpus.parallel import check_length, check_plain, check_sentences
+from lscfg.decode.memory import Memory
+from lscfg.formats.weights import write_weights
+from lscfg.io.arguments import InputFile, InputFolder
+from lscfg.io.read import read_lines
+from lscfg.options import add_output, add_weights
+from lscfg.parser import CommandParser
+from lscfg.tuning.corrections import compare_corrected, fit_weights
+
+HELP = "measure the gain by corrections, or fit the weights of their features"
+
+
+def add_arguments(parser: CommandParser) -> None:
+    """Declares the options."""
+    parser.add_argument("system", type=InputFolder, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
+    parser.add_argument("corrections", type=InputFolder, metavar="DIR", help="folder of corrections")
+    parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
+    parser.add_argument("reference", type=InputFile, metavar="REFERENCE", help="tokenised reference, line by line")
+    add_weights(parser, "feature weights (default: those of the system)")
+    add_output(parser, "fit the weights Memory and Correction to this text, and write all weights (default: measure)")
+
+
+def run(args: argparse.Namespace) -> None:
+    """Prints BLEU without and with corrections.
+
+    Raises:
+        InputError: a file cannot be read or is malformed.
+    """
+    system, memory = open_system(args.system, args.weights), Memory(args.corrections)
+    sentences, references = read_lines(args.source), read_lines(args.reference)
+    check_plain(sentences, args.source)
+    check_sentences(sentences, args.source, allow_empty=True)
+    check_length(len(references), args.reference, len(sentences), args.source)
+    stored = {pair.source for pair in memory.pairs}
+    chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]
+    texts, wanted = [sentences[k] for k in chosen], [references[k] for k in chosen]
+    with system.decoder() as decoder:
+
+        def translate(weights: Mapping[str, float], memory: Memory | None = memory) -> list[str]:
+            return [one.hypotheses[0].text for one in decoder.translate(texts, weights, memory=memory)]
+
+        weights = dict(system.weights)
+        if args.output:
+            weights = fit_weights(translate, weights, wanted)
+            write_weights(args.output, weights)
+        found = compare_corrected(translate(weights, None), translate(weights), wanted)
+    print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
+    print(f"BLEU        {found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}")
