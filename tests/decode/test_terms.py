@@ -84,7 +84,7 @@ def test_numbers_and_faults_of_a_layer() -> None:
     for rule in (len(base), first - 1, first + len(LATER)):
         with pytest.raises(IndexError):
             layer.tgt(rule)
-    with pytest.raises(ValueError, match="no layer"):
+    with pytest.raises(ValueError, match="not itself a layer"):
         GrammarLayer(layer)
     with pytest.raises(ValueError, match="finished"):
         GrammarLayer(Grammar())
