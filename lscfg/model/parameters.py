@@ -20,6 +20,7 @@ from lscfg.io import tensors
 from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
+from lscfg.model.neural import NeuralModel
 from lscfg.model.packing import PackedTensors, unpack
 from lscfg.model.sparse import SparseTensors, unpack_sparse
 from lscfg.version import __version__
@@ -67,6 +68,7 @@ class Parameters:
         one: the same rules with one state, if known.
         context: the context model of target sides, if any.
         boundary: weights of the words at the borders of spans, if any.
+        neural: the neural model of target words, if any.
     """
 
     rules: RuleTable
@@ -77,6 +79,7 @@ class Parameters:
     one: OneState | None = None
     context: ContextModel | None = None
     boundary: BoundaryModel | None = None
+    neural: NeuralModel | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -106,10 +109,10 @@ class Parameters:
         return result
 
     @classmethod
-    def without_rules(cls, boundary: BoundaryModel) -> Parameters:
-        """True for a model that contains only weights of spans."""
+    def without_rules(cls, boundary: BoundaryModel | None = None, neural: NeuralModel | None = None) -> Parameters:
+        """Returns a model that contains only weights of spans or a neural model."""
         nothing = tuple(np.zeros((0, *[1] * (k + 1)), np.float32) for k in range(MAX_TENSOR_ARITY + 1))
-        return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), boundary=boundary)  # type: ignore[arg-type]
+        return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), boundary=boundary, neural=neural)  # type: ignore[arg-type]
 
     def one_state(self) -> Parameters | None:
         """The model of the same rules with one state; None if unknown."""
@@ -159,6 +162,7 @@ class Parameters:
                 context = ContextModel.from_arrays(arrays, metadata.get("sense", ""))
             if "boundary.ends.weights" in arrays:
                 boundary = BoundaryModel.from_arrays(arrays)
+            neural = NeuralModel.from_arrays(arrays) if "neural.shape" in arrays else None
             about = tensors.metadata_json(metadata, "about")
             _check_about(about)
             if low_rank:
@@ -169,7 +173,7 @@ class Parameters:
             parameters = (arrays["C0"], arrays["C1"], arrays["C2"])
             if len({tensor.dtype for tensor in parameters}) > 1:
                 raise ValueError("its tensors are of two types")
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context, boundary)
+            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context, boundary, neural)
         except ValueError as error:
             raise InputError(f"not a whole model ({error}); make it again", path) from error
 
@@ -192,6 +196,7 @@ class Estimate:
     one: OneState
     context: ContextModel | None = None
     boundary: BoundaryModel | None = None
+    neural: NeuralModel | None = None
 
     @property
     def rank(self) -> int:
@@ -201,7 +206,7 @@ class Estimate:
     def parameters(self) -> Parameters:
         """The parameters in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
-        parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary)
+        parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary, self.neural)
         return Parameters(self.rules, (first, second, third), *parts)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
@@ -255,6 +260,8 @@ class ModelParts(Protocol):
     def context(self) -> ContextModel | None: ...
     @property
     def boundary(self) -> BoundaryModel | None: ...
+    @property
+    def neural(self) -> NeuralModel | None: ...
 
 
 def save_model(
@@ -336,6 +343,8 @@ def _save(
             metadata["sense"] = model.context.low_dimensional.kind
     if model.boundary:
         others |= model.boundary.arrays()
+    if model.neural:
+        others |= model.neural.arrays()
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 

@@ -16,6 +16,7 @@
 
 #include "lscfg/base.h"
 #include "lscfg/forest.h"
+#include "lscfg/neural.h"
 #include "lscfg/inference.h"
 #include "lscfg/extract.h"
 #include "lscfg/estimate.h"

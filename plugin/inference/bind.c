@@ -114,6 +114,15 @@ static int bind_boundary(lscfg_binding *b) {
   return b->word_in_boundary ? LSCFG_OK : LSCFG_ENOMEM;
 }
 
+static int bind_neural(lscfg_binding *b) {
+  for (int side = 0; side < 2 && b->model->neural; side++) {
+    b->word_in_neural[side] = words_in(&b->model->neural_words[side], b->grammar, 1);
+    b->n_neural_vocab[side] = lscfg_vocab_size(b->grammar->vocab);
+    if (!b->word_in_neural[side]) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
 /* The binding of expanded forests. */
 static int make_inner(lscfg_binding *b) {
   const lscfg_model *model = b->model;
@@ -180,7 +189,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
-    if (!code && (bind_context(b) || bind_boundary(b) || make_inner(b) || make_one_state(b)))
+    if (!code && (bind_context(b) || bind_boundary(b) || bind_neural(b) || make_inner(b) || make_one_state(b)))
       code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
@@ -207,6 +216,8 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->context_rule);
   free(b->word_in_context);
   free(b->word_in_boundary);
+  free(b->word_in_neural[0]);
+  free(b->word_in_neural[1]);
   composition_free(b->composition);
   if (b->inner) free(b->inner->rule_row);
   free(b->inner);

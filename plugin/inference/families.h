@@ -18,7 +18,8 @@
   ROW(sense)                  \
   ROW(ranks)                  \
   ROW(scores)                 \
-  ROW(boundary)
+  ROW(boundary)               \
+  ROW(neural)
 
 /* The input of a family; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
 typedef struct {

@@ -367,6 +367,16 @@ static int map_boundary(lscfg_model *model, lscfg_error *error) {
   return code ? code : map_boundary_kind(model, 1, "boundary.sides.words", "boundary.sides.weights", error);
 }
 
+/* The neural model, if the file has it. */
+static int map_neural(lscfg_model *model, lscfg_error *error) {
+  lscfg_rules *words = model->neural_words;
+  if (!tensor_file_has(&model->file, "neural.shape", "I32")) return LSCFG_OK;
+  int code = map_words(&model->file, "neural.source.vocab.bytes", "neural.source.vocab.offsets", &words[0], error);
+  if (!code) code = map_words(&model->file, "neural.target.vocab.bytes", "neural.target.vocab.offsets", &words[1], error);
+  const int64_t n_words[2] = {words[0].n_words, words[1].n_words};
+  return code ? code : network_open(&model->file, n_words, &model->neural, error);
+}
+
 static void free_context(context_model *context) {
   if (!context) return;
   rule_table_release(&context->index);
@@ -384,6 +394,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_model_rules(model, error);
   if (!code) code = map_context(model, error);
   if (!code) code = map_boundary(model, error);
+  if (!code) code = map_neural(model, error);
   if (!code) code = index_rules(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {
@@ -400,6 +411,7 @@ void lscfg_model_close(lscfg_model *model) {
   rule_table_release(&model->index);
   rule_table_release(&model->sources);
   free_context(model->context);
+  network_close(model->neural);
   free(model->one_state);
   free(model);
 }

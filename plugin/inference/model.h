@@ -6,6 +6,7 @@
 #include "base/safetensors.h"
 #include "forest/grammar.h"
 #include "inference/scores.h"
+#include "neural/network.h"
 
 /* A context model of a rule's target side; see context.c. Its rules may differ from those with tensors. All of it
  * except the index is in the mapped file. */
@@ -88,6 +89,8 @@ struct lscfg_model {
   context_model *context;            /* NULL: none */
   boundary_model boundary;
   int has_boundary;
+  lscfg_rules neural_words[2]; /* vocabularies of the neural model, words alone */
+  neural_network *neural;      /* NULL: none */
   rule_table index, sources;         /* the rules by their symbols, under their numbers; their source sides */
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */

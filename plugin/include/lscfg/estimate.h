@@ -199,6 +199,42 @@ int lscfg_em_shrink(int32_t m, int32_t arity, const int64_t *group_begin, const 
                     int64_t last, const double *tokens, const double *weight, const double *average, double to_source,
                     double to_arity, double *tensor, double *totals);
 
+/* ---- neural model of target words (Devlin et al. 2014): a network of one hidden layer ---- */
+
+enum {
+  LSCFG_NEURAL_ROWS = 64,   /* examples of a part; layers are multiples of half of it */
+  LSCFG_NEURAL_SHARDS = 16, /* of the parameters */
+  LSCFG_NEURAL_SUMS = 4     /* negative log likelihood of words, squares of log Z, the same of fertilities, right ones */
+};
+
+/* An example is `window` source rows around a place and `history` target rows before the word. */
+typedef struct {
+  int32_t window, history, dims, hidden; /* dims and hidden: multiples of 32 */
+  int32_t sources, targets;              /* rows of both tables */
+  float dropout, penalty, fertility;     /* share of hidden units; factors of log^2 Z and of the loss of fertilities */
+} lscfg_neural_shape;
+
+/* The parameters in order: source [sources][dims], target [targets][dims], hidden [hidden][(window + history) * dims],
+ * its bias, output [targets][hidden], its bias, fertility [4][hidden], its bias. */
+enum { LSCFG_NEURAL_ARRAYS = 8 };
+void lscfg_neural_sizes(const lscfg_neural_shape *, int64_t sizes[LSCFG_NEURAL_ARRAYS]);
+
+typedef struct lscfg_neural_trainer lscfg_neural_trainer;
+/* Parameters and both moments of Adam (Kingma and Ba 2015) stay the caller's and change in place. instructions: as in
+ * lscfg_binding_use, NULL: the best. */
+int lscfg_neural_trainer_new(const lscfg_neural_shape *, float *parameters, float *first, float *second,
+                             const char *instructions, lscfg_neural_trainer **, lscfg_error *);
+void lscfg_neural_trainer_free(lscfg_neural_trainer *);
+/* Sets the batch: inputs [n][window + history], labels [n]: first n_words target rows, then classes of fertility. Every
+ * number must be in range. Returns the number of parts, or LSCFG_ENOMEM. */
+int32_t lscfg_neural_batch(lscfg_neural_trainer *, const int32_t *inputs, const int32_t *labels, int64_t n_words,
+                           int64_t n, uint64_t noise);
+/* Computes the losses of a part, and their gradients if learn is non-zero; threads share the parts. Sums are added to
+ * those that are there. */
+void lscfg_neural_forward(lscfg_neural_trainer *, int32_t part, int32_t learn, double sums[LSCFG_NEURAL_SUMS]);
+/* After all parts: an Adam step of a shard; threads share the shards. correct: 1 / (1 - beta^step) of both moments. */
+void lscfg_neural_step(lscfg_neural_trainer *, int32_t shard, float rate, const float correct[2]);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus

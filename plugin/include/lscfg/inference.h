@@ -3,7 +3,7 @@
 #ifndef LSCFG_INFERENCE_API_H
 #define LSCFG_INFERENCE_API_H
 
-#include "lscfg/forest.h"
+#include "lscfg/neural.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -118,7 +118,11 @@ enum {
   LSCFG_BOUNDARY = 23,
   /* gain of the words around an application of a rule outside the context: */
   LSCFG_CONTEXT_COMPOSED = 24,
-  LSCFG_N_FEATURES = 25
+  /* of its target words, by the neural model: */
+  LSCFG_NEURAL_SOURCE = 25,
+  LSCFG_NEURAL_RULE = 26,
+  LSCFG_NEURAL_LINKED = 27,
+  LSCFG_N_FEATURES = 28
 };
 /* Treatments of a negative marginal: its absolute value or 0. */
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
@@ -186,7 +190,11 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  * with a score, _OFF for others of the grammar with a word on their source side.
  *
  * LSCFG_BOUNDARY is the sum of the model's weights of the words at the ends of its source span and of those before and
- * after it; unknown words, and lattices, have none. */
+ * after it; unknown words, and lattices, have none.
+ *
+ * LSCFG_NEURAL_SOURCE is the sum of the scores of its target words by the neural model without target words before,
+ * _RULE with those that come before in the rule, back to a nonterminal, and _LINKED the log probability of the number
+ * of target words that are linked to each of its source words; 0 in lattices. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

@@ -1,0 +1,100 @@
+"""The neural model of target words, as in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.grammar.table import vocabulary_words
+from lscfg.io.layout import check_layout, check_range
+from lscfg.kernel.compiled import word_arrays
+from lscfg.kernel.neural import FERTILITIES, MAX_HISTORY, SOURCE_WORDS, TARGET_WORDS
+
+PREFIX = "neural."
+
+LAYOUT = {
+    "shape": "int32 [2]",
+    "source.vocab.bytes": "uint8 [source bytes]",
+    "source.vocab.offsets": "int64 [source words + 1]",
+    "target.vocab.bytes": "uint8 [target bytes]",
+    "target.vocab.offsets": "int64 [target words + 1]",
+    "source": f"float32 [source words + {SOURCE_WORDS}, dims]",
+    "target": f"float32 [target words + {TARGET_WORDS}, dims]",
+    "hidden": "float32 [hidden, inputs]",
+    "hidden.bias": "float32 [hidden]",
+    "output": f"float32 [target words + {TARGET_WORDS}, hidden]",
+    "output.bias": f"float32 [target words + {TARGET_WORDS}]",
+    "fertility": f"float32 [{FERTILITIES}, hidden]",
+    "fertility.bias": f"float32 [{FERTILITIES}]",
+    "links": "int32 [links, 2]",
+    "share": "float32 [links]",
+}
+"""The arrays in a file, without ``neural.`` (docs/reference/features.md)."""
+
+MOST_REACH = 100
+"""Most source words on each side of a place, as in the kernel."""
+
+
+@dataclass(frozen=True)
+class NeuralModel:
+    """A network of one hidden layer that scores target words (Devlin et al. 2014).
+
+    Attributes:
+        reach: source words on each side of a word's place.
+        history: target words before the word.
+        words: the source and the target vocabulary.
+        arrays: the other arrays of ``LAYOUT``. Rows of both tables begin with words that no text contains: unknown
+            words and ends of sentences, and on the target side a word that is not known yet.
+    """
+
+    reach: int
+    history: int
+    words: tuple[list[str], list[str]]
+    parameters: Mapping[str, np.ndarray]
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by their names in model files."""
+        found = {PREFIX + name: array for name, array in self.parameters.items()}
+        found[PREFIX + "shape"] = np.array([self.reach, self.history], np.int32)
+        for side, words in zip(("source", "target"), self.words, strict=True):
+            encoded = word_arrays(words)
+            found |= {f"{PREFIX}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NeuralModel:
+        """The inverse of ``arrays``.
+
+        Raises:
+            ValueError: names an array that is missing or wrong.
+        """
+        own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        sizes = check_layout(own, LAYOUT)
+        reach, history = own["shape"].tolist()
+        if not (0 <= reach <= MOST_REACH and 0 <= history <= MAX_HISTORY):
+            raise ValueError("array 'neural.shape' holds impossible numbers of words")
+        if sizes["inputs"] != (2 * reach + 1 + history) * sizes["dims"]:
+            raise ValueError("array 'neural.hidden' does not fit 'neural.shape'")
+        words = []
+        for side in ("source", "target"):
+            start = f"{side}.vocab."
+            vocabulary = {f"vocab.{name}": own[start + name] for name in ("bytes", "offsets")}
+            words.append(vocabulary_words(vocabulary))
+        parameters = {name: array for name, array in own.items() if name in LAYOUT and "vocab" not in name}
+        del parameters["shape"]
+        _check_values(parameters, sizes)
+        return cls(reach, history, (words[0], words[1]), parameters)
+
+
+def _check_values(arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
+    for name, array in arrays.items():
+        if array.dtype == np.float32 and not np.isfinite(array).all():
+            raise ValueError(f"array 'neural.{name}' holds a value that is not finite")
+    source, target = arrays["links"].T.astype(np.int64)
+    check_range("neural.links", source, -1, sizes["source words"] + SOURCE_WORDS)
+    check_range("neural.links", target, 0, sizes["target words"] + TARGET_WORDS)
+    check_range("neural.share", arrays["share"], 0, np.nextafter(1, 2))
+    if (np.diff(source * (sizes["target words"] + TARGET_WORDS) + target) <= 0).any():
+        raise ValueError("array 'neural.links' does not ascend")
