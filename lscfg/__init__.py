@@ -8,7 +8,7 @@ from lscfg.version import __version__
 if TYPE_CHECKING:
     from lscfg import lm
     from lscfg.api.decoder import Decoder
-    from lscfg.api.estimators import EM, MLE, Clusters, Spectral
+    from lscfg.api.estimators import EM, MLE, Clusters, Neural, Spectral
     from lscfg.api.model import LatentModel
     from lscfg.api.model import load_model as load
     from lscfg.api.text import align_lines as align
@@ -28,6 +28,7 @@ __all__ = [
     "InputError",
     "LatentModel",
     "LscfgError",
+    "Neural",
     "Pipeline",
     "Spectral",
     "__version__",
@@ -48,6 +49,7 @@ _PLACES = {
     "LatentModel": ("api.model", "LatentModel"),
     "LscfgError": ("errors", "LscfgError"),
     "MLE": ("api.estimators", "MLE"),
+    "Neural": ("api.estimators", "Neural"),
     "Pipeline": ("tuning.pipeline.estimator", "Pipeline"),
     "Spectral": ("api.estimators", "Spectral"),
     "align": ("api.text", "align_lines"),

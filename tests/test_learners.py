@@ -24,6 +24,9 @@ PLAIN = {
     "shrinkage": "estimate/test_em.py::test_shrinkage_is_its_formula",
     "clusters": "estimate/test_plain_estimators.py::test_k_means",
     "clusters, embedding": "estimate/test_plain_estimators.py::test_the_embedding",
+    "neural": "estimate/test_neural.py::test_ten_steps_are_those_of_numpy",
+    "neural, affiliation": "estimate/test_neural.py::test_random_rules_are_affiliated_as_in_plain_python",
+    "neural, features": "estimate/test_neural.py::test_features_are_those_of_the_definition",
     # context models
     "loglinear": "context/test_loglinear.py::test_learning_is_what_the_method_says",
     "joint": "context/test_loglinear.py::test_learning_with_dense_values",

@@ -164,3 +164,9 @@ class Clusters(LatentEstimator):
     """Clusters of the spectral embedding, then a few iterations of EM."""
 
     kind = "clusters"
+
+
+class Neural(LatentEstimator):
+    """A neural network for target words (Devlin et al. 2014), without hidden states."""
+
+    kind = "neural"

@@ -33,6 +33,12 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="MODEL",
         help="model whose span-boundary weights are copied, of lscfg grammar biparsed --write boundary=MODEL",
     )
+    parser.add_argument(
+        "--neural",
+        type=InputFile,
+        metavar="MODEL",
+        help="model whose neural network is copied, of lscfg estimate neural",
+    )
     for action in add_checkpoint(parser):
         parser.limit(action, *(name for name in ESTIMATORS if ESTIMATORS[name].CHECKPOINTS))
     add_jobs(parser)
@@ -53,9 +59,14 @@ def run(args: argparse.Namespace) -> None:
         raise InputError(
             "no span-boundary weights; name a model of lscfg grammar biparsed --write boundary=MODEL", args.boundary
         )
+    neural = Parameters.load(args.neural).neural if args.neural else None
+    if args.neural and neural is None:
+        raise InputError("no neural network; name a model of lscfg estimate neural", args.neural)
     derivations = Derivations.load(args.derivations)
     model = ESTIMATORS[args.estimator].estimate(derivations, settings, args.jobs, folder, args.resume)
     if boundary:
         model = dataclasses.replace(model, boundary=boundary)
+    if neural:
+        model = dataclasses.replace(model, neural=neural)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"wrote {args.output}: {len(model.rules)} rules, m = {model.rank}")

@@ -22,7 +22,7 @@ from lscfg import log
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import Estimator
 from lscfg.extract.derive import Derivations
-from lscfg.extract.yields import expand_ranges
+from lscfg.extract.yields import Yields, expand_ranges
 from lscfg.io import tensors
 from lscfg.io.layout import check_layout
 from lscfg.kernel.neural import (
@@ -60,7 +60,10 @@ WHOLE = 0.6
 """Probability of the whole history."""
 
 WARM_UP, FIRST_RATE, LAST_RATE = 100, 2e-3, 1e-4
-"""Steps until the first learning rate, and the rates; the rate falls in a line."""
+"""Steps until the first learning rate, or a tenth of all steps; and the rates; the rate falls in a line."""
+
+STEPS, LONGER = 1500, 4
+"""Steps that small texts reach by more passes, at most this number of times the passes of the settings."""
 
 LITTLE, PATIENCE = 0.002, 2
 """Training ends after two epochs whose held-out loss did not fall by this number of nats."""
@@ -77,7 +80,7 @@ class NeuralSettings(Declared):
     history: int = setting(2, "target words before the predicted one", least=0, most=MAX_HISTORY)
     dims: int = setting(64, "dimensions of a word, a multiple of 32", least=LAYER_UNIT, most=1024)
     hidden: int = setting(256, "hidden units, a multiple of 32", least=LAYER_UNIT, most=4096)
-    epochs: int = setting(8, "maximum passes over the text", least=1)
+    epochs: int = setting(8, "maximum passes over the text; small texts get up to four times as many", least=1)
     dropout: float = setting(0.2, "share of the hidden units that each step leaves out", least=0, below=1)
     min_word: int = setting(2, "minimum number of a word in the text; rarer words count as one word", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
@@ -126,7 +129,7 @@ class NeuralText:
         self.lengths = np.zeros((len(filled), 2), np.int64)
         self.lengths[filled] = derivations.span[starts[:-1][filled]][:, [1, 3]]
         self.starts = np.cumsum(self.lengths, 0) - self.lengths
-        words = derivations.kernel.words()
+        words = Yields.of(derivations).words  # refuses spans that do not fit the rules
         self.words, rows = self._vocabularies(derivations, words)
         self.rows = [rows[words[side], side] for side in (0, 1)]
         self.links = self._links(derivations, rows)
@@ -259,9 +262,12 @@ class _Learning:
         if resume and self.file is None:
             raise InputError("--resume needs the folder of a checkpoint")
         state = self._load() if resume else self._start()
+        trees = self.text.trees(self.text.train, 0)
+        once, passes = len([*self._batches(trees)]), self.settings.epochs
+        self._passes = min(LONGER * passes, max(passes, -(-STEPS // once)))
         with in_threads(threads) as engine:
             trainer = NeuralTrainer(self.shape, state.parameters, state.first, state.second, engine)
-            while len(state.held_out) < self.settings.epochs and not _settled(state.held_out):
+            while len(state.held_out) < self._passes and not _settled(state.held_out):
                 self._epoch(trainer, state)
                 found = self._figures(trainer)
                 if not state.held_out or found["loss"] < min(state.held_out):
@@ -287,7 +293,7 @@ class _Learning:
         for name, deviation in (("source", 0.1), ("target", 0.1), ("output", 0.05), ("fertility", 0.05)):
             parts[name][:] = random.normal(0, deviation, parts[name].shape)
         inputs = shape.window + shape.history
-        distance = np.abs(np.arange(shape.window) - self.settings.reach).tolist() + [*range(shape.history)]
+        distance = [*np.abs(np.arange(shape.window) - self.settings.reach).tolist(), *range(shape.history)]
         spread = 3 / math.sqrt(shape.dims * inputs) * 0.8 ** np.array(distance)
         hidden = random.normal(0, 1, (shape.hidden, inputs, shape.dims)) * spread[:, None]
         parts["hidden"][:] = hidden.reshape(shape.hidden, -1)
@@ -306,15 +312,16 @@ class _Learning:
         words = self.text.words_of(trees, np.where(random.random(n_words) < WHOLE, history, cut))
         fertilities = self.text.fertilities_of(trees)
         batches = [*self._batches(trees)]
-        steps = len(batches) * self.settings.epochs
+        steps = len(batches) * self._passes
+        rising = min(WARM_UP, max(steps // 10, 1))
         noise = random.integers(0, 2**64, len(batches), np.uint64).tolist()
         shown = log.progress(zip(batches, noise, strict=True), f"epoch {epoch + 1}", len(batches))
         for (own, sources), bits in shown:
             inputs = np.concatenate((words[0][own], fertilities[0][sources]))
             labels = np.concatenate((words[1][own], fertilities[1][sources]))
             state.step += 1
-            left = max(steps - state.step, 0) / max(steps - WARM_UP, 1)
-            rate = min(FIRST_RATE * state.step / WARM_UP, LAST_RATE + (FIRST_RATE - LAST_RATE) * min(left, 1))
+            left = max(steps - state.step, 0) / max(steps - rising, 1)
+            rate = min(FIRST_RATE * state.step / rising, LAST_RATE + (FIRST_RATE - LAST_RATE) * min(left, 1))
             trainer.learn(inputs, labels, own.stop - own.start, bits, rate, state.step)
 
     def _batches(self, trees: np.ndarray) -> Iterator[tuple[slice, slice]]:
@@ -327,14 +334,11 @@ class _Learning:
                 yield slice(begin[0], end[0]), slice(begin[1], end[1])
                 begin = end
 
-    @cached_property
-    def _held_out(self) -> np.ndarray:
-        return self.text.trees(self.text.held_out, 0)
-
     def _figures(self, trainer: NeuralTrainer, history: int | None = None) -> dict[str, float]:
         """Figures of the held-out pairs."""
         length = self.settings.history if history is None else history
-        words, total = self.text.words_of(self._held_out, length), Losses()
+        words = self.text.words_of(self.text.held_out, length)  # the trees of the first alignment
+        total = Losses()
         for begin in range(0, len(words[1]), TOKENS):
             labels = words[1][begin : begin + TOKENS]
             total += trainer.losses(words[0][begin : begin + TOKENS], labels, len(labels))
@@ -379,7 +383,7 @@ class _Learning:
                 "the checkpoint belongs to other settings or derivations; use those, or another folder", self.file
             )
         try:
-            check_layout(arrays, {name: f"float32 [{self.shape.parameters}]" for name in names})
+            check_layout(arrays, dict.fromkeys(names, f"float32 [{self.shape.parameters}]"))
             if not all(np.isfinite(array).all() for array in arrays.values()):
                 raise ValueError("a value is not finite")
             facts = tensors.metadata_json(metadata, "state")

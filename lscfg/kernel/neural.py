@@ -145,9 +145,7 @@ class NeuralTrainer:
         """Losses of a batch without dropout; see ``learn``."""
         return self._forward(inputs, labels, words, 0, 0)
 
-    def learn(
-        self, inputs: np.ndarray, labels: np.ndarray, words: int, noise: int, rate: float, step: int
-    ) -> Losses:
+    def learn(self, inputs: np.ndarray, labels: np.ndarray, words: int, noise: int, rate: float, step: int) -> Losses:
         """Takes a step; returns the losses before it, with dropout.
 
         Args:
@@ -227,9 +225,7 @@ def affiliate_trees(
     check(lib.lscfg_links_new(int32(pairs), ffi.from_buffer("float[]", share), len(share), made, error), error)
     kept = ffi.gc(made[0], lib.lscfg_links_free)
     first = ffi.from_buffer("int64_t[]", trees)
-    table = ffi.new(
-        "lscfg_node_table *", (len(trees) - 1, len(rule), first, int32(rule), int32(parent), int32(span))
-    )
+    table = ffi.new("lscfg_node_table *", (len(trees) - 1, len(rule), first, int32(rule), int32(parent), int32(span)))
     code = lib.lscfg_affiliate_trees(kept, rules._pointer, table, int32(rows), int32(place), int32(fertility), error)
     check(code, error)
     return place, fertility

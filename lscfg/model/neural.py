@@ -45,7 +45,7 @@ class NeuralModel:
         reach: source words on each side of a word's place.
         history: target words before the word.
         words: the source and the target vocabulary.
-        arrays: the other arrays of ``LAYOUT``. Rows of both tables begin with words that no text contains: unknown
+        parameters: the other arrays of ``LAYOUT``. Rows of both tables begin with words that no text contains: unknown
             words and ends of sentences, and on the target side a word that is not known yet.
     """
 
@@ -70,8 +70,8 @@ class NeuralModel:
         Raises:
             ValueError: names an array that is missing or wrong.
         """
+        sizes = check_layout(arrays, {PREFIX + name: declared for name, declared in LAYOUT.items()})
         own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
-        sizes = check_layout(own, LAYOUT)
         reach, history = own["shape"].tolist()
         if not (0 <= reach <= MOST_REACH and 0 <= history <= MAX_HISTORY):
             raise ValueError("array 'neural.shape' holds impossible numbers of words")

@@ -25,10 +25,11 @@ FUSED TARGET static inline __attribute__((always_inline)) void NAME(tile)(const 
     for (int32_t v = 0; v < 2; v++) *(NAME(vector) *)(out + i * p->out_stride + v * WIDTH) = sum[i][v];
 }
 
-#define ROWS_CASE(constant) \
-  case constant:            \
-    if (constant <= TILE)   \
-      for (int64_t column = 0; column < p->n_columns; column += 2 * WIDTH) NAME(tile)(constant, p, k, end, row, column); \
+#define ROWS_CASE(constant)                                                       \
+  case constant:                                                                  \
+    if (constant <= TILE)                                                         \
+      for (int64_t column = 0; column < p->n_columns; column += 2 * WIDTH)        \
+        NAME(tile)(constant <= TILE ? constant : 1, p, k, end, row, column);      \
     break;
 
 /* out [n_rows][n_columns] += values [n_rows][depth] x columns [depth][n_columns]. */

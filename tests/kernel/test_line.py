@@ -56,7 +56,7 @@ USAGE = (
     "unknown=compose|zero|oov"
 )
 NAMES = ", ".join(LATENT_FEATURES)
-FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary"
+FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary, neural"
 ABOVE_0 = "expected a number above 0"
 BAD = [
     ("log=yes", "log=yes: expected true or false"),

@@ -26,7 +26,7 @@ enum {
 typedef struct {
   int32_t code;
   int64_t line; /* 1-based line of the offending input, 0 if unknown */
-  char message[496];
+  char message[752];
 } lscfg_error;
 
 /* ---- numbers as text: the C locale's, whatever the locale of the program ---- */
