@@ -28,7 +28,6 @@ from lscfg.io.layout import check_layout
 from lscfg.kernel.neural import (
     FERTILITIES,
     LAYER_UNIT,
-    MAX_HISTORY,
     SOURCE_BEGIN,
     SOURCE_END,
     SOURCE_UNKNOWN,
@@ -43,7 +42,7 @@ from lscfg.kernel.neural import (
     NeuralTrainer,
     affiliate_trees,
 )
-from lscfg.model.neural import MOST_REACH, NeuralModel
+from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
 from lscfg.settings import Declared, setting
@@ -76,14 +75,29 @@ MOST_WORDS = (16_000, 8_192)
 class NeuralSettings(Declared):
     """Settings of the neural model."""
 
-    reach: int = setting(5, "source words on each side of a target word's place", least=0, most=MOST_REACH)
-    history: int = setting(2, "target words before the predicted one", least=0, most=MAX_HISTORY)
-    dims: int = setting(64, "dimensions of a word, a multiple of 32", least=LAYER_UNIT, most=1024)
     hidden: int = setting(256, "hidden units, a multiple of 32", least=LAYER_UNIT, most=4096)
-    epochs: int = setting(8, "maximum passes over the text; small texts get up to four times as many", least=1)
-    dropout: float = setting(0.2, "share of the hidden units that each step leaves out", least=0, below=1)
-    min_word: int = setting(2, "minimum number of a word in the text; rarer words count as one word", least=1)
     seed: int = setting(1, "seed of all random choices", least=0)
+
+
+@dataclass(frozen=True)
+class Design:
+    """Constants of the network and of learning.
+
+    On ja-en, a third word before takes 1.4 % off the perplexity, and five source words on each side are enough.
+    """
+
+    reach: int = 5
+    """Source words on each side of a target word's place."""
+    history: int = 2
+    """Target words before the predicted one."""
+    dims: int = 64
+    """Dimensions of a word, a multiple of 32."""
+    epochs: int = 8
+    """Maximum passes over the text; small texts get up to ``LONGER`` times as many."""
+    dropout: float = 0.2
+    """Share of the hidden units that each step leaves out."""
+    min_word: int = 2
+    """Minimum number of a word in the text; rarer words count as one word."""
 
 
 class NeuralEstimator(Estimator[NeuralSettings]):
@@ -93,6 +107,7 @@ class NeuralEstimator(Estimator[NeuralSettings]):
     VERSION = 1
     Settings = NeuralSettings
     CHECKPOINTS = (CHECKPOINT,)
+    DESIGN = Design()
 
     def estimate(
         self,
@@ -105,13 +120,13 @@ class NeuralEstimator(Estimator[NeuralSettings]):
         """Returns a model without rules; see ``Estimator.estimate``.
 
         Raises:
-            InputError: a layer is no multiple of 32, the text is too small, or the checkpoint belongs to other settings
-                or derivations.
+            InputError: the layer is no multiple of 32, the text is too small, or the checkpoint belongs to other
+                settings or derivations.
         """
-        for name in ("dims", "hidden"):
-            if getattr(settings, name) % LAYER_UNIT:
-                raise InputError(f"{name} must be a multiple of {LAYER_UNIT}, not {getattr(settings, name)}")
-        return _Learning(NeuralText(derivations, settings), settings, folder).run(threads, resume)
+        if settings.hidden % LAYER_UNIT:
+            raise InputError(f"hidden must be a multiple of {LAYER_UNIT}, not {settings.hidden}")
+        text = NeuralText(derivations, self.DESIGN)
+        return _Learning(text, settings, self.DESIGN, folder).run(threads, resume)
 
 
 class NeuralText:
@@ -121,8 +136,8 @@ class NeuralText:
         InputError: fewer than two pairs have trees.
     """
 
-    def __init__(self, derivations: Derivations, settings: NeuralSettings):
-        self.settings, self.pairs = settings, derivations.pairs
+    def __init__(self, derivations: Derivations, design: Design):
+        self.design, self.pairs = design, derivations.pairs
         self.versions = len(derivations) // self.pairs if self.pairs else 0
         starts = derivations.trees
         filled = np.diff(starts) > 0
@@ -159,7 +174,7 @@ class NeuralText:
         for side, (first, most) in enumerate(zip((SOURCE_WORDS, TARGET_WORDS), MOST_WORDS, strict=True)):
             counts = np.bincount(words[side][: ends[side]], minlength=len(known))
             order = np.argsort(-counts, kind="stable")[:most]
-            order = order[counts[order] >= self.settings.min_word]
+            order = order[counts[order] >= self.design.min_word]
             rows[order, side] = first + np.arange(len(order))
             vocabularies.append([known[k] for k in order.tolist()])
         return (vocabularies[0], vocabularies[1]), rows
@@ -196,7 +211,7 @@ class NeuralText:
 
     def _windows(self, tree: np.ndarray, place: np.ndarray) -> np.ndarray:
         """int32 [examples, 2 reach + 1], source rows around places."""
-        offsets = np.arange(-self.settings.reach, self.settings.reach + 1)
+        offsets = np.arange(-self.design.reach, self.design.reach + 1)
         at, n = place[:, None] + offsets, self.lengths[tree, 0][:, None]
         rows = self.rows[0][self.starts[tree, 0][:, None] + np.clip(at, 0, n - 1)]
         return np.where(at < 0, SOURCE_BEGIN, np.where(at >= n, SOURCE_END, rows))
@@ -213,7 +228,7 @@ class NeuralText:
         at = start + np.where(end, 0, x)
         place = np.where(end, self.lengths[tree, 0], self.place[at])
         labels = np.where(end, TARGET_END, self.rows[1][at]).astype(np.int32)
-        before = np.arange(1, self.settings.history + 1)
+        before = np.arange(1, self.design.history + 1)
         earlier = x[:, None] - before
         history = np.where(earlier < 0, TARGET_BEGIN, self.rows[1][start[:, None] + np.maximum(earlier, 0)])
         history = np.where(before > np.reshape(lengths, (-1, 1)), TARGET_NONE, history)
@@ -224,7 +239,7 @@ class NeuralText:
         n = self.lengths[trees, 0]
         tree, place = np.repeat(trees, n), expand_ranges(np.zeros(len(trees), np.int64), n)
         labels = np.minimum(self.fertility[self.starts[tree, 0] + place], FERTILITIES - 1).astype(np.int32)
-        history = np.full((len(tree), self.settings.history), TARGET_NONE)
+        history = np.full((len(tree), self.design.history), TARGET_NONE)
         return np.hstack((self._windows(tree, place), history)).astype(np.int32), labels
 
 
@@ -244,17 +259,17 @@ class _State:
 class _Learning:
     """A run of the estimator."""
 
-    def __init__(self, text: NeuralText, settings: NeuralSettings, folder: Path | None):
-        self.text, self.settings = text, settings
+    def __init__(self, text: NeuralText, settings: NeuralSettings, design: Design, folder: Path | None):
+        self.text, self.settings, self.design = text, settings, design
         self.file = folder / CHECKPOINT if folder else None
         self.shape = NeuralShape(
-            2 * settings.reach + 1,
-            settings.history,
-            settings.dims,
+            2 * design.reach + 1,
+            design.history,
+            design.dims,
             settings.hidden,
             text.sources,
             text.targets,
-            settings.dropout,
+            design.dropout,
         )
 
     def run(self, threads: int, resume: bool) -> Parameters:
@@ -263,7 +278,7 @@ class _Learning:
             raise InputError("--resume needs the folder of a checkpoint")
         state = self._load() if resume else self._start()
         trees = self.text.trees(self.text.train, 0)
-        once, passes = len([*self._batches(trees)]), self.settings.epochs
+        once, passes = len([*self._batches(trees)]), self.design.epochs
         self._passes = min(LONGER * passes, max(passes, -(-STEPS // once)))
         with in_threads(threads) as engine:
             trainer = NeuralTrainer(self.shape, state.parameters, state.first, state.second, engine)
@@ -279,10 +294,10 @@ class _Learning:
             state.parameters[:] = state.best
             facts = self._facts(trainer, len(state.held_out))
         words = ", ".join(f"{value:.2f}" for value in facts["held-out perplexity"])
-        log.info(f"held-out perplexity given 0 to {self.settings.history} words before: {words}")
+        log.info(f"held-out perplexity given 0 to {self.design.history} words before: {words}")
         arrays = {name: array.copy() for name, array in self.shape.split(state.parameters).items()}
         arrays |= {"links": self.text.links[0], "share": self.text.links[1]}
-        neural = NeuralModel(self.settings.reach, self.settings.history, self.text.words, arrays)
+        neural = NeuralModel(self.design.reach, self.design.history, self.text.words, arrays)
         return dataclasses.replace(Parameters.without_rules(neural=neural), about=facts)
 
     def _start(self) -> _State:
@@ -293,7 +308,7 @@ class _Learning:
         for name, deviation in (("source", 0.1), ("target", 0.1), ("output", 0.05), ("fertility", 0.05)):
             parts[name][:] = random.normal(0, deviation, parts[name].shape)
         inputs = shape.window + shape.history
-        distance = [*np.abs(np.arange(shape.window) - self.settings.reach).tolist(), *range(shape.history)]
+        distance = [*np.abs(np.arange(shape.window) - self.design.reach).tolist(), *range(shape.history)]
         spread = 3 / math.sqrt(shape.dims * inputs) * 0.8 ** np.array(distance)
         hidden = random.normal(0, 1, (shape.hidden, inputs, shape.dims)) * spread[:, None]
         parts["hidden"][:] = hidden.reshape(shape.hidden, -1)
@@ -304,7 +319,7 @@ class _Learning:
         return _State(parameters, *moments, parameters.copy(), [])
 
     def _epoch(self, trainer: NeuralTrainer, state: _State) -> None:
-        epoch, history = len(state.held_out), self.settings.history
+        epoch, history = len(state.held_out), self.design.history
         random = np.random.default_rng([self.settings.seed, epoch + 1])
         trees = self.text.trees(random.permutation(self.text.train), epoch)
         n_words = int((self.text.lengths[trees, 1] + 1).sum())
@@ -336,7 +351,7 @@ class _Learning:
 
     def _figures(self, trainer: NeuralTrainer, history: int | None = None) -> dict[str, float]:
         """Figures of the held-out pairs."""
-        length = self.settings.history if history is None else history
+        length = self.design.history if history is None else history
         words = self.text.words_of(self.text.held_out, length)  # the trees of the first alignment
         total = Losses()
         for begin in range(0, len(words[1]), TOKENS):
@@ -346,19 +361,23 @@ class _Learning:
         return {"loss": total.words / n, "log Z": math.sqrt(total.squares / n)}
 
     def _facts(self, trainer: NeuralTrainer, epochs: int) -> dict[str, Any]:
-        found = [self._figures(trainer, k) for k in range(self.settings.history + 1)]
+        found = [self._figures(trainer, k) for k in range(self.design.history + 1)]
         return {
             "estimator": "neural",
-            "settings": dataclasses.asdict(self.settings),
+            "settings": self._choices,
             "epochs": epochs,
             "held-out perplexity": [math.exp(one["loss"]) for one in found],
             "log Z": found[-1]["log Z"],
         }
 
+    @property
+    def _choices(self) -> dict[str, Any]:
+        return dataclasses.asdict(self.settings) | dataclasses.asdict(self.design)
+
     @cached_property
     def _made_from(self) -> str:
         """A hash of settings and text."""
-        made = hashlib.sha256(json.dumps(dataclasses.asdict(self.settings)).encode())
+        made = hashlib.sha256(json.dumps(self._choices).encode())
         for array in (*self.text.rows, self.text.place, self.text.fertility, self.text.lengths, *self.text.links):
             made.update(np.ascontiguousarray(array).tobytes())
         return made.hexdigest()

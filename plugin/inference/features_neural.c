@@ -20,7 +20,8 @@ static int32_t row_of_word(const lscfg_binding *b, int side, int32_t word) {
   return b->word_in_neural[side][word] + (side ? LSCFG_ROW_TARGET_WORDS : LSCFG_ROW_SOURCE_WORDS);
 }
 
-static const int32_t no_words[LSCFG_NEURAL_HISTORY] = {LSCFG_ROW_TARGET_NONE, LSCFG_ROW_TARGET_NONE, LSCFG_ROW_TARGET_NONE};
+enum { NONE = LSCFG_ROW_TARGET_NONE };
+static const int32_t no_words[LSCFG_NEURAL_HISTORY] = {NONE, NONE, NONE};
 
 /* The number of the units at a place after these words, or LSCFG_ENOMEM. */
 static int64_t find_units(neural_work *w, int32_t place, const int32_t *before) {

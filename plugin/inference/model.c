@@ -372,7 +372,8 @@ static int map_neural(lscfg_model *model, lscfg_error *error) {
   lscfg_rules *words = model->neural_words;
   if (!tensor_file_has(&model->file, "neural.shape", "I32")) return LSCFG_OK;
   int code = map_words(&model->file, "neural.source.vocab.bytes", "neural.source.vocab.offsets", &words[0], error);
-  if (!code) code = map_words(&model->file, "neural.target.vocab.bytes", "neural.target.vocab.offsets", &words[1], error);
+  if (!code)
+    code = map_words(&model->file, "neural.target.vocab.bytes", "neural.target.vocab.offsets", &words[1], error);
   const int64_t n_words[2] = {words[0].n_words, words[1].n_words};
   return code ? code : network_open(&model->file, n_words, &model->neural, error);
 }

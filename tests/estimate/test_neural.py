@@ -11,7 +11,7 @@ from plain_neural import PlainNeural, activation, activation_slope, adam, affili
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.estimate import neural
-from lscfg.estimate.neural import CHECKPOINT, NeuralEstimator, NeuralSettings, NeuralText
+from lscfg.estimate.neural import CHECKPOINT, Design, NeuralEstimator, NeuralSettings, NeuralText
 from lscfg.extract.derive import Derivations, derive, derive_files
 from lscfg.io import tensors
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, Rules, S, X
@@ -21,7 +21,15 @@ from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
 
 SHAPE = NeuralShape(3, 2, 32, 32, 9, 11, dropout=0.25, penalty=0.3, fertility=0.5)
-SMALL = NeuralSettings(dims=32, hidden=32, reach=1, epochs=3)
+SMALL = Design(dims=32, reach=1, epochs=3)
+SETTINGS = NeuralSettings(hidden=32)
+
+
+class Small(NeuralEstimator):
+    """The estimator with another design."""
+
+    def __init__(self, **changes):
+        self.DESIGN = dataclasses.replace(SMALL, **changes)
 
 
 def batch(seed, words=150, examples=230, shape=SHAPE):
@@ -132,7 +140,7 @@ def corpus(pairs=120, seed=5):
 
 @pytest.fixture(scope="module")
 def model(trees):
-    return NeuralEstimator().estimate(trees, dataclasses.replace(SMALL, epochs=1))
+    return Small(epochs=1).estimate(trees, SETTINGS)
 
 
 @pytest.fixture(scope="module")
@@ -233,7 +241,7 @@ def one_node(pairs, share, source, target, spans):
 
 
 def test_held_out_text_is_learned(trees):
-    model = NeuralEstimator().estimate(derive(*corpus(400)), dataclasses.replace(SMALL, epochs=12, dropout=0.0))
+    model = Small(epochs=12, dropout=0.0).estimate(derive(*corpus(400)), SETTINGS)
     given = model.about["held-out perplexity"]
     # six words at one of two parities, which only the word before tells, and q or not at the end
     assert len(given) == 3 and given[0] > given[1] + 0.4 and given[2] < 2.6
@@ -241,7 +249,7 @@ def test_held_out_text_is_learned(trees):
 
 
 def test_model_files_keep_the_network(trees, tmp_path):
-    model = NeuralEstimator().estimate(trees, dataclasses.replace(SMALL, history=1, epochs=1))
+    model = Small(history=1, epochs=1).estimate(trees, SETTINGS)
     model.save(tmp_path / "a")
     again = Parameters.load(tmp_path / "a")
     assert again.neural.words == model.neural.words and again.neural.reach == 1 and again.neural.history == 1
@@ -251,10 +259,10 @@ def test_model_files_keep_the_network(trees, tmp_path):
 
 
 def test_a_resumed_run_gives_the_same_bytes(trees, tmp_path):
-    whole = NeuralEstimator().estimate(trees, SMALL, 2)
+    whole = Small().estimate(trees, SETTINGS, 2)
     saved = tmp_path / "folder"
     saved.mkdir()
-    NeuralEstimator().estimate(trees, SMALL, 1, saved)
+    Small().estimate(trees, SETTINGS, 1, saved)
     states = (saved / CHECKPOINT).read_bytes()
     count = 0
     save = neural._Learning._save
@@ -269,15 +277,15 @@ def test_a_resumed_run_gives_the_same_bytes(trees, tmp_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neural._Learning, "_save", stop)
         with pytest.raises(KeyboardInterrupt):
-            NeuralEstimator().estimate(trees, SMALL, 1, saved)
+            Small().estimate(trees, SETTINGS, 1, saved)
     assert (saved / CHECKPOINT).read_bytes() != states
-    again = NeuralEstimator().estimate(trees, SMALL, 1, saved, True)
+    again = Small().estimate(trees, SETTINGS, 1, saved, True)
     for name, array in whole.neural.parameters.items():
         assert array.tobytes() == again.neural.parameters[name].tobytes()
     with pytest.raises(InputError, match="belongs to other settings"):
-        NeuralEstimator().estimate(trees, dataclasses.replace(SMALL, seed=2), 1, saved, True)
+        Small().estimate(trees, dataclasses.replace(SETTINGS, seed=2), 1, saved, True)
     with pytest.raises(InputError, match="--resume"):
-        NeuralEstimator().estimate(trees, SMALL, 1, None, True)
+        Small().estimate(trees, SETTINGS, 1, None, True)
 
 
 def test_alignments_take_turns(tmp_path):
@@ -301,9 +309,9 @@ def test_equal_pairs_are_held_out_together(trees):
 
 def test_bad_input_is_refused(trees):
     with pytest.raises(InputError, match="hidden must be a multiple of 32, not 40"):
-        NeuralEstimator().estimate(trees, dataclasses.replace(SMALL, hidden=40))
+        Small().estimate(trees, dataclasses.replace(SETTINGS, hidden=40))
     with pytest.raises(InputError, match="fewer than two different pairs"):
-        NeuralEstimator().estimate(derive(["a"], ["A"], ["0-0"]), SMALL)
+        Small().estimate(derive(["a"], ["A"], ["0-0"]), SETTINGS)
 
 
 @pytest.mark.parametrize(
@@ -350,8 +358,7 @@ RULES = [
 
 @pytest.mark.parametrize("history", range(4))
 def test_features_are_those_of_the_definition(trees, tmp_path, history):
-    settings = dataclasses.replace(SMALL, history=history, epochs=2, min_word=1)
-    found = NeuralEstimator().estimate(trees, settings)
+    found = Small(history=history, epochs=2, min_word=1).estimate(trees, SETTINGS)
     table = rule_table(RULES)
     values = tuple(np.ones(((table.arity == k).sum(), *[1] * (k + 1))) for k in range(3))
     Parameters(table, values, np.ones(1), np.ones(1), neural=found.neural).save(tmp_path / "m")

@@ -204,7 +204,7 @@ int lscfg_em_shrink(int32_t m, int32_t arity, const int64_t *group_begin, const 
 enum {
   LSCFG_NEURAL_ROWS = 64,   /* examples of a part; layers are multiples of half of it */
   LSCFG_NEURAL_SHARDS = 16, /* of the parameters */
-  LSCFG_NEURAL_SUMS = 4     /* negative log likelihood of words, squares of log Z, the same of fertilities, right ones */
+  LSCFG_NEURAL_SUMS = 4     /* losses of words, squares of log Z, losses of fertilities, words with the best score */
 };
 
 /* An example is `window` source rows around a place and `history` target rows before the word. */

@@ -30,8 +30,9 @@ int lscfg_links_new(const int32_t *pairs, const float *share, int64_t n, lscfg_l
 void lscfg_links_free(lscfg_links *);
 
 /* Places of the target words of a rule over part of a sentence that begins at `begin`. Both sides as in grammars, with
- * rows instead of words; tails [nonterminals][2]: their source spans. place [n_tgt]: the affiliated source word, counted
- * from 0; that of a nonterminal is -1. fertility [n_src]: linked target words of each source word; 0 for nonterminals.
+ * rows instead of words; tails [nonterminals][2]: their source spans. place [n_tgt]: the affiliated source word,
+ * counted from 0; that of a nonterminal is -1. fertility [n_src]: linked target words of each source word; 0 for
+ * nonterminals.
  *
  * A target word is affiliated with the source word of the rule of the greatest translation probability, of equal ones
  * the left one. Without one, or if no word is more probable, it takes the place of the nearest linked word or
