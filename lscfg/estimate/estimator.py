@@ -19,6 +19,9 @@ class Estimator(Kind[SettingsT]):
     CHECKPOINTS: tuple[str, ...] = ()
     """Files that an iterating estimator keeps in ``folder``; empty for other estimators."""
 
+    RULES: bool = True
+    """The model has parameters of rules, from which charts show marginals of spans."""
+
     def estimate(
         self,
         derivations: Derivations,

@@ -107,6 +107,7 @@ class NeuralEstimator(Estimator[NeuralSettings]):
     VERSION = 1
     Settings = NeuralSettings
     CHECKPOINTS = (CHECKPOINT,)
+    RULES = False
     DESIGN = Design()
 
     def estimate(

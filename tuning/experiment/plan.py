@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.io.columns import align_columns
 from lscfg.tuning.experiment.stage import KEY, Output, Stage
 from lscfg.tuning.experiment.stages.charts import chart_stage, sentences_stage, tree_stages
@@ -122,7 +123,7 @@ def charted_systems(experiment: Experiment) -> list[str]:
         return list(experiment.report.charts)
     best: dict[str, tuple[int, str]] = {}
     for name, system in experiment.systems.items():
-        if latent := system.step(Latent):
+        if (latent := system.step(Latent)) and ESTIMATORS[latent.estimator.name].RULES:
             states = int(getattr(latent.estimator.settings, "m", 1))
             if states > best.get(latent.estimator.name, (0, ""))[0]:
                 best[latent.estimator.name] = (states, name)

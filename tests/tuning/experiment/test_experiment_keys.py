@@ -21,6 +21,7 @@ from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.mle import MLESettings
+from lscfg.estimate.neural import NeuralSettings
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.extractor import EXTRACTORS
 from lscfg.extract.hiero import HieroSettings
@@ -255,6 +256,12 @@ patience = 8
 [systems.CLUSTERS]
 estimator = "clusters"
 m = 15
+
+[systems.NEURAL]
+estimator = "neural"
+features = ["neural"]
+hidden = 64
+seed = 9
 """
 OWN_RUNS = {"weights_of", "expand", "states", "trees", "alignment", "agree"}
 """Keys of systems that test_experiment and test_monolingual_run try."""
@@ -534,6 +541,7 @@ def test_keys_of_estimators(doubles):
             patience=8,
         ),
         "clusters": ClusterSettings(m=15, iterations=10),
+        "neural": NeuralSettings(hidden=64, seed=9),
     }
     for name, settings in expected.items():
         doubles.estimates[name].assert_called_once_with("trees", settings, JOBS, ANY, False)
@@ -554,17 +562,17 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call(ANY, JOBS, library=library)] * 12
-    decodings = [call(ANY, JOBS, once=True, library=library)] * 12
+    tunings = [call(ANY, JOBS, library=library)] * 14
+    decodings = [call(ANY, JOBS, once=True, library=library)] * 14
     doubles.open.assert_has_calls(tunings + decodings, any_order=True)
-    assert doubles.open.call_count == 24
+    assert doubles.open.call_count == 28
 
 
 def test_keys_of_tuning(doubles):
     sources = ["dev.f one", "dev.f two"]
     references = [["dev.e1 one", "dev.e1 two"], ["dev.e2 one", "dev.e2 two"]]
     calls = []
-    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS"):
+    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS", "NEURAL"):
         for seed in (6, 7):
             settings = TuneSettings(
                 optimiser="pro",
@@ -594,5 +602,5 @@ def test_keys_of_evaluation_and_report(doubles):
     assert json.loads(made[2].sentences.read_text()) == {"charts": [1], "trees": []}
     assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2
-    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS")
+    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS", "NEURAL")
     assert {name: len(runs) for name, runs in content.weights.items()} == dict.fromkeys(tuned, 2)

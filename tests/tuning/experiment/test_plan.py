@@ -27,6 +27,10 @@ start = "none"
 estimator = "clusters"
 features = "paper"
 start = "none"
+[systems.NEURAL]
+estimator = "neural"
+features = "neural"
+start = "none"
 [systems.HIERO]
 grammar = "hiero"
 [systems.SAMPLED]
@@ -42,7 +46,7 @@ grammar = "phrases"
 estimator = "mle"
 features = "ranks"
 """
-SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS"}
+SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS", "neural": "NEURAL"}
 CONTEXT = CONTEXT_MODELS["loglinear"]
 STAGES = ("rules", "model", "tuned", "decoded")
 
