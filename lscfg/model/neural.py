@@ -33,8 +33,8 @@ LAYOUT = {
 }
 """The arrays in a file, without ``neural.`` (docs/reference/features.md)."""
 
-MOST_REACH = 100
-"""Most source words on each side of a place, as in the kernel."""
+MOST_REACH, MOST_UNITS, MOST_WORDS = 100, 4096, 1 << 16
+"""Most source words on each side of a place, units of a layer, and words of a vocabulary, as in the kernel."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,10 @@ class NeuralModel:
         reach, history = own["shape"].tolist()
         if not (0 <= reach <= MOST_REACH and 0 <= history <= MAX_HISTORY):
             raise ValueError("array 'neural.shape' holds impossible numbers of words")
+        limits = (("dims", 1, MOST_UNITS), ("hidden", 1, MOST_UNITS))
+        limits += (("source words", 0, MOST_WORDS), ("target words", 0, MOST_WORDS))
+        if not all(least <= sizes[name] <= most for name, least, most in limits):
+            raise ValueError("the arrays 'neural.*' have impossible sizes")
         if sizes["inputs"] != (2 * reach + 1 + history) * sizes["dims"]:
             raise ValueError("array 'neural.hidden' does not fit 'neural.shape'")
         words = []

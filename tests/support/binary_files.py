@@ -20,7 +20,7 @@ from simulate import sample
 from lscfg.context import loglinear
 from lscfg.context.inputs import read_source
 from lscfg.errors import LscfgError
-from lscfg.estimate import checkpoint, clusters, em, mle, spectral
+from lscfg.estimate import checkpoint, clusters, em, mle, neural, spectral
 from lscfg.estimate.estimator import ESTIMATORS as REGISTRY
 from lscfg.extract.derive import Derivations, DeriveOptions, derive
 from lscfg.extract.minimal import MinimalRules, tokens_of
@@ -51,6 +51,7 @@ ESTIMATORS = {
     "em": em.EMSettings(m=2, iterations=1),
     "clusters": clusters.ClusterSettings(m=2, iterations=1),
     "spectral": spectral.SpectralSettings(m=1),
+    "neural": neural.NeuralSettings(hidden=32),
 }
 SECONDS = 10
 """Seconds that one damaged file may take in all its readers."""
@@ -93,6 +94,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         model.save(folder / name)
         models.append(folder / name)
     compress(folder / "em", folder / "low", CPSettings(1))
+    REGISTRY["neural"].estimate(train, ESTIMATORS["neural"], 1, folder).save(folder / "neural")
     state = folder / "state"
     em.EMRun(train, SETTINGS, "random", 1, None, state).run()
 
@@ -102,12 +104,16 @@ def kinds(folder: Path) -> dict[str, Kind]:
     def use_checkpoint(path: Path) -> None:
         em.EMRun(train, SETTINGS, "random", 1, None, path.parent, True).run()
 
+    def use_neural_checkpoint(path: Path) -> None:
+        REGISTRY["neural"].estimate(train, ESTIMATORS["neural"], 1, path.parent, True)
+
     now, best = ((state / name).read_bytes() for name in em.CHECKPOINTS)
     return {
         "derivations": Kind([whole.read_bytes(), wide.read_bytes()], use_derivations),
         "compressed derivations": Kind([whole.read_bytes()], use_derivations, "file.gz"),
-        "models": Kind([path.read_bytes() for path in (*models, folder / "low")], _use_model),
+        "models": Kind([path.read_bytes() for path in (*models, folder / "low", folder / "neural")], _use_model),
         "compressed models": Kind([models[-1].read_bytes()], _describe, "file.gz"),
+        neural.CHECKPOINT: Kind([(folder / neural.CHECKPOINT).read_bytes()], use_neural_checkpoint, neural.CHECKPOINT),
         checkpoint.CHECKPOINT: Kind([now], use_checkpoint, checkpoint.CHECKPOINT, {checkpoint.BEST: best}),
         checkpoint.BEST: Kind([best], use_checkpoint, checkpoint.BEST, {checkpoint.CHECKPOINT: now}),
     }
