@@ -243,7 +243,7 @@ def one_node(pairs, share, source, target, spans):
 def test_held_out_text_is_learned(trees):
     model = Small(epochs=12, dropout=0.0).estimate(derive(*corpus(400)), SETTINGS)
     given = model.about["held-out perplexity"]
-    # six words at one of two parities, which only the word before tells, and q or not at the end
+    # six words at one of two parities, which only the word before shows, and q or not at the end
     assert len(given) == 3 and given[0] > given[1] + 0.4 and given[2] < 2.6
     assert model.about["log Z"] < 1
 
