@@ -22,16 +22,12 @@ from numpy.typing import NDArray
 from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
-from lscfg.tuning.objectives import CHARACTER_ORDER
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
 
 BACKGROUND = np.array([4, 3, 2, 1, 4, 3, 2, 1, 4, 4], dtype=np.float64)
 """Statistics of BLEU that the background begins with, as if one perfect translation of four words had been seen: no
 count is zero, so no logarithm is infinite."""
-
-CHARACTERS = np.repeat(np.arange(20.0, 20 - CHARACTER_ORDER, -1), 3)
-"""Statistics of chrF in the background, whose words have five letters each."""
 
 
 @dataclass(frozen=True)
@@ -88,9 +84,9 @@ def mira(
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
     if not len(examples):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
-    background = np.concatenate([CHARACTERS, BACKGROUND])[-pool.objective.width :]
+    background = np.concatenate([pool.objective.background, BACKGROUND])
     state = MiraState(lists, pool.vector(start), background, settings.step_cap, settings.decay)
-    best: tuple[float, int, NDArray[np.float64]] = (-1.0, 0, state.weights)
+    best: tuple[float, int, NDArray[np.float64]] = (-math.inf, 0, state.weights)
     for epoch in range(1, settings.epochs + 1):
         state.run(examples[random.permutation(len(examples))])
         average = state.average()

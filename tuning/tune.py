@@ -384,7 +384,9 @@ def _next_weights(
     if not history:
         return {name: float(start[name]) for name in sorted(start)}, None
     best, last = _best(history), history[-1]
-    old = best.weights if last.score < settings.restart_below * best.score else last.weights
+    # 100 - TER may be negative, and then no share of the best score is below it
+    collapsed = last.score < settings.restart_below * best.score and best.score > 0
+    old = best.weights if collapsed else last.weights
     seed = (settings.seed, len(history))
     learned: Learned = learn(Step(pool, lists, old, len(history), seed, lambda: runner.graphs(last.weights)))
     part = settings.step()

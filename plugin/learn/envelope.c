@@ -95,7 +95,7 @@ static int run_sweep(sweep *w, int64_t n_sentences, const int64_t *first, const 
   }
   heap_build(w->heap, n_heap);
   double left = -INFINITY;
-  *best = -1;
+  *best = -INFINITY;
   *step = 0;
   while (n_heap) {
     int32_t s = w->heap[0].id;

@@ -1,11 +1,22 @@
-/* BLEU, chrF2 and their mean from sums of sentence statistics. */
+/* BLEU, other metrics and their means with BLEU, from sums of sentence statistics. */
 #include <math.h>
 
 #include "learn/metric.h"
 
 enum { ORDERS = 6, CHRF_WIDTH = 3 * ORDERS };
 
-int lscfg_stats_width(int metric) { return metric == LSCFG_BLEU ? LSCFG_BLEU_WIDTH : CHRF_WIDTH + LSCFG_BLEU_WIDTH; }
+/* The metric without BLEU: LSCFG_CHRF and so on. */
+static int own_part(int metric) { return metric - !(metric & 1); }
+
+static int own_width(int metric) {
+  switch (own_part(metric)) {
+    case LSCFG_CHRF: return CHRF_WIDTH;
+    case LSCFG_METEOR: return 5;
+    default: return 2;
+  }
+}
+
+int lscfg_stats_width(int metric) { return (metric == LSCFG_BLEU ? 0 : own_width(metric)) + LSCFG_BLEU_WIDTH; }
 
 /* As lscfg.tuning.bleu.bleu, which documents the smoothing. */
 static double corpus_bleu(const int64_t *stats) {
@@ -47,12 +58,31 @@ static double chrf(const double *count) {
   return 5 * precision * recall / (4 * precision + recall);
 }
 
+/* METEOR (Banerjee and Lavie 2005), 0 to 1. */
+static double meteor(const double *count) {
+  double matches = count[0] + count[1];
+  if (!(matches > 0)) return 0;
+  double precision = matches / count[3], recall = matches / count[4], share = count[2] / matches;
+  return 10 * precision * recall / (recall + 9 * precision) * (1 - share * share * share / 2);
+}
+
+/* The metric without BLEU, at most 1; TER may be below 0. */
+static double own_score(int metric, const double *count) {
+  switch (own_part(metric)) {
+    case LSCFG_CHRF: return chrf(count);
+    case LSCFG_METEOR: return meteor(count);
+    case LSCFG_RIBES: return count[1] > 0 ? count[0] / (LSCFG_RIBES_UNIT * count[1]) : 0;
+    default: return count[1] > 0 ? 1 - count[0] / count[1] : count[0] > 0 ? 0 : 1;
+  }
+}
+
 double metric_score(int metric, const int64_t *sum) {
   if (metric == LSCFG_BLEU) return corpus_bleu(sum);
   double count[CHRF_WIDTH];
-  for (int i = 0; i < CHRF_WIDTH; i++) count[i] = (double)sum[i];
-  double score = 100 * chrf(count);
-  return metric == LSCFG_CHRF ? score : (score + corpus_bleu(sum + CHRF_WIDTH)) / 2;
+  int width = own_width(metric);
+  for (int i = 0; i < width; i++) count[i] = (double)sum[i];
+  double score = 100 * own_score(metric, count);
+  return metric == own_part(metric) ? score : (score + corpus_bleu(sum + width)) / 2;
 }
 
 double metric_gain(int metric, const double *background, const int32_t *stats) {
@@ -60,6 +90,6 @@ double metric_gain(int metric, const double *background, const int32_t *stats) {
   int width = lscfg_stats_width(metric);
   for (int i = 0; i < width; i++) count[i] = background[i] + stats[i];
   if (metric == LSCFG_BLEU) return smooth_bleu(count) * count[width - 1];
-  double score = chrf(count);
-  return (metric == LSCFG_CHRF ? score : (score + smooth_bleu(count + CHRF_WIDTH)) / 2) * count[width - 1];
+  double score = own_score(metric, count), words = count[width - 1];
+  return (metric == own_part(metric) ? score : (score + smooth_bleu(count + own_width(metric))) / 2) * words;
 }

@@ -16,7 +16,7 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import line_search
 from lscfg.tuning.mert import MertSettings, mert
-from lscfg.tuning.mira import BACKGROUND, CHARACTERS, MiraSettings, mira
+from lscfg.tuning.mira import BACKGROUND, MiraSettings, mira
 from lscfg.tuning.objectives import OBJECTIVES, Objective, characters
 from lscfg.tuning.pool import Pool
 from lscfg.tuning.pro import pro
@@ -105,7 +105,7 @@ def test_mira_against_a_plain_one(name: str) -> None:
     pool, _ = lists_of(OBJECTIVES[name], 5)
     lists = [(candidates.features.astype(float), candidates.stats) for candidates in pool.sentences]
     weights, total, steps = np.array([0.5, -0.2]), np.zeros(2), 0
-    background = np.concatenate([CHARACTERS, BACKGROUND])
+    background = np.concatenate([OBJECTIVES[name].background, BACKGROUND])
     order = np.random.default_rng(3)
     result = mira(pool, {"f": 0.5, "g": -0.2}, MiraSettings(0.05, 0.9, epochs=4), seed=3)
     for _ in range(result.epoch):

@@ -17,7 +17,7 @@ from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, Gramma
 from lscfg.tuning.experiment.stages.text import RESTORED_BLEU
 from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.experiment.steps import STEPS
-from lscfg.tuning.metrics.metric import METRICS, further_metrics
+from lscfg.tuning.metrics.metric import METRICS, further_metrics, scored_metrics
 
 COLUMNS = (
     "system",
@@ -112,6 +112,7 @@ def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
     def mean(key: str) -> float:
         return statistics.fmean(row[key] for row in runs)
 
+    titles = [METRICS[metric].TITLE for metric in further_metrics(run.experiment.tuning.metric)]
     dev_bleu = [row["dev_bleu"] for row in runs]
     columns = {
         **dict.fromkeys(COLUMNS),
@@ -133,7 +134,7 @@ def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
         "p_against": score.p_against,
-        **{f"test_{METRICS[name].TITLE}": mean(METRICS[name].TITLE) for name in further_metrics()},
+        **{f"test_{title}": mean(title) for title in titles},
         "test_precisions": [score.components[f"{n}-gram"] for n in range(1, ORDER + 1)],
         "test_length_ratio": score.components["length"],
         "brevity_penalty": score.components["BP"],
@@ -180,7 +181,7 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
         times: by system.
     """
     tested = [results["baseline"], *results["against"]]
-    titles = [METRICS[name].TITLE for name in further_metrics()]
+    titles = [metric.TITLE for metric in scored_metrics(results["systems"][0]).values()]
     restored = ["restored BLEU"] if results["restored_signature"] else []
     rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
     rows[0] += [*titles, "length", "training CPU s", "tuning s", "decoding CPU s"]

@@ -6,7 +6,7 @@ then accepts its name, and ``lscfg run`` scores all systems by it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,8 @@ class Metric(Kind[SettingsT]):
     """Name in tables, in results.json (``test_TITLE``) and in the report."""
     ERROR: ClassVar[bool] = False
     """True if less is better."""
+    USUAL: ClassVar[bool] = True
+    """True if ``lscfg run`` scores all systems by it; else only systems that are tuned for it are."""
     FROM_TEXT: ClassVar[bool] = True
     """True if output and references are enough, so that ``lscfg run`` can score systems. Else the metric also reads the
     source, or files that its settings name."""
@@ -121,6 +123,18 @@ PRIMARY = "bleu"
 """The metric of tuning and of the tests."""
 
 
-def further_metrics() -> list[str]:
-    """Names of the metrics, besides the primary one, that need output and references only."""
-    return [name for name in METRICS.names() if METRICS[name].FROM_TEXT and name != PRIMARY]
+def further_metrics(tuned: str = PRIMARY) -> list[str]:
+    """Names of the metrics, besides the primary one, that need output and references only.
+
+    Args:
+        tuned: ``metric`` in [tuning]; metrics that are not usual must occur in it.
+    """
+    wanted = tuned.split("+")
+    names = (name for name in METRICS.names() if METRICS[name].FROM_TEXT and name != PRIMARY)
+    return [name for name in names if METRICS[name].USUAL or name in wanted]
+
+
+def scored_metrics(row: Mapping[str, object]) -> dict[str, Metric[Any]]:
+    """The further metrics that a row of results.json contains, by the names of their columns."""
+    found = {f"test_{METRICS[name].TITLE}": METRICS[name] for name in METRICS.names()}
+    return {column: metric for column, metric in found.items() if column in row}

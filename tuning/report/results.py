@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from lscfg.study.markup import element, joined
-from lscfg.tuning.metrics.metric import METRICS, further_metrics
+from lscfg.tuning.metrics.metric import scored_metrics
 from lscfg.tuning.report.plots import intervals
 from lscfg.tuning.report.section import ReportData, ReportSection
 
@@ -72,7 +72,7 @@ Components of test BLEU: n-gram precision in percent, brevity penalty, length re
     def values(self, report: ReportData) -> dict[str, object]:
         """The best values, the columns of further metrics, and the plot."""
         rows = report.results["systems"]
-        metrics = {f"test_{METRICS[name].TITLE}": METRICS[name] for name in further_metrics()}
+        metrics = scored_metrics(rows[0])
         choices: dict[str, Callable[[Any], float]] = {
             key: min if metric.ERROR else max for key, metric in metrics.items()
         }

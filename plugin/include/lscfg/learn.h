@@ -12,12 +12,29 @@ extern "C" {
 
 /* ---- tuning: k-best lists as arrays, the passes of MIRA over them, and exact line search for MERT ---- */
 
-/* Metrics that weights are tuned for: BLEU, chrF2, the mean of both. */
-enum { LSCFG_BLEU, LSCFG_CHRF, LSCFG_BLEU_CHRF };
+/* Metrics that weights are tuned for: BLEU; chrF2, TER (100 minus it), RIBES and METEOR-ES, each alone or, in the next
+ * number, as the mean with BLEU. */
+enum {
+  LSCFG_BLEU,
+  LSCFG_CHRF,
+  LSCFG_BLEU_CHRF,
+  LSCFG_TER,
+  LSCFG_BLEU_TER,
+  LSCFG_RIBES,
+  LSCFG_BLEU_RIBES,
+  LSCFG_METEOR,
+  LSCFG_BLEU_METEOR,
+  LSCFG_N_METRICS
+};
 
 /* Statistics of BLEU: matches of order 1 to 4, n-grams of order 1 to 4, length, length of the reference. Those of the
- * other metrics: for the orders 1 to 6, character n-grams of the hypothesis, of the reference, and of both; then those
- * of BLEU. */
+ * other metrics, before those of BLEU:
+ *
+ *   chrF2      for the orders 1 to 6, character n-grams of the hypothesis, of the reference, and of both;
+ *   TER        edits, words of the reference;
+ *   RIBES      LSCFG_RIBES_UNIT times the score (0 to 1), sentences;
+ *   METEOR-ES  exact matches, matches of stems, chunks, length, length of the reference. */
+enum { LSCFG_RIBES_UNIT = 1000000 };
 enum { LSCFG_BLEU_WIDTH = 10, LSCFG_MAX_STATS = 28 };
 int lscfg_stats_width(int metric);
 

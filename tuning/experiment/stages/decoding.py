@@ -22,7 +22,7 @@ from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.experiment.stage import File, Input, Output, Stage, files_in, version
 from lscfg.tuning.experiment.stages.rules import GRAMMAR, LM
 from lscfg.tuning.experiment.stages.text import restore_stage
-from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan, Texts
+from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import TuneSettings
@@ -283,7 +283,7 @@ def tuned_plan(draft: Draft) -> SystemPlan:
         tuned = tunings[0] if len(tunings) == 1 else _choice(tunings)
         tested = TranslationFiles(files, tuned / WEIGHTS, draft.texts.test_source)
         decoded = Stage("decode", decode, decoder, tested)
-        add_run(plan, draft.texts, tunings if len(tunings) > 1 else [], tuned, decoded)
+        add_run(plan, draft, tunings if len(tunings) > 1 else [], tuned, decoded)
     return plan
 
 
@@ -305,14 +305,14 @@ def _choice(tunings: Sequence[Stage]) -> Stage:
     return Stage("choose", choose, Choice(shares), TunedFiles(*parts))
 
 
-def add_run(plan: SystemPlan, texts: Texts, tried: list[Stage], tuned: Stage, decoded: Stage) -> None:
+def add_run(plan: SystemPlan, draft: Draft, tried: list[Stage], tuned: Stage, decoded: Stage) -> None:
     """Adds the stages of a run to a plan, and those that score it."""
     plan.tried.append(tried)
     plan.tuned.append(tuned)
     plan.decoded.append(decoded)
-    settings = ScoreSettings({name: METRICS[name].VERSION for name in further_metrics()})
-    plan.scored.append(Stage("score", score, settings, ScoreFiles(decoded / OUTPUT, texts.test_references)))
-    if restored := restore_stage(texts, decoded / OUTPUT):
+    settings = ScoreSettings({name: METRICS[name].VERSION for name in further_metrics(draft.experiment.tuning.metric)})
+    plan.scored.append(Stage("score", score, settings, ScoreFiles(decoded / OUTPUT, draft.texts.test_references)))
+    if restored := restore_stage(draft.texts, decoded / OUTPUT):
         plan.restored.append(restored)
 
 

@@ -68,7 +68,7 @@ class Agree(SystemStep):
             dev_lists, test_lists = (tuple(stage / NBEST for stage in stages) for stages in (dev, test))
             tuned = Stage("agree", agree, AgreeSettings(), AgreeFiles(dev_lists, texts.dev_references))
             files = TogetherFiles(test_lists, tuned / DEV, texts.test_source)
-            add_run(plan, texts, [*dev, *test], tuned, Stage("together", together, None, files))
+            add_run(plan, draft, [*dev, *test], tuned, Stage("together", together, None, files))
         return plan
 
     def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
