@@ -47,6 +47,7 @@ PLAIN = {
     "forest-mert": "tuning/test_mert.py::test_envelope_of_a_hypergraph_against_all_derivations",
     "pro": "tuning/test_pro.py::test_regression_is_at_its_optimum",
     "pro, pairs": "tuning/test_pro.py::test_pairs_are_those_of_the_paper",
+    "risk": "tuning/test_risk.py::test_value_is_that_of_all_choices",
     "margin": "tuning/test_margin_plain.py::test_the_average_is_that_of_a_plain_learner",
     "mbr": "tuning/test_mbr_plain.py::test_expected_utilities",
     # rules and text

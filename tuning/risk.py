@@ -114,7 +114,7 @@ class ExpectedScore:
         step = 1e-5 * expected  # a count of 0 is 0 in all hypotheses, so that its derivative does not matter
         tried = expected + np.stack([np.diag(step), -np.diag(step)])
         above, below = self._objective.scores(tried)
-        return np.divide(above - below, 2 * step, out=np.zeros_like(step), where=step > 0)
+        return np.asarray(np.divide(above - below, 2 * step, out=np.zeros_like(step), where=step > 0))
 
 
 def risk(pool: Pool, start: Mapping[str, float]) -> RiskResult:

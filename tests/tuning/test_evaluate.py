@@ -193,7 +193,7 @@ def test_bad_input_is_refused(corpus):
         evaluate(systems, references, samples=0)
     with pytest.raises(InputError, match="seed must be at least 1, not 0"):
         evaluate(systems, references, seed=0)
-    with pytest.raises(InputError, match="unknown metric 'meteor'; choose from bleu, chrf, comet, ter"):
+    with pytest.raises(InputError, match="unknown metric 'meteor'; choose from bleu, chrf, comet, meteor-es, ribes, ter"):
         evaluate(systems, references, metrics=["meteor"])
 
 
@@ -316,7 +316,7 @@ def test_command_example_and_refusals(files, tmp_path):
         with pytest.raises(InputError, match=r"a: 1 lines, but .*ref0\.gz has 150"):
             command.run(parse(*options, names[0], *extra))
     for extra, message in (
-        (["--metrics", "meteor"], "'meteor' is not one of bleu, chrf, comet, ter"),
+        (["--metrics", "meteor"], "'meteor' is not one of bleu, chrf, comet, meteor-es, ribes, ter"),
         (["--differences", "3"], "differences need --baseline"),
         (["--sentence-table", "x"], "differences need --baseline"),
         (["--differences", "-1"], "must not be negative"),
