@@ -674,7 +674,7 @@ def _phrases_at_node(forest: Forest, phrases: np.ndarray) -> np.ndarray:
     node = forest.edge_head[forest.app_edge]
     found = np.zeros(forest.n_nodes, bool)
     found[node[phrases]] = True
-    return found[node]
+    return np.asarray(found[node])
 
 
 def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:
