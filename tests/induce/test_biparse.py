@@ -408,12 +408,12 @@ def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
     """Its probabilities are those of that text; of this text it is as none; its words that a text lacks do no harm."""
     whole = tmp_path / "whole.gz"
     texts = [str(path) for path in (corpus.source, corpus.target, *corpus.alignments)]
-    assert run(*texts, "--write", f"lexicon={whole}", "--set", "model1_iterations=3") == 0
-    text = read_bitexts(corpus, BiparseSettings(model1_iterations=3))
-    made, read = make_lexicon(text, 0.9, 3), read_lexicon(whole, text_words(text))
+    assert run(*texts, "--write", f"lexicon={whole}") == 0
+    text = read_bitexts(corpus, BiparseSettings())
+    made, read = make_lexicon(text), read_lexicon(whole, text_words(text))
     for one, other in ((made.words, read.words), (made.probability, read.probability)):
         assert one.tolist() == other.tolist()
-    settings = BiparseSettings(model1_iterations=3)
+    settings = BiparseSettings()
     given = dataclasses.replace(settings, lexicon=whole)
     assert as_counts(induce(corpus, given, 1)) == as_counts(induce(corpus, settings, 1))
     first = tmp_path / "first"
@@ -430,7 +430,7 @@ def test_a_lexicon_of_more_text_is_a_file(corpus, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("a p 0.5", ":2: not a pair"),
+        ("a p 0.5", ":2: expected two words and two probabilities"),
         ("a p 0.5 nan", ":2: 'nan' is not a probability"),
         ("a p 0.5 1.5", ":2: '1.5' is not a probability"),
         ("a p x 0.5", ":2: 'x' is not a probability"),
@@ -445,4 +445,4 @@ def test_bad_lexicons_are_told(corpus, tmp_path, capsys, line, fault):
     assert f"lex{fault}" in told and len(told.strip().splitlines()) == 1
     (tmp_path / "lex").write_text("x y 0.5 0.5\n")
     assert run(*texts, "--set", f"lexicon={tmp_path / 'lex'}", "-o", tmp_path / "g") == 1
-    assert "no pair has words of the text" in capsys.readouterr().err
+    assert "contains no pair of words from the text" in capsys.readouterr().err

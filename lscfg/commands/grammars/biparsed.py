@@ -52,6 +52,6 @@ def extract(extraction: Extraction) -> Extracted:
 
 def _write_lexicon(inputs: RuleInputs, settings: BiparseSettings, path: str) -> None:
     text = read_pairs_and_links(inputs, settings)
-    lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
+    lexicon = make_lexicon(text)
     write_lexicon(path, lexicon, text_words(text))
     log.info(f"{len(lexicon.words)} pairs of words")

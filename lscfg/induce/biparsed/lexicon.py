@@ -24,6 +24,12 @@ BLOCK = 2000
 LEAST = 1e-7
 """Least probability of a pair of words, as in the kernel."""
 
+LINKS_SHARE = 0.9
+"""Share of the relative frequencies of links in a lexicon; IBM model 1 has the rest."""
+
+MODEL1_ITERATIONS = 4
+"""Iterations of IBM model 1."""
+
 
 @dataclass(frozen=True)
 class Lexicon:
@@ -100,7 +106,7 @@ def _probability(text: str, path: str | os.PathLike[str], line: int) -> float:
     return value
 
 
-def make_lexicon(text: Bitexts, share: float, iterations: int) -> Lexicon:
+def make_lexicon(text: Bitexts, share: float = LINKS_SHARE, iterations: int = MODEL1_ITERATIONS) -> Lexicon:
     """The lexicon of a text with counted links.
 
     Args:

@@ -66,7 +66,6 @@ class BiparseSettings(Declared):
     pops_per: str = setting("span", "scope of the pop limit", choices=CUBES)
     nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
     word_items: int = setting(10, "sets of target words of a source word", least=1, most=10_000)
-    retries: int = setting(2, "tries of a pair without a parse, each four times as wide", least=0, most=4)
     beam: float = setting(
         1.0, "largest distance of an edge's best derivation from the best of all, in natural logarithms", least=0
     )
@@ -79,13 +78,9 @@ class BiparseSettings(Declared):
     max_target: int = setting(10, "maximum target words of a rule", least=1, most=MOST_WORDS)
     neighbours: int = setting(50, "target sides of a source side that compete in learning", least=1)
     max_words: int = setting(40, "maximum words on a side; longer pairs are left out", least=1, most=MOST_WORDS)
-    links_share: float = setting(
-        0.9, "share of relative frequencies of links in the lexicon; IBM model 1 has the rest", least=0, most=1
-    )
     lexicon: Path | None = setting(
         None, "lexicon from lscfg grammar biparsed --write lexicon=FILE, trained on more text"
     )
-    model1_iterations: int = setting(4, "iterations of IBM model 1", least=1, most=100)
 
     @property
     def beams(self) -> Beams:
@@ -95,7 +90,7 @@ class BiparseSettings(Declared):
             self.nodes,
             self.word_items,
             self.pops_per == "cube",
-            self.retries,
+            Beams.retries,
             self.max_target,
             self.root == "strict",
             self.future,

@@ -19,10 +19,7 @@ def read_bitexts(inputs: RuleInputs, settings: BiparseSettings) -> Bitexts:
         InputError: see ``read_pairs_and_links`` and ``read_lexicon``.
     """
     text = read_pairs_and_links(inputs, settings)
-    if settings.lexicon:
-        lexicon = read_lexicon(settings.lexicon, text_words(text))
-    else:
-        lexicon = make_lexicon(text, settings.links_share, settings.model1_iterations)
+    lexicon = read_lexicon(settings.lexicon, text_words(text)) if settings.lexicon else make_lexicon(text)
     text.set_lexicon(lexicon.words, lexicon.probability)
     return text
 

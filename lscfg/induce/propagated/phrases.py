@@ -28,6 +28,9 @@ from lscfg.settings import Declared, setting
 
 SIDES = ("source", "target")
 
+MIN_TARGET = 2
+"""Minimum count in text of a target phrase that is not a known translation."""
+
 READERS = ("parallel", "sentences")
 """Sources of candidates that read the text."""
 
@@ -46,7 +49,6 @@ class PhraseSettings(Declared):
     min_count: int = setting(3, "minimum count of a source phrase in monolingual text, without --to-translate", least=1)
     mono_share: float = setting(1.0, "share of the monolingual text to read, from its beginning", above=0, most=1)
     target_words: int = setting(3, "maximum words of a target phrase", least=1, most=5)
-    min_target: int = setting(2, "minimum count in text of a target phrase that is not a known translation", least=1)
     window: int = setting(4, "context words on each side of a phrase", least=1, most=100)
     q: int = setting(
         25,
@@ -228,7 +230,7 @@ def collect(
     else:
         wanted = count_ngrams(alone[0], settings.lengths, settings.min_count, threads)
     sources = [*dict.fromkeys(f for f, _ in labels), *sorted(f for f in wanted if f not in known)]
-    more = count_ngrams(both[1], range(1, settings.target_words + 1), settings.min_target, threads)
+    more = count_ngrams(both[1], range(1, settings.target_words + 1), MIN_TARGET, threads)
     targets = [*dict.fromkeys(e for _, e in labels)]
     targets += sorted(more.keys() - set(targets))
     sides = [

@@ -108,16 +108,13 @@ pops = 31
 pops_per = "cube"
 nodes = 11
 word_items = 12
-retries = 3
 beam = 1.5
 future = "whole"
 root = "strict"
 max_target = 13
 neighbours = 51
 max_words = 14
-links_share = 0.5
 lexicon = "links.lex"
-model1_iterations = 5
 max_targets = 15
 max_span = 16
 
