@@ -198,7 +198,7 @@ def mean_ribes(stats: Stats) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class OwnMetric:
-    """A metric with statistics of its own, before those of BLEU.
+    """A metric with separate statistics, before those of BLEU.
 
     Args:
         title: name in the log.

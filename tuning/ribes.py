@@ -56,6 +56,6 @@ def _match(hypothesis: Sequence[str], reference: Sequence[str], i: int) -> int |
 
 
 def _places(gram: Sequence[str], words: Sequence[str]) -> list[int]:
-    """Where an n-gram occurs."""
+    """Positions of an n-gram."""
     first, size = gram[0], len(gram)
     return [k for k, word in enumerate(words) if word == first and words[k : k + size] == gram]
