@@ -207,8 +207,9 @@ class NeuralText:
 
     def trees(self, pairs: np.ndarray, epoch: int) -> np.ndarray:
         """The tree of each pair in an epoch: pairs take turns with their alignments; empty ones are left out."""
-        trees = (pairs + epoch) % self.versions * self.pairs + pairs
-        return trees[self.lengths[trees, 1] > 0]
+        trees: np.ndarray = (pairs + epoch) % self.versions * self.pairs + pairs
+        filled: np.ndarray = trees[self.lengths[trees, 1] > 0]
+        return filled
 
     def _windows(self, tree: np.ndarray, place: np.ndarray) -> np.ndarray:
         """int32 [examples, 2 reach + 1], source rows around places."""
@@ -414,7 +415,8 @@ class _Learning:
                 raise ValueError("its state has an impossible step")
         except ValueError as error:
             raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", self.file) from error
-        return _State(*(arrays[name].copy() for name in names), losses, step)
+        parameters, first, second, best = (arrays[name].copy() for name in names)
+        return _State(parameters, first, second, best, losses, step)
 
 
 def _settled(losses: list[float]) -> bool:

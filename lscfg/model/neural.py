@@ -75,9 +75,8 @@ class NeuralModel:
         reach, history = own["shape"].tolist()
         if not (0 <= reach <= MOST_REACH and 0 <= history <= MAX_HISTORY):
             raise ValueError("array 'neural.shape' holds impossible numbers of words")
-        limits = (("dims", 1, MOST_UNITS), ("hidden", 1, MOST_UNITS))
-        limits += (("source words", 0, MOST_WORDS), ("target words", 0, MOST_WORDS))
-        if not all(least <= sizes[name] <= most for name, least, most in limits):
+        layers, words_of = (sizes["dims"], sizes["hidden"]), (sizes["source words"], sizes["target words"])
+        if min(layers) < 1 or max(layers) > MOST_UNITS or max(words_of) > MOST_WORDS:
             raise ValueError("the arrays 'neural.*' have impossible sizes")
         if sizes["inputs"] != (2 * reach + 1 + history) * sizes["dims"]:
             raise ValueError("array 'neural.hidden' does not fit 'neural.shape'")

@@ -11,6 +11,7 @@ FILES = {
     "compressed derivations": 40,
     "models": 250,
     "compressed models": 60,
+    "checkpoint.neural": 20,
     "checkpoint.em": 120,
     "best.em": 120,
 }

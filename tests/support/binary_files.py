@@ -51,8 +51,8 @@ ESTIMATORS = {
     "em": em.EMSettings(m=2, iterations=1),
     "clusters": clusters.ClusterSettings(m=2, iterations=1),
     "spectral": spectral.SpectralSettings(m=1),
-    "neural": neural.NeuralSettings(hidden=32),
 }
+NETWORK = neural.NeuralSettings(hidden=32)
 SECONDS = 10
 """Seconds that one damaged file may take in all its readers."""
 
@@ -94,7 +94,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         model.save(folder / name)
         models.append(folder / name)
     compress(folder / "em", folder / "low", CPSettings(1))
-    REGISTRY["neural"].estimate(train, ESTIMATORS["neural"], 1, folder).save(folder / "neural")
+    REGISTRY["neural"].estimate(train, NETWORK, 1, folder).save(folder / "neural")
     state = folder / "state"
     em.EMRun(train, SETTINGS, "random", 1, None, state).run()
 
@@ -105,7 +105,7 @@ def kinds(folder: Path) -> dict[str, Kind]:
         em.EMRun(train, SETTINGS, "random", 1, None, path.parent, True).run()
 
     def use_neural_checkpoint(path: Path) -> None:
-        REGISTRY["neural"].estimate(train, ESTIMATORS["neural"], 1, path.parent, True)
+        REGISTRY["neural"].estimate(train, NETWORK, 1, path.parent, True)
 
     now, best = ((state / name).read_bytes() for name in em.CHECKPOINTS)
     return {
@@ -140,6 +140,7 @@ def _use_derivations(path: Path, train: Derivations, model: Path) -> None:
         _try(write_grammar, path.with_name("grammar"), counted, select_rules(counted, most), 1)
     for name, settings in ESTIMATORS.items():
         _try(_estimate, trees, name, settings, path.with_name("model"))
+    _try(neural.NeuralText, trees, neural.Design())
     for pair in ((trees, train), (train, trees)):
         _try(_diagnose, *pair, model)
     text = path.with_name("text")

@@ -583,10 +583,10 @@ def test_keys_of_tuning(doubles):
                 metric="chrf",
                 learner=ProSettings(samples=1000, kept=14, threshold=0.125, regularisation=1.5),
             )
-            more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}}.get(name, {"LatentSpan": 0.75})
+            more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}, "NEURAL": {}}.get(name, {"LatentSpan": 0.75})
             calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
     doubles.tune_weights.assert_has_calls(calls)
-    assert doubles.tune_weights.call_count == 12
+    assert doubles.tune_weights.call_count == 14
 
 
 def test_keys_of_evaluation_and_report(doubles):
