@@ -163,9 +163,9 @@ def test_decode_warns_of_weights_that_it_does_not_know(files, tmp_path):
     (tmp_path / "weights").write_text((files / "weights").read_text() + "LanguageModle 2\nOther 1\nUnused 0\n")
     run = lscfg("decode", "-c", files / "cdec.ini", "-w", tmp_path / "weights", files / "test")
     assert run.returncode == 0
-    warned = [line for line in run.stderr.splitlines() if "that no feature of the decoder has" in line]
+    warned = [line for line in run.stderr.splitlines() if "weights without a feature in the decoder" in line]
     assert len(warned) == 1
-    assert warned[0].endswith("has: 'LanguageModle' (did you mean LanguageModel?), 'Other'")
+    assert warned[0].endswith("decoder: 'LanguageModle' (did you mean LanguageModel?), 'Other'")
 
 
 @pytest.mark.parametrize("command", ["decode", "inspect marginals"])
@@ -205,7 +205,7 @@ def test_usage_errors_have_status_2():
         ("clusters", "--set init=random", 1, "--set init: init is a setting of em only"),
         ("mle", "-m 2", 2, "-m is for clusters, em, spectral, not for mle"),
         ("spectral", "--iterations 2", 2, "--iterations is for clusters, em, not for spectral"),
-        ("mle", "--checkpoint folder", 2, "--checkpoint is for clusters, em, not for mle"),
+        ("mle", "--checkpoint folder", 2, "--checkpoint is for clusters, em, neural, not for mle"),
     ],
 )
 def test_settings_of_another_estimator_are_refused(files, tmp_path, name, words, status, message):

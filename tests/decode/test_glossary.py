@@ -69,7 +69,7 @@ def side(folder: Path, language: str, forms: dict[str, int], marked: bool) -> Si
     write_forms(folder / f"case.{language}", forms)
     case = ModelFile.of(folder / f"case.{language}")
     settings = TOKENISERS["moses"].Settings()
-    return Side(SideRecipe(language, "NFC", "true", "moses", settings, case, None, marked))
+    return Side(SideRecipe(language, "NFC", "true", "moses", settings, case, None, None, marked))
 
 
 def test_terms_are_prepared_as_text_within_and_at_the_beginning(tmp_path: Path) -> None:

@@ -66,7 +66,9 @@ def grams(words: list[str] | tuple[str, ...], n: int) -> list[tuple[str, ...]]:
 
 
 def side(language: str, tokeniser: str = "moses", casing: str = "none") -> Side:
-    return Side(SideRecipe(language, "NFC", casing, tokeniser, TOKENISERS[tokeniser].Settings(), None, None, False))
+    return Side(
+        SideRecipe(language, "NFC", casing, tokeniser, TOKENISERS[tokeniser].Settings(), None, None, None, False)
+    )
 
 
 def test_systems_without_counts_are_named_with_the_cure() -> None:

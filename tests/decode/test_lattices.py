@@ -148,7 +148,7 @@ def test_names_of_costs_are_no_unknown_weights(
     (tmp_path / "weights").write_text("Own 1\nOther 1\nLatticeCost_3 1\n")
     arguments = ["decode", "-c", str(ini), "-w", str(tmp_path / "weights"), str(tmp_path / "text")]
     assert main(arguments) == 0
-    assert "no feature of the decoder has: 'Other'" in caplog.text and "Own" not in caplog.text
+    assert "without a feature in the decoder: 'Other'" in caplog.text and "Own" not in caplog.text
     assert capsys.readouterr().out
 
 

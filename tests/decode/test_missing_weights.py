@@ -127,7 +127,7 @@ def test_names_of_start_weights_are_checked_before_tuning(made, tmp_path, caplog
     weights.write_text(weights.read_text() + f"{unknown} 2\n")
     assert not surfaces(made, weights, tmp_path)["tune"]()
     said = [record.getMessage() for record in caplog.records]
-    (place,) = [number for number, text in enumerate(said) if f"kept as they are: {unknown!r}" in text]
+    (place,) = [number for number, text in enumerate(said) if f"kept unchanged: {unknown!r}" in text]
     assert ("did you mean LanguageModel?" in said[place]) == (unknown == "LangaugeModel")
     assert place < next(number for number, text in enumerate(said) if "iteration 1" in text)
     tuned = read_weights(tmp_path / "tuned" / "weights")

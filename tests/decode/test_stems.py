@@ -76,7 +76,9 @@ def test_translations_are_those_of_one_exact_term_for_each_form(tmp_path: Path) 
 
 
 def side(language: str, tokeniser: str = "moses") -> Side:
-    return Side(SideRecipe(language, "NFC", "none", tokeniser, TOKENISERS[tokeniser].Settings(), None, None, False))
+    return Side(
+        SideRecipe(language, "NFC", "none", tokeniser, TOKENISERS[tokeniser].Settings(), None, None, None, False)
+    )
 
 
 def test_preparation_names_the_language_or_the_cure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def test_rules_that_the_model_has_are_left_alone(model, phrases):
 
 
 def test_models_without_states_are_refused(model, phrases):
-    with pytest.raises(InputError, match="negative parameters, which are no prob"):
+    with pytest.raises(InputError, match="negative parameters, which cannot be probabilities"):
         with_states(model, None, phrases, GRAPH, NEW)
     with pytest.raises(InputError, match="no mass for unknown words"):
         with_states(dataclasses.replace(model, unk=np.zeros(2)), SHARE, phrases, GRAPH, NEW)

@@ -164,7 +164,7 @@ def test_rules_that_the_grammar_has_not(tmp_path, oov):
     apps = Binding(model, grammar, BindingOptions(oov=oov)).infer(made).apps[app_of]
     expected = [0.5, 0.25, 0.25, 1, 1, 0, 1] if oov else [1, 0, 0, 1, 1, 0, 1]
     assert np.allclose(apps, expected)
-    with pytest.raises(InputError, match="no target side is known"):
+    with pytest.raises(InputError, match="its target side is unknown"):
         search(made, grammar, None, np.zeros(7), SearchOptions(10, 1, False, 0, 0))
 
 

@@ -126,7 +126,7 @@ def test_packed_lists() -> None:
     scores = lists.scores(vector)
     assert scores == pytest.approx(expected)
     assert lists.best(scores).tolist() == chosen(lists.first, scores)
-    with pytest.raises(ValueError, match="5 weights wanted"):
+    with pytest.raises(ValueError, match="expected 5 weights"):
         lists.scores(vector[:4])
     with pytest.raises(ValueError, match="feature numbers beyond"):
         PackedLists(sentences, 4)

@@ -55,7 +55,7 @@ def test_margin_is_a_system(corpus, tmp_path):
         ('start = "A"\n', "", "name it with start"),
         ('grammar = "hiero"\nstart', 'grammar = "minimal"\nstart', "one extractor that needs text alone"),
         ('grammar = "hiero"\nstart', 'grammar = "hiero+sampled"\nstart', "one extractor that needs text alone"),
-        ("margin = {", 'estimator = "mle"\nmargin = {', "without latent features"),
+        ("margin = {", 'estimator = "mle"\nmargin = {', "and no latent features"),
         ("passes = 1", "passes = 0", "at least 1"),
         ("passes = 1", "pass = 1", "pass"),
         ("margin = {passes = 1, kbest = 5, order = 2}", "margin = 3", "must be a table"),
