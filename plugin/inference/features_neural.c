@@ -103,8 +103,9 @@ static int score_rule(neural_work *w, int32_t application, const grammar_rule *r
 
 /* A word that is passed through is linked to itself. */
 static int score_passed(neural_work *w, int32_t application, int32_t begin) {
+  static const int32_t no_tails[2] = {0, 0};
   int32_t word = w->work->forest->words[begin], one = 1, target = row_of_word(w->work->binding, 1, word);
-  return score_sides(w, application, &w->rows[begin], 1, &target, 1, &begin, &one, begin, NULL);
+  return score_sides(w, application, &w->rows[begin], 1, &target, 1, &begin, &one, begin, no_tails);
 }
 
 static int score_edge(neural_work *w, int32_t edge) {

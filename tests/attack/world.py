@@ -83,6 +83,7 @@ lm t.en -o lm.arpa --order 2 --discount-fallback --estimator lscfg
 estimate em t.deriv -m 2 --iterations 2 -o plain.lscfg
 context plain.lscfg t.ja --derivations t.deriv -o em.lscfg
 estimate spectral t.deriv -m 2 -o sp.lscfg
+estimate neural t.deriv --set hidden=32 -o neural.lscfg
 inspect marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
@@ -148,6 +149,9 @@ context sp.lscfg t.ja --derivations t.deriv --model softmax --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model residual --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model softmax --set vectors=vectors -o out
 estimate clusters t.deriv -m 2 --iterations 1 -o out
+estimate neural t.deriv --set hidden=32 -o out
+estimate mle t.deriv --neural neural.lscfg -o out
+inspect marginals neural.lscfg short --set names=neural -o out
 inspect sentence em.lscfg "a b" --compare sp.lscfg
 inspect sentence cdec.ini "a b" --why-not "A B" -w weights -o out
 inspect sentence sp.lscfg "a b" --compare cdec.ini --format html -o out
@@ -170,12 +174,14 @@ tune margin t.ja t.en t.al --rules hiero -c plain.ini -w weights --passes 1 --se
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser pro
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser mert
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser forest-mert
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser risk
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --mbr bleu -o out
 rescore short.kbest short.kbest --mbr chrf -o out
 evaluate scores --reference dev.en --baseline A A=A B=B --samples 50
 evaluate scores --reference dev.en --baseline A --metrics chrf --source dev.ja --sentence-table out A=A B=B --samples 9
+evaluate scores --reference dev.en --baseline A --metrics ribes,meteor-es A=A B=B --samples 9
 evaluate oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 evaluate confidence cdec.ini t.ja t.en -w weights -o out
 evaluate corrections cdec.ini corrections t.ja t.en -w weights -o out

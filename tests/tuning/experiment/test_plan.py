@@ -156,7 +156,7 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         (corpus / other_value(item, 0).name).write_text("one")
     table = f"[{name}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
-        "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT"),
+        "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT", "NEURAL"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
         "phrases": ("PHRASES",),
@@ -196,7 +196,9 @@ def test_every_setting_of_an_aligner_is_in_the_key(planned, name):
 def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
     present = planned()
     every = {place for place in present if place[1] in ("tuned", "decoded")}
-    minimal = {place for name in ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT") for place in after(name, "rules")}
+    minimal = {
+        place for name in ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT", "NEURAL") for place in after(name, "rules")
+    }
     expected = {
         CONTEXT: after("CONTEXT", "model"),
         EXTRACTORS["minimal"]: minimal | after("CONTEXT", "model"),
