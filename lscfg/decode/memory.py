@@ -9,6 +9,7 @@ from bisect import bisect_right, insort
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Annotated, Any, NamedTuple, NotRequired, TypedDict
 
@@ -73,6 +74,7 @@ class _Correction(TypedDict):
     target: str
     links: list[tuple[int, int]]
     typed: NotRequired[str]
+    time: NotRequired[str]
 
 
 class _Undoing(TypedDict):
@@ -127,6 +129,16 @@ class Memory:
     def pairs(self) -> list[StoredPair]:
         """The pairs that are not removed, in the order of their ids."""
         return [self._pairs[number] for number in self._live]
+
+    def page(self, after: int, most: int) -> list[StoredPair]:
+        """The first pairs with ids above ``after`` that are not removed, at most ``most``, up to date.
+
+        Raises:
+            InputError: the journal cannot be read, or a line is damaged.
+        """
+        Memory.refresh(self)  # a list of a damaged journal would lack pairs
+        begin = bisect_right(self._live, after)
+        return [self._pairs[number] for number in self._live[begin : begin + most]]
 
     # ---- the journal ----
 
@@ -186,6 +198,8 @@ class Memory:
             pair = _pair_of(found)
             if fault := _fault(pair):
                 raise ValueError(fault)
+            if pair.time:
+                datetime.fromisoformat(pair.time)
         except (ValueError, RecursionError) as error:
             cure = "remove the line, or restore the file"
             raise InputError(
@@ -238,6 +252,7 @@ class Memory:
             entry: _Correction = {"id": number, "source": joined[0], "target": joined[1], "links": links}
             if typed:
                 entry["typed"] = typed
+            entry["time"] = datetime.now(UTC).isoformat(timespec="seconds")
             self._write(file, entry)
         pair = self._pairs[number]
         return pair, len({*pair_phrases(pair)})
@@ -364,7 +379,8 @@ def _fault(pair: StoredPair) -> str:
 def _pair_of(found: Any) -> StoredPair:
     """The pair of a line of the journal."""
     links = tuple((i, j) for i, j in found["links"])
-    return StoredPair(found["id"], found["source"], found["target"], links, found.get("typed", ""))
+    more = found.get("typed", ""), found.get("time", "")
+    return StoredPair(found["id"], found["source"], found["target"], links, *more)
 
 
 def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair | None:

@@ -34,6 +34,8 @@ class StoredPair(NamedTuple):
     links: tuple[tuple[int, int], ...]
     typed: str = ""
     """The target as a person typed it, where restoring its words gives another text."""
+    time: str = ""
+    """Time of storing, in UTC by ISO 8601; empty in journals of older versions."""
 
 
 class _Compiled(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -32,20 +33,20 @@ from lscfg.serve.texts import NO_LANGUAGES, LanguagePair, pair_facts
 from lscfg.serve.why_not import WhyNotRequests
 from lscfg.version import __version__
 
-PAGE = dict.fromkeys(FILES, "GET")
+PAGE = dict.fromkeys(FILES, ("GET",))
 ROUTES = {
-    "/translate": "POST",
-    "/translate_file": "POST",
-    "/download_file/{name}": "GET",
-    "/detect": "POST",
-    why_not.PATH: "POST",
-    "/languages": "GET",
-    "/system": "GET",
-    "/health": "GET",
-    "/metrics": "GET",
-    "/openapi.json": "GET",
+    "/translate": ("POST",),
+    "/translate_file": ("POST",),
+    "/download_file/{name}": ("GET",),
+    "/detect": ("POST",),
+    why_not.PATH: ("POST",),
+    "/languages": ("GET",),
+    "/system": ("GET",),
+    "/health": ("GET",),
+    "/metrics": ("GET",),
+    "/openapi.json": ("GET",),
 }
-"""Method of each path without those of the page."""
+"""Methods of each path without those of the page."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ class Application:
             source, target = system.preparation.sides
             self._pair, self._forms = LanguagePair(source.language, target.language), (source.unicode, target.unicode)
         self._texts = TextRequests(self._dispatcher, settings, self._pair, self._forms, self._offer.keys)
-        self._routes = ROUTES | (PAGE if self._offer.page else {}) | ({"/report": "GET"} if self._offer.report else {})
+        report = {"/report": ("GET",)} if self._offer.report else {}
+        self._routes = ROUTES | (PAGE if self._offer.page else {}) | report
         if system.memory is not None:
             self._routes |= corrections.ROUTES
         common = self._dispatcher, settings, system.preparation is not None, self._offer.keys
@@ -119,18 +121,19 @@ class Application:
             "/openapi.json": self._openapi,
             "/report": self._report,
             why_not.PATH: self._why_not.compare,
-            corrections.ADD: self._corrections.add,
+            corrections.ADD: self._corrections.collection,
             corrections.UNDO: self._corrections.undo,
             **dict.fromkeys(FILES, self._page),
         }
-        routes = [Route(path, endpoints[path], methods=[method]) for path, method in self._routes.items()]
+        routes = [Route(path, endpoints[path], methods=[*methods]) for path, methods in self._routes.items()]
         app: ASGIApp = Router(routes, redirect_slashes=False)
         self._found = routes
         app = ExceptionMiddleware(app, {HTTPException: self._unrouted, RefusalError: _refused})
         if not origins:
             return app
         headers = ["authorization", "content-type", "x-request-id"]
-        return CORSMiddleware(app, origins, sorted({*self._routes.values()}), headers, expose_headers=["x-request-id"])
+        methods = sorted({*chain.from_iterable(self._routes.values())})
+        return CORSMiddleware(app, origins, methods, headers, expose_headers=["x-request-id"])
 
     @property
     def at_work(self) -> int:
@@ -231,16 +234,17 @@ class Application:
             heads = {"HEAD"} if "GET" in allowed else set()
             return Response(None, 204, {"allow": ", ".join(sorted(allowed | heads | {"OPTIONS"}))})
         if allowed:
-            (wanted,) = allowed
-            message = f"{cut(path)} takes {wanted}, not {cut(request.method)}"
-            return await _refused(request, RefusalError(405, message, {"allow": wanted}))
+            wanted = sorted(allowed)
+            message = f"{cut(path)} takes {' or '.join(wanted)}, not {cut(request.method)}"
+            return await _refused(request, RefusalError(405, message, {"allow": ", ".join(wanted)}))
         message = f"no path {quote(path)}; /openapi.json lists the paths"
         return await _refused(request, RefusalError(404, message))
 
     def _methods(self, scope: Mapping[str, Any], path: str) -> set[str]:
         if path == "*":
-            return {*self._routes.values()} if scope["method"] == "OPTIONS" else set()
-        return {self._routes[route.path] for route in self._found if route.matches({**scope})[0] is not Match.NONE}
+            return {*chain.from_iterable(self._routes.values())} if scope["method"] == "OPTIONS" else set()
+        found = (route.path for route in self._found if route.matches({**scope})[0] is not Match.NONE)
+        return {*chain.from_iterable(self._routes[path] for path in found)}
 
 
 async def _refused(request: Request, error: Exception) -> Response:

@@ -1,4 +1,4 @@
-"""Requests that store corrections, which later translations use, or remove them."""
+"""Requests that store corrections, which later translations use, list or remove them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lscfg.errors import quote
+from lscfg.errors import did_you_mean, quote
 from lscfg.serve.dispatch import Dispatcher
 from lscfg.serve.libre import check_key
 from lscfg.serve.pairs import pair_schema, read_pair
@@ -19,29 +19,69 @@ from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions, open_translator
 
 ADD, UNDO = "/corrections", "/corrections/{id}"
-ROUTES = {ADD: "POST", UNDO: "DELETE"}
-"""Method of each path."""
+ROUTES = {ADD: ("GET", "POST"), UNDO: ("DELETE",)}
+"""Methods of each path."""
 
 SIDES = ("source", "target")
+LISTED, MOST_LISTED = 100, 1000
+"""Corrections of a list, by default and at most."""
+PAGING = ("after", "limit")
+LARGEST_ID = 2**31 - 1
 
-SUMMARIES = {
-    ADD: "stores a corrected translation, which later requests use",
-    UNDO: "removes a stored correction",
-}
-ANSWERS: dict[str, Any] = {
-    ADD: {
-        "type": "object",
-        "required": ["id", "rules", "seconds"],
-        "properties": {"id": {"type": "integer"}, "rules": {"type": "integer"}, "seconds": {"type": "number"}},
+_ID = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
+_STORED = {
+    "type": "object",
+    "required": ["id", *SIDES, "time"],
+    "properties": {
+        "id": _ID,
+        "source": {"type": "string"},
+        "target": {"type": "string"},
+        "time": {"type": ["string", "null"], "format": "date-time"},
     },
-    UNDO: {"type": "object", "required": ["undone"], "properties": {"undone": {"type": "integer"}}},
 }
-PARAMETERS = [{"name": "id", "in": "path", "required": True, "schema": {"type": "integer", "minimum": 1}}]
 
 
-def body(settings: ServeSettings) -> dict[str, Any]:
-    """The schema of a correction."""
-    return pair_schema(SIDES, settings)
+def operations(settings: ServeSettings) -> dict[tuple[str, str], dict[str, Any]]:
+    """The description of each path and method by OpenAPI, without the common responses.
+
+    ``answer`` contains the schema of the answer.
+    """
+    after = {"type": "integer", "minimum": 0, "maximum": LARGEST_ID, "default": 0}
+    limit = {"type": "integer", "minimum": 1, "maximum": MOST_LISTED, "default": LISTED}
+    return {
+        (ADD, "GET"): {
+            "summary": "lists the stored corrections by id",
+            "parameters": [
+                {"name": name, "in": "query", "schema": schema}
+                for name, schema in zip(PAGING, (after, limit), strict=True)
+            ],
+            "answer": {
+                "type": "object",
+                "required": ["corrections", "next"],
+                "properties": {
+                    "corrections": {"type": "array", "maxItems": MOST_LISTED, "items": _STORED},
+                    "next": {"type": ["integer", "null"]},
+                },
+            },
+        },
+        (ADD, "POST"): {
+            "summary": "stores a corrected translation, which later requests use",
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": pair_schema(SIDES, settings)}},
+            },
+            "answer": {
+                "type": "object",
+                "required": ["id", "rules", "seconds"],
+                "properties": {"id": _ID, "rules": {"type": "integer"}, "seconds": {"type": "number"}},
+            },
+        },
+        (UNDO, "DELETE"): {
+            "summary": "removes a stored correction",
+            "parameters": [{"name": "id", "in": "path", "required": True, "schema": _ID}],
+            "answer": {"type": "object", "required": ["undone"], "properties": {"undone": _ID}},
+        },
+    }
 
 
 class Corrections:
@@ -55,6 +95,20 @@ class Corrections:
     def __init__(self, dispatcher: Dispatcher, settings: ServeSettings, raw: bool, keys: Sequence[str]):
         self._dispatcher, self._settings, self._keys = dispatcher, settings, keys
         self._options = TranslationOptions(raw=raw, max_words=settings.max_words)
+
+    async def collection(self, request: Request) -> Response:
+        """Lists pairs, or stores one."""
+        return await (self.add(request) if request.method == "POST" else self.listed(request))
+
+    async def listed(self, request: Request) -> Response:
+        """Lists pairs."""
+        check_key({}, request.headers, self._keys)
+        after, limit = read_paging(request)
+        work = ListWork(*self._dispatcher.described, after, limit + 1, self._options)
+        found = await self._dispatcher.compute(request.receive, "corrections", list_corrections, work)
+        shown = found[:limit]
+        request.scope["lscfg.notes"]["done"] = f"{len(shown)} corrections"
+        return JsonLine({"corrections": shown, "next": shown[-1]["id"] if len(found) > limit else None})
 
     async def add(self, request: Request) -> Response:
         """Stores a pair."""
@@ -79,6 +133,28 @@ class Corrections:
         return JsonLine({"undone": number})
 
 
+def read_paging(request: Request) -> tuple[int, int]:
+    """The number after which a list begins, and its length.
+
+    Raises:
+        RefusalError: a parameter is unknown, repeated, or not a number of its range.
+    """
+    found = {"after": 0, "limit": LISTED}
+    ranges = {"after": (0, LARGEST_ID), "limit": (1, MOST_LISTED)}
+    seen = set[str]()
+    for key, text in request.query_params.multi_items():
+        if key not in PAGING:
+            known = ", ".join(PAGING)
+            raise RefusalError(400, f"no parameter {quote(key)}{did_you_mean(key, PAGING)}; parameters are {known}")
+        least, most = ranges[key]
+        whole = text.isascii() and text.isdecimal() and len(text) <= len(str(LARGEST_ID))
+        if key in seen or not whole or not least <= int(text) <= most:
+            raise RefusalError(400, f"{key} must be one whole number from {least} to {most}")
+        seen.add(key)
+        found[key] = int(text)
+    return found["after"], found["limit"]
+
+
 # ---- in a worker ----
 
 
@@ -96,6 +172,17 @@ class CorrectionWork:
 
 
 @dataclass(frozen=True)
+class ListWork:
+    """A part of the list of corrections; see ``CorrectionWork``."""
+
+    key: str
+    system: bytes
+    after: int
+    most: int
+    options: TranslationOptions
+
+
+@dataclass(frozen=True)
 class UndoWork:
     """A correction to remove; see ``CorrectionWork``."""
 
@@ -107,6 +194,11 @@ class UndoWork:
 def store_correction(work: CorrectionWork) -> dict[str, int]:
     """Stores a correction; see ``Translator.correct``."""
     return open_translator(work.key, work.system).correct(work.source, work.target, work.options)
+
+
+def list_corrections(work: ListWork) -> list[dict[str, Any]]:
+    """Lists corrections; see ``Translator.stored``."""
+    return open_translator(work.key, work.system).stored(work.after, work.most, work.options)
 
 
 def undo_correction(work: UndoWork) -> bool:

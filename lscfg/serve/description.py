@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
@@ -126,39 +126,34 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
     }
 
 
-def openapi(routes: Mapping[str, str], settings: ServeSettings) -> dict[str, Any]:
+def openapi(routes: Mapping[str, Iterable[str]], settings: ServeSettings) -> dict[str, Any]:
     """The description of the service by OpenAPI 3.1, with its limits.
 
     Args:
-        routes: the method of each path.
+        routes: the methods of each path.
     """
     error = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
     refused = {"content": {"application/json": {"schema": error}}}
     paths: dict[str, Any] = {}
-    for path, method in routes.items():
-        schema = (_ANSWERS | corrections.ANSWERS).get(path)
-        done: dict[str, Any] = {"description": "the answer"}
-        if schema is not None:
-            done["content"] = {"application/json": {"schema": schema}}
-        paths[path] = {
-            method.lower(): {
-                "summary": (SUMMARIES | corrections.SUMMARIES).get(path, "the page"),
-                "responses": {
-                    "200": done,
-                    "4XX": {"description": "a refused request", **refused},
-                    "5XX": {"description": "a failure", **refused},
-                },
+    own = corrections.operations(settings)
+    for path, methods in routes.items():
+        paths[path] = {}
+        for method in methods:
+            operation = own.get((path, method)) or {"summary": SUMMARIES.get(path, "the page")}
+            schema = operation.pop("answer", _ANSWERS.get(path))
+            done: dict[str, Any] = {"description": "the answer"}
+            if schema is not None:
+                done["content"] = {"application/json": {"schema": schema}}
+            responses = {
+                "200": done,
+                "4XX": {"description": "a refused request", **refused},
+                "5XX": {"description": "a failure", **refused},
             }
-        }
-    bodies = _bodies(settings)
-    for path, content in bodies.items():
+            paths[path][method.lower()] = {**operation, "responses": responses}
+    for path, content in _bodies(settings).items():
         paths[path]["post"]["requestBody"] = {"required": True, "content": content}
     name = {"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}
     paths["/download_file/{name}"]["get"]["parameters"] = [name]
-    if corrections.ADD in paths:
-        content = {"application/json": {"schema": corrections.body(settings)}}
-        paths[corrections.ADD]["post"]["requestBody"] = {"required": True, "content": content}
-        paths[corrections.UNDO]["delete"]["parameters"] = corrections.PARAMETERS
     return {"openapi": "3.1.0", "info": {"title": "lscfg", "version": __version__}, "paths": paths}
 
 

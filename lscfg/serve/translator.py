@@ -6,7 +6,6 @@ import pickle
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
@@ -22,18 +21,14 @@ from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.numbers import NumberFormats
-from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sentences import split_sentences
 from lscfg.prepare.untouched import lost_parts, untouched_parts
+from lscfg.serve.detection import LanguageDetection
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 from lscfg.study.comparison import comparison_object
 
 SPARE = 2
 """Translations that are searched per distinct text of a list, since restoring makes some texts equal."""
-
-
-CERTAIN = 0.5
-"""Minimum share of known words of a text in a language of the system."""
 
 
 class BadSentenceError(LscfgError, ValueError):
@@ -90,11 +85,11 @@ class Translator:
         self._weights, self._unique = system.weights, system.config.unique_k_best
         self._decoder = system.decoder()
         self._sides = tuple(recipe.side() for recipe in system.preparation.sides) if system.preparation else None
-        self._profiles_file = system.preparation.profiles if system.preparation else None
         self._phrases = ModelPhrases(system.config)
         languages = [recipe.language for recipe in system.preparation.sides] if system.preparation else ["", ""]
         self._numbers = NumberFormats.of(languages[0], languages[1])
         self._known = self._decoder.grammar.source_words()
+        self._languages = LanguageDetection(system, self._decoder.grammar, self._known, self._sides)
         self._glossary, self._confidence = system.glossary, system.confidence
         self._memory = None
         if system.memory is not None:
@@ -240,6 +235,24 @@ class Translator:
                 rule["source"], rule["target"] = sides[0].join(rule["source"]), sides[1].join(rule["target"])
         return found
 
+    def stored(self, after: int, most: int, options: TranslationOptions) -> list[dict[str, Any]]:
+        """The first stored pairs with numbers above ``after``, at most ``most``, as JSON.
+
+        Raises:
+            InputError: see ``Memory.page``.
+        """
+        assert self._memory is not None
+        sides = self._sides if options.raw else None
+        return [
+            {
+                "id": pair.id,
+                "source": pair.source if sides is None else sides[0].decode(pair.source),
+                "target": (options.raw and pair.typed) or self._restored(pair.target, options),
+                "time": pair.time or None,
+            }
+            for pair in self._memory.page(after, most)
+        ]
+
     def undo(self, number: int) -> bool:
         """Removes a stored pair; False if there is none with that number."""
         assert self._memory is not None
@@ -250,37 +263,8 @@ class Translator:
         return True
 
     def detected(self, text: str, options: TranslationOptions) -> list[tuple[int, float]]:
-        """The sides (0 or 1) in whose languages a text can be, the best first, with probabilities; empty for neither.
-
-        Profiles of the training text decide; a system without profiles gives shares of known words instead.
-
-        Raises:
-            BadSentenceError: see ``__call__``.
-        """
-        if options.raw and self._profiles is not None:
-            found = self._profiles.detect(text)
-            return [] if found is None else [found]
-        shares = self._known_shares(" ".join(text.split()[: options.max_words]), options)
-        most = max(shares)
-        return [(side, share) for side, share in enumerate(shares) if share == most >= CERTAIN]
-
-    @cached_property
-    def _profiles(self) -> LanguageProfiles | None:
-        return None if self._profiles_file is None else LanguageProfiles.read(self._profiles_file.checked())
-
-    def _known_shares(self, text: str, options: TranslationOptions) -> tuple[float, float]:
-        """Shares of the words of a text with letters that source sides and target sides of the grammar contain."""
-        sides = self._sides if options.raw and self._sides is not None else None
-        found = []
-        for number, known in enumerate((self._known, self._known_target)):
-            words = [word for word in (sides[number].encode(text) if sides else text).split() if _has_letters(word)]
-            have = sum(self._decoder.grammar.vocab.find(word) in known for word in words)
-            found.append(have / len(words) if words else 0.0)
-        return found[0], found[1]
-
-    @cached_property
-    def _known_target(self) -> frozenset[int]:
-        return self._decoder.grammar.target_words()
+        """The sides in whose languages a text can be, see ``LanguageDetection.detected``."""
+        return self._languages.detected(text, options.max_words, options.raw)
 
     def _words(self, text: str, options: TranslationOptions) -> str:
         if "\0" in text:
@@ -332,10 +316,6 @@ class Translator:
 def _check_words(text: str, options: TranslationOptions) -> None:
     if (count := len(text.split())) > options.max_words:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
-
-
-def _has_letters(word: str) -> bool:
-    return any(map(str.isalpha, word))
 
 
 def _warnings(found: Translated) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from lscfg.decode.memory import JOURNAL
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.serve.application import ROUTES
+from lscfg.serve.corrections import MOST_LISTED, PAGING
 from lscfg.serve.corrections import ROUTES as OWN_ROUTES
 
 
@@ -90,13 +92,73 @@ def test_keys_numbers_and_paths(bundle: Path, tmp_path: Path) -> None:
         found = client("DELETE", f"/corrections/{number}", headers={"authorization": "Bearer secret"})
         assert found.status_code == 404, number
     assert client("DELETE", "/corrections/1", headers={"authorization": "Bearer secret"}).json() == {"undone": 1}
-    assert client.get("/corrections").status_code == 405
+    for path, methods in OWN_ROUTES.items():
+        found = client("PUT", path.replace("{id}", "1"))
+        assert found.status_code == 405 and found.headers["allow"] == ", ".join(methods)
+        assert f"takes {' or '.join(methods)}, not PUT" in found.json()["error"]
     described = client.get("/openapi.json").json()["paths"]
-    assert {path: next(iter(described[path])).upper() for path in OWN_ROUTES} == OWN_ROUTES
+    assert {path: tuple(map(str.upper, described[path])) for path in OWN_ROUTES} == OWN_ROUTES
     without = Client(bundle)
     assert without.post("/corrections", pair).status_code == 404
     assert not {*OWN_ROUTES} & {*without.get("/openapi.json").json()["paths"], *ROUTES}
     assert "memory" not in answer(without, "la casa")
+
+
+# ---- the list ----
+
+
+def test_the_list_has_pages_and_no_undone_pair(raw: Path, tmp_path: Path) -> None:
+    """Page after page, for every length, gives the pairs that are not undone, as an independent count of them."""
+    client = Client(raw, memory=tmp_path)
+    assert client.get("/corrections").json() == {"corrections": [], "next": None}
+    kept, begin = {}, datetime.now(UTC).replace(microsecond=0)
+    for k in range(7):
+        number = client.post("/corrections", {"source": "Una flor " * (k + 1), "target": f"The HUT {k}"}).json()["id"]
+        kept[number] = (("Una flor" + " una flor" * k), f"The HUT {k}")
+    for number in (1, 4, 7):
+        assert client("DELETE", f"/corrections/{number}").status_code == 200
+        del kept[number]
+    for limit in (1, 2, 3, 4, 5, MOST_LISTED):
+        after, found = 0, []
+        while after is not None:
+            page = client.get(f"/corrections?limit={limit}&after={after}").json()
+            assert 0 < len(page["corrections"]) <= limit
+            found += page["corrections"]
+            after = page["next"]
+        assert [(one["id"], (one["source"], one["target"])) for one in found] == list(kept.items())
+        assert all(begin <= datetime.fromisoformat(one["time"]) <= datetime.now(UTC) for one in found)
+    described = client.get("/openapi.json").json()["paths"]["/corrections"]["get"]
+    schema = described["responses"]["200"]["content"]["application/json"]["schema"]
+    assert schema["required"] == [*page] and [one["name"] for one in described["parameters"]] == [*PAGING]
+    assert schema["properties"]["corrections"]["items"]["required"] == [*page["corrections"][0]]
+    assert client.get("/corrections?after=99").json() == {"corrections": [], "next": None}
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["limit=0", f"limit={MOST_LISTED + 1}", "limit=", "limit=1&limit=2", "after=-1", "after=x", "after=" + "9" * 40],
+)
+def test_bad_pages_are_refused(bundle: Path, tmp_path: Path, query: str) -> None:
+    client = Client(bundle, memory=tmp_path)
+    found = client.get(f"/corrections?{query}")
+    assert found.status_code == 400 and "must be one whole number from" in found.json()["error"]
+    assert "no parameter 'limits' (did you mean limit?)" in client.get("/corrections?limits=3").json()["error"]
+
+
+def test_the_list_needs_the_key_and_a_whole_journal(bundle: Path, tmp_path: Path) -> None:
+    client = Client(bundle, memory=tmp_path, keys=("secret",))
+    assert client.get("/corrections").status_code == 403
+    line = {"id": 1, "source": "la casa", "target": "that hut", "links": [[0, 0], [1, 1]]}  # without a time
+    (tmp_path / JOURNAL).write_text(json.dumps(line) + "\n")
+    headers = {"authorization": "Bearer secret"}
+    wanted = {"id": 1, "source": "la casa", "target": "that hut", "time": None}
+    assert client.get("/corrections", headers=headers).json() == {"corrections": [wanted], "next": None}
+    assert client("HEAD", "/corrections", headers=headers).status_code == 200
+    for bad in ("no JSON", json.dumps({**line, "id": 2, "time": "yesterday"})):
+        (tmp_path / JOURNAL).write_text(json.dumps(line) + f"\n{bad}\n")
+        found = client.get("/corrections", headers=headers)
+        assert found.status_code == 500 and str(tmp_path) not in found.text
+    assert Client(bundle).get("/corrections").status_code == 404
 
 
 def test_a_glossary_of_the_service_counts_after_that_of_the_request(raw: Path) -> None:
@@ -217,6 +279,7 @@ def test_no_error_of_a_worker_tells_a_path(raw: Path, caplog: pytest.LogCaptureF
     }
     found = [client.post(path, content) for path, content in posts.items()]
     found += [client.post("/translate", {"q": "la casa", "format": "html"}), client("DELETE", "/corrections/1")]
+    found += [client.get("/corrections")]
     found += [client("POST", "/translate_file", files={"file": ("a.txt", b"la casa")})]
     for one in found:
         assert one.status_code == 500 and "secret" not in one.text and "its log names the file" in one.text
