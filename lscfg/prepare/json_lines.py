@@ -46,7 +46,7 @@ class JsonLines(TextReader[JsonSettings]):
             names = Counter[str]()
             for number, row in json_rows(encoded_lines(path, settings.encoding), path):
                 read += 1
-                found = texts_of(row) if isinstance(row, Mapping) else {}
+                found = texts_of(row)
                 names.update(found.keys())
                 source, target = _chosen(found, languages, wanted)
                 fault = "" if isinstance(row, Mapping) else NO_OBJECT
@@ -86,12 +86,14 @@ def json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
                 yield number, None
 
 
-def texts_of(row: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of an object by their names; a name with a dot is of a field within another.
+def texts_of(row: object) -> dict[str, str]:
+    """The texts of an object by their names; a name with a dot is of a field within another. Other values have none.
 
     A field ``translation`` comes first. A list of languages and texts counts as one field for each language.
     """
     found: dict[str, str] = {}
+    if not isinstance(row, Mapping):
+        return found
     for name in sorted(row, key=lambda name: name != STRUCT):
         value = row[name]
         if isinstance(value, str):

@@ -141,6 +141,14 @@ def test_damaged_lines_are_left_out(tmp_path):
     assert found.faults == {"not decoded": 1}
 
 
+@pytest.mark.parametrize("value", ["1", "1.5", "true", '"text"', '["a", "b"]', "[]", "{}", "null"])
+def test_json_values_without_text_are_no_evidence(tmp_path, value):
+    line = '{"de": "Ein Mann schläft im Garten.", "en": "A man is sleeping in the garden."}\n'
+    (tmp_path / "a.jsonl").write_text(line * 3 + f"{value}\n" + line * 3)
+    found = guess_reading([tmp_path / "a.jsonl"], {})
+    assert found.settings == {"source_language": "de", "target_language": "en"}
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
