@@ -151,12 +151,14 @@ class OwnFeatures:
 
     def scores(self, weights: np.ndarray) -> np.ndarray:
         """The score of each application, float64 [n_apps], by the weights of all columns."""
-        found: np.ndarray = sum(rows.scores(weights[columns]) for rows, columns in self.parts)  # type: ignore[assignment]
+        first, *others = (rows.scores(weights[columns]) for rows, columns in self.parts)
+        found: np.ndarray = sum(others, start=first)
         return found
 
     def add(self, features: np.ndarray, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Adds these features to the features [groups, decoder's columns] of groups of applications."""
-        wide = np.pad(features, ((0, 0), (0, len(self.names))))
+        wide = np.zeros((len(features), features.shape[1] + len(self.names)))
+        wide[:, : features.shape[1]] = features
         for rows, columns in self.parts:
             wide[:, columns] += rows.sums(apps, groups)
         return wide

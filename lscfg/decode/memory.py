@@ -36,6 +36,8 @@ MOST_WORDS = 100
 MOST_PAIRS = 100_000
 MOST_TARGETS = 10
 """Maximum translations of a phrase that a sentence may use, the latest ones; frequent words have thousands."""
+MOST_SOURCES = 1 << 15
+"""Source phrases of sentences that a memory keeps with their rules; then it starts again."""
 HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 
@@ -116,7 +118,7 @@ class Memory:
         self._pairs: dict[int, StoredPair] = {}
         self._live: list[int] = []  # ascending
         self._by_source: dict[str, list[int]] = defaultdict(list)
-        self._decays: dict[int, float] = {}  # by id
+        self._rules: dict[str, tuple[StoredRule, ...]] = {}  # by source, of those that were asked for
         self._phrases, self._sentences = PhraseIndex(), SentenceIndex(self._pairs)
 
     def __len__(self) -> int:
@@ -275,7 +277,7 @@ class Memory:
         insort(self._live, pair.id)
         self._by_source[pair.source].append(pair.id)
         self._sentences.add(pair)
-        self._decays.clear()
+        self._rules.clear()
         if phrases:
             self._phrases.add(pair)
 
@@ -283,16 +285,19 @@ class Memory:
         self._live.remove(pair.id)
         self._by_source[pair.source].remove(pair.id)
         self._sentences.remove(pair)
-        self._decays.clear()
+        self._rules.clear()
         if phrases:
             self._phrases.remove(pair)
 
-    def _decay(self, number: int) -> float:
-        """Value of a source word of a live pair."""
-        found = self._decays.get(number)
-        if found is None:
-            later = len(self._live) - bisect_right(self._live, number)
-            found = self._decays[number] = 0.5 ** (later / HALVED_BY)
+    def _rules_of(self, source: str, n: int) -> tuple[StoredRule, ...]:
+        """The rules of a source of n words with the latest targets."""
+        rules = []
+        for target, latest in self._phrases.latest(source, MOST_TARGETS):
+            later = len(self._live) - bisect_right(self._live, latest)
+            rules.append(StoredRule(source, target, n * 0.5 ** (later / HALVED_BY)))
+        if len(self._rules) >= MOST_SOURCES:
+            self._rules.clear()
+        self._rules[source] = found = tuple(rules)
         return found
 
     def recall(self, text: str) -> Recalled:
@@ -302,11 +307,11 @@ class Memory:
             return NOTHING
         pairs = self._by_source.get(" ".join(words))
         exact = self._pairs[pairs[-1]] if pairs else None
-        rules = []
+        rules, known = list[StoredRule](), self._rules.get
         for n in range(1, min(PHRASE_WORDS, len(words)) + 1):
             for source in dict.fromkeys([" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]):
-                for target, latest in self._phrases.latest(source, MOST_TARGETS):
-                    rules.append(StoredRule(source, target, n * self._decay(latest)))
+                found = known(source)
+                rules += self._rules_of(source, n) if found is None else found
         return Recalled(exact, tuple(rules), self._sentences.similar(words))
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 
 from lscfg.decode.columns import FeatureColumns
-from lscfg.functions.rows import NamedRows, SparseRows
+from lscfg.decode.sentence_rules import Sides
 from lscfg.kernel import Grammar
 from lscfg.kernel.forest import grammar_sides
 
@@ -24,10 +24,7 @@ LONGEST = 7
 ENOUGH = 10
 """Minimum phrases for a median; a length with fewer gets the medians of the nearest length."""
 
-Phrase = tuple[tuple[int, ...], tuple[int, ...], bool]
-"""Words of both sides, and True for a source side that the grammar contains."""
-
-_Costs = Mapping[tuple[int, int], float]
+_Costs = Mapping[int, Mapping[int, float]]
 _Worst = Mapping[int, float]
 
 
@@ -47,31 +44,15 @@ class NewPhrases:
         own = {*grammar.feature_names}
         self.names = tuple(name for name in columns.names if name in own)
         self._places = [columns.names.index(name) for name in self.names]
-        self._row = lru_cache(1 << 16)(self._features)
 
-    def features(self, phrases: Sequence[Phrase], apps: np.ndarray, n_apps: int) -> NamedRows:
-        """Features of applications of new phrases.
-
-        Args:
-            phrases: of each application.
-            apps: numbers of the applications.
-            n_apps: number of all applications, which have no such features.
-        """
-        numbers: dict[Phrase, int] = {}
-        row_of = np.full(n_apps, -1)
-        row_of[apps] = [numbers.setdefault(phrase, len(numbers)) for phrase in phrases]
-        width = len(self.names)
-        offsets = np.arange(len(numbers) + 2) * width
-        offsets[-1] = offsets[-2]  # the last row is empty
-        values = np.concatenate([self._row(*phrase) for phrase in numbers])
-        rows = SparseRows(offsets, np.tile(np.arange(width), len(numbers)), values, width)
-        return NamedRows(self.names, rows, np.where(row_of < 0, len(numbers), row_of))
-
-    def _features(self, source: tuple[int, ...], target: tuple[int, ...], known: bool) -> np.ndarray:
-        found: np.ndarray = self._medians[min(len(source), LONGEST), int(known)].copy()
-        for side, place in enumerate(self._lexical_places):
-            if place is not None:
-                found[place] = self._lexical_cost(source, target, side)
+    def rows(self, phrases: Sequence[Sides]) -> np.ndarray:
+        """Features of new phrases by known source sides, float64 [phrases, 2, names]."""
+        found: np.ndarray = self._medians[[min(len(source), LONGEST) for source, _ in phrases]]
+        if phrases:
+            costs = np.array([self._lexical_costs(*sides) for sides in phrases])
+            for side, place in enumerate(self._lexical_places):
+                if place is not None:
+                    found[:, :, place] = costs[:, None, side]
         return found
 
     @cached_property
@@ -119,31 +100,42 @@ class NewPhrases:
 
     @cached_property
     def _lexicon(self) -> tuple[tuple[_Costs, _Costs], tuple[_Worst, _Worst]]:
-        """Costs of words by (given word, its translation) in each direction, and the highest of each given word."""
+        """Costs by source word and target word in each direction, and the highest of each given word."""
         offsets, _, symbols = grammar_sides(self._grammar)
         chosen = np.flatnonzero((self._words == 1) & (np.diff(offsets) == 2))
         sums = self._columns.rules.sums(chosen, np.arange(len(chosen) + 1))
         words = [symbols[offsets[chosen] + side].tolist() for side in (0, 1)]
-        costs = dict[tuple[int, int], float](), dict[tuple[int, int], float]()
+        costs = dict[int, dict[int, float]](), dict[int, dict[int, float]]()
         worst = dict[int, float](), dict[int, float]()
         for side, name in enumerate(LEXICAL):
             if name not in self.names:
                 continue
             values = sums[:, self._columns.names.index(name)].tolist()
-            for given, made, value in zip(words[side], words[1 - side], values, strict=True):
-                costs[side][given, made] = value
+            for source, target, value in zip(*words, values, strict=True):
+                costs[side].setdefault(source, {})[target] = value
+                given = target if side else source
                 worst[side][given] = max(value, worst[side].get(given, 0.0))
         return costs, worst
 
-    def _lexical_cost(self, source: Iterable[int], target: Iterable[int], side: int) -> float:
-        """The sum over the words of one side of the cost of the best partner on the other side.
+    def _lexical_costs(self, source: Iterable[int], target: Iterable[int]) -> tuple[float, float]:
+        """The sums over the words of the target and of the source side of the cost of the best partner.
 
         A pair that the grammar lacks costs as much as the least probable translation of the given word, which
         occurs once as a rule; a given word without translations costs 0, since the new pair is its only one.
         """
-        costs, worst, total = self._lexicon[0][side], self._lexicon[1][side], 0.0
-        given, made = (source, target) if side == 0 else (target, source)
-        for word in made:
-            own = [cost for one in given if (cost := costs.get((one, word))) is not None]
-            total += min(own) if own else min([worst.get(one, 0.0) for one in given], default=0.0)
-        return total
+        (costs, reverse), (worst, reverse_worst) = self._lexicon
+        none: Mapping[int, float] = {}
+        rows, totals, least = [costs.get(word, none) for word in source], [0.0, 0.0], -1.0
+        for word in target:
+            own = [row[word] for row in rows if word in row]
+            if not own and least < 0:
+                least = min([worst.get(one, 0.0) for one in source], default=0.0)
+            totals[0] += min(own) if own else least
+        least = -1.0
+        for word in source:
+            row = reverse.get(word, none)
+            own = [row[one] for one in target if one in row]
+            if not own and least < 0:
+                least = min([reverse_worst.get(one, 0.0) for one in target], default=0.0)
+            totals[1] += min(own) if own else least
+        return totals[0], totals[1]

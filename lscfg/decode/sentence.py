@@ -24,8 +24,9 @@ from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled, remembered
 from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
+from lscfg.decode.phrase_table import PhraseTable
 from lscfg.decode.phrases import StoredPair
-from lscfg.decode.sentence_rules import ADDED, AddedFeatures, RuleEncoder, SentenceRules
+from lscfg.decode.sentence_rules import ADDED, AddedFeatures, Marks, SentenceRules, encode
 from lscfg.decode.target_words import SearchModel, TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
@@ -262,8 +263,8 @@ class SentenceDecoder:
         self._model = SearchModel(self.models, self.columns, self._target)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
-        self.encoder = RuleEncoder(self.grammar)
-        self.new_phrases = NewPhrases(self.grammar, self.columns)
+        self.marks = Marks(self.grammar)
+        self.phrases = PhraseTable(self.grammar, NewPhrases(self.grammar, self.columns))
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self.segment_decoders: dict[tuple[Path, ...], SentenceDecoder] = {}
@@ -527,7 +528,7 @@ def constrained(
     """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
-    more = SentenceRules(decoder.encoder)
+    more = SentenceRules(decoder.grammar, decoder.marks)
     if order.zones:
         more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
@@ -535,11 +536,11 @@ def constrained(
             value = term.values[number] if term.values else float(not term.hard)
             added = (value, 0.0, 0.0, 0.0)
             more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
-    for rule in recalled.rules:
-        more.correct(decoder.encoder(rule.source, rule.target), rule.value)
+    if recalled.rules:
+        more.correct(decoder.phrases.encoded(recalled.rules))
     for similar in recalled.similar:
         if (frame := frame_of(text.split(), similar.pair)) is not None:
-            more.resemble(decoder.encoder(frame.source, frame.target), similar.similarity)
+            more.resemble(encode(decoder.grammar, frame.source, frame.target), similar.similarity)
     layer, borrowed = _layer(decoder, more, ids)
     first, widest = len(decoder.grammar) + EXTRA_RULES, max((j - i for i, j in order.zones), default=0)
     for way in decoder.ways:
@@ -547,15 +548,16 @@ def constrained(
         if whole is None:
             continue
         sentence = replace(_with_rules(decoder, index, text, layer, whole, more, borrowed), occurrences=terms)
-        keep = obeying(whole, layer, terms)
-        if order != ANY_ORDER:
-            size = len(decoder.grammar)
-            keep &= keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
-        if not keep.all():
-            part, kept = whole.restricted(keep)
-            if part is None:
-                continue
-            sentence = _part(sentence, part, kept)
+        if terms or order != ANY_ORDER:
+            keep = obeying(whole, layer, terms)
+            if order != ANY_ORDER:
+                size = len(decoder.grammar)
+                keep &= keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
+            if not keep.all():
+                part, kept = whole.restricted(keep)
+                if part is None:
+                    continue
+                sentence = _part(sentence, part, kept)
         assert sentence.forest is not None
         return replace(sentence, taught=taught_positions(sentence.forest, first, min(borrowed, default=None)))
     if order != ANY_ORDER:
@@ -622,59 +624,78 @@ def _with_rules(
     get those of the rule of the substitute, and the latent features of the copied word. Latent features come from the
     whole forest without these rules, so that they do not change the others.
     """
-    size = len(decoder.grammar)
-    marks, numbers = more.numbers(whole)
-    of_layer = whole.app_rule >= size + EXTRA_RULES
-    of_substitute = of_layer & ~marks
-    rows = whole.app_rule.astype(np.int64)
-    phrases = (rows < size) & (whole.edge_tail[whole.app_edge, 0] < 0)
+    size, columns = len(decoder.grammar), decoder.columns
+    applied = more.applied(whole)
+    own = applied.numbers < len(more)  # the others are borrowed
+    apps, numbers, substitutes = applied.layer[own], applied.numbers[own], applied.layer[~own].tolist()
+    single, places = more.phrases(numbers)
+    phrases, rows = _phrases(whole, size), np.array(whole.app_rule)
     usual = size + PASS + 1
-    if phrases.any():  # the rule of words of median cost
+    if len(phrases) and not single.all():  # the rule of words of median cost
         found = rows[phrases]
-        costs = decoder.columns.translation_costs.take(found)
+        costs = columns.translation_costs.take(found)
         usual = int(found[costs == np.partition(costs, len(costs) // 2)[len(costs) // 2]].min())
-    rows[marks] = usual
-    single, sides = more.single(numbers)
-    apps_of_new = np.flatnonzero(marks)[single]
-    rows[apps_of_new] = size + PASS + 1
-    glue = whole.app_rule == size + EXTRA_RULES  # the first rule, if it has no words
-    glue &= bool(glue.any()) and max(layer.src(size + EXTRA_RULES)) < 0
+    rows[apps] = np.where(single, size + PASS + 1, usual)
+    glue = apps[numbers == 0] if len(more) and max(layer.src(size + EXTRA_RULES)) < 0 else apps[:0]
     rows[glue] = size + 1  # Hiero's glue
-    for app in np.flatnonzero(of_substitute).tolist():
+    for app in substitutes:
         rows[app] = borrowed[int(whole.app_rule[app])].rule
-    penalties = decoder.columns.rule_penalty.take(rows)
-    penalties[marks] = WORD_PENALTY * more.lengths(numbers)
-    for app in np.flatnonzero(of_substitute).tolist():
+    penalties = columns.rule_penalty.take(rows)
+    penalties[apps] = WORD_PENALTY * more.lengths()[numbers]
+    for app in substitutes:
         penalties[app] = WORD_PENALTY * len(layer.tgt(int(whole.app_rule[app])))
     extra = None
     if decoder._provider is not None:
-        plain, apps = whole.restricted(~of_layer)
-        extra = np.zeros((whole.n_apps, len(decoder.columns.extra)))
-        values = None if plain is None else decoder._extra_features(index, text, plain)
-        if values is not None:
-            extra[apps] = values
-            usual_apps = phrases[apps]
-            extra[of_layer] = np.median(values[usual_apps], 0) if usual_apps.any() else 0.0
-            extra[glue] = 0.0
+        extra = _extra_of_layer(decoder, index, text, whole, applied.layer, phrases)
+        extra[glue] = 0.0
+        if substitutes:
+            of_substitute = np.zeros(whole.n_apps, bool)
+            of_substitute[substitutes] = True
             extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
-    added, other = more.added(whole, marks, numbers), list[SourcedRows]()
+    other = list[SourcedRows]()
     if borrowed:
         other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed))]
-    if len(apps_of_new):
-        known = _phrases_at_node(whole, phrases)[apps_of_new]
-        given = [(*sides[number], one) for number, one in zip(numbers[single].tolist(), known.tolist(), strict=True)]
-        found_rows = decoder.new_phrases.features(given, apps_of_new, whole.n_apps)
-        other.append(SourcedRows("a correction", decoder.new_phrases.names, found_rows))
-    own = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
-    return Sentence(text, whole, layer, rows, penalties, extra, "", added, own=own)
+    if len(places):
+        known = _share_node(whole, phrases, apps[single])
+        found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single], whole.n_apps)
+        other.append(SourcedRows("a correction", found_rows.names, found_rows))
+    features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
+    return Sentence(text, whole, layer, rows, penalties, extra, "", more.added(applied, own), own=features)
 
 
-def _phrases_at_node(forest: Forest, phrases: np.ndarray) -> np.ndarray:
-    """Marks applications to nodes with a phrase of the grammar, bool [n_apps]."""
-    node = forest.edge_head[forest.app_edge]
+def _extra_of_layer(
+    decoder: SentenceDecoder, index: int, text: str, whole: Forest, of_layer: np.ndarray, phrases: np.ndarray
+) -> np.ndarray:
+    """The provider's features of a forest without rules of a layer, whose applications get those of a usual phrase."""
+    keep = np.ones(whole.n_apps, bool)
+    keep[of_layer] = False
+    plain, apps = whole.restricted(keep)
+    values = None if plain is None else decoder._extra_features(index, text, plain)
+    extra = np.zeros((whole.n_apps, len(decoder.columns.extra)))
+    if values is not None:
+        extra[apps] = values
+        of_phrase = np.zeros(whole.n_apps, bool)
+        of_phrase[phrases] = True
+        usual = np.flatnonzero(of_phrase.take(apps))
+        extra[of_layer] = np.median(values[usual], 0) if len(usual) else 0.0
+    return extra
+
+
+def _phrases(forest: Forest, size: int) -> np.ndarray:
+    """Applications of phrases of a grammar of this size, ascending."""
+    edges, starts = np.flatnonzero(np.asarray(forest.edge_tail)[:, 0] < 0), np.asarray(forest.edge_apps)
+    end = starts[edges + 1]
+    counts = end - starts[edges]
+    apps = np.arange(counts.sum()) + np.repeat(end - np.cumsum(counts), counts)
+    return apps[np.asarray(forest.app_rule)[apps] < size]
+
+
+def _share_node(forest: Forest, apps: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Marks other applications to nodes of some applications, bool [others]."""
+    edge_head, app_edge = np.asarray(forest.edge_head), np.asarray(forest.app_edge)
     found = np.zeros(forest.n_nodes, bool)
-    found[node[phrases]] = True
-    return np.asarray(found[node])
+    found[edge_head[app_edge[apps]]] = True
+    return np.asarray(found[edge_head[app_edge[others]]])
 
 
 def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -13,10 +12,16 @@ from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 ADDED = ("Terminology", "Correction", "Memory", "MemoryScore")
 """Features of these rules, which the grammar's rules lack; docs/guides/terms.md defines them."""
 
+OF_CORRECTIONS = ADDED[1:]
+"""Those of corrections and similar sentences."""
+
 START_WEIGHTS = (1.0, 0.0, 0.0, 0.0)
 """Weights of the features ``ADDED`` that the weight file lacks; similar sentences and others gain with each system."""
 
 TERMINOLOGY, CORRECTION = 0, 1
+
+Sides = tuple[tuple[int, ...], tuple[int, ...]]
+"""Source and target symbols of a rule."""
 
 
 def added_weights(weights: Mapping[str, float]) -> tuple[float, ...]:
@@ -31,6 +36,28 @@ class EncodedRule(NamedTuple):
     """Number of the equal rule of the grammar, -1 if there is none."""
     source: tuple[int, ...]
     target: tuple[int, ...]
+
+
+class EncodedPhrases(NamedTuple):
+    """Phrases of corrections in the words of a grammar: those of its rules, and n new ones."""
+
+    rules: np.ndarray
+    """int [rules], distinct rules of the grammar."""
+    rule_values: np.ndarray
+    """float64 [rules], their feature ``Correction``."""
+    sides: list[Sides]
+    """Source and target words of the new phrases, distinct."""
+    values: np.ndarray
+    """float64 [n], their feature ``Correction``."""
+    lengths: np.ndarray
+    """int [n], their numbers of target words."""
+    numbers: np.ndarray
+    """int [n], their numbers in the ``PhraseTable``."""
+
+    def part(self, kept: list[int]) -> EncodedPhrases:
+        """The phrases without the new ones that are not kept."""
+        arrays = (array[kept] for array in (self.values, self.lengths, self.numbers))
+        return EncodedPhrases(self.rules, self.rule_values, [self.sides[k] for k in kept], *arrays)
 
 
 class AddedFeatures(NamedTuple):
@@ -65,59 +92,70 @@ def encode(grammar: Grammar, source: str, target: str) -> EncodedRule:
     return EncodedRule(grammar.find(X, *sides), *sides)
 
 
-class RuleEncoder:
-    """Encodes rules in the words of a grammar, and keeps them.
+class Marks:
+    """Arrays over the rules of a grammar, which all sentences use one after the other.
 
     Attributes:
-        places: zeros [rules and extra rules of the grammar], which users borrow and return as zeros.
+        marked: bool [rules and extra rules + 1], False between uses; the last one is True, and belongs to all rules
+            of a layer.
+        places: int32 [rules and extra rules], without meaning between uses.
     """
 
     def __init__(self, grammar: Grammar):
-        self.grammar = grammar
-        self.places = np.zeros(len(grammar) + EXTRA_RULES, np.int32)
-        self._encoded = lru_cache(1 << 17)(partial(encode, grammar))
+        self.marked = np.zeros(len(grammar) + EXTRA_RULES + 1, bool)
+        self.marked[-1] = True
+        self.places = np.empty(len(grammar) + EXTRA_RULES, np.int32)
 
-    def __call__(self, source: str, target: str) -> EncodedRule:
-        """See ``encode``."""
-        return self._encoded(source, target)
+
+class Applied(NamedTuple):
+    """Applications of a sentence's rules in a forest, ascending; rules of the layer are numbered as in the layer."""
+
+    layer: np.ndarray
+    """int [n], of all rules of the layer, those that unknown words borrow included."""
+    numbers: np.ndarray
+    """int [n], numbers of their rules."""
+    corrected: np.ndarray
+    """int [m], of rules of the grammar with the feature ``Correction``."""
+    values: np.ndarray
+    """float64 [m], their feature ``Correction``."""
 
 
 class SentenceRules:
     """Collects the rules of a sentence; then ``layer`` parses the sentence with them.
 
     Args:
-        encoder: of the finished grammar of the decoder.
+        grammar: the finished grammar of the decoder.
+        marks: of the grammar.
     """
 
-    def __init__(self, encoder: RuleEncoder):
-        self._grammar, self._places = encoder.grammar, encoder.places
-        self._numbers: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}  # by both sides
-        self._added: list[tuple[float, ...]] = []
-        self._single: list[bool] = []
-        self._lengths: list[int] = []
-        self._known: dict[int, float] = {}  # feature Correction of rules of the grammar
+    def __init__(self, grammar: Grammar, marks: Marks):
+        self._grammar, self._marks = grammar, marks
+        self._numbers: dict[Sides, int] = {}  # of rules that are no phrases of corrections
+        self._sides: list[Sides] = []
+        self._added: list[tuple[float, ...]] = []  # of the rules before the phrases, then of those after
+        self._phrases: EncodedPhrases | None = None
+        self._first_phrase = 0
 
-    def add(
-        self, source: tuple[int, ...], target: tuple[int, ...], added: tuple[float, ...], single: bool = False
-    ) -> None:
-        """Adds a rule, unless there is an equal one.
+    def __len__(self) -> int:
+        return len(self._sides)
+
+    def add(self, source: tuple[int, ...], target: tuple[int, ...], added: tuple[float, ...]) -> None:
+        """Adds a rule with the features of the sentence's usual phrase rule, unless there is an equal one.
 
         Args:
             added: values of the features ``ADDED``.
-            single: the rule gets the features of ``NewPhrases`` instead of those of the sentence's usual phrase rule.
         """
-        number = len(self._added)
+        number = len(self._sides)
         if self._numbers.setdefault((source, target), number) == number:
+            self._sides.append((source, target))
             self._added.append(added)
-            self._single.append(single)
-            self._lengths.append(len(target) - source.count(-1 - X))  # a target side names each nonterminal once
 
-    def correct(self, rule: EncodedRule, value: float) -> None:
-        """Adds a rule of corrections, or gives an equal rule of the grammar the feature ``Correction``."""
-        if rule.number >= 0:
-            self._known[rule.number] = value
-        else:
-            self.add(rule.source, rule.target, (0.0, value, 0.0, 0.0), single=True)
+    def correct(self, phrases: EncodedPhrases) -> None:
+        """Adds the phrases of corrections, once: new rules, and values of rules of the grammar."""
+        if self._numbers and not self._numbers.keys().isdisjoint(phrases.sides):
+            phrases = phrases.part([k for k, sides in enumerate(phrases.sides) if sides not in self._numbers])
+        self._phrases, self._first_phrase = phrases, len(self._sides)
+        self._sides += phrases.sides
 
     def resemble(self, rule: EncodedRule, similarity: float) -> None:
         """Adds the frame of a similar sentence."""
@@ -126,34 +164,57 @@ class SentenceRules:
     def layer(self) -> GrammarLayer:
         """The unfinished layer of all rules over the grammar."""
         made = GrammarLayer(self._grammar)
-        made.add_all(X, [*self._numbers])
+        made.add_all(X, self._sides)
         return made
 
-    def numbers(self, forest: Forest) -> tuple[np.ndarray, np.ndarray]:
-        """Marks the applications of these rules, bool [n_apps], and numbers them here, int [marked]."""
-        first = len(self._grammar) + EXTRA_RULES
-        marks = (forest.app_rule >= first) & (forest.app_rule < first + len(self._numbers))
-        return marks, forest.app_rule[marks] - first
+    def applied(self, forest: Forest) -> Applied:
+        """The applications of these rules, and of those that unknown words borrow."""
+        marks, places, first = self._marks.marked, self._marks.places, len(self._grammar) + EXTRA_RULES
+        known = np.empty(0, np.int64) if self._phrases is None else self._phrases.rules
+        marks[known] = True
+        app_rule = np.asarray(forest.app_rule)
+        apps = np.flatnonzero(marks.take(app_rule, mode="clip"))  # all rules of the layer have the last mark
+        marks[known] = False
+        rules = app_rule[apps]
+        of_layer = rules >= first
+        layer, corrected = apps[of_layer], apps[~of_layer]
+        places[known] = np.arange(len(known))
+        values = np.empty(0) if self._phrases is None else self._phrases.rule_values[places[rules[~of_layer]]]
+        return Applied(layer, rules[of_layer] - first, corrected, values)
 
-    def single(self, numbers: np.ndarray) -> tuple[np.ndarray, list[tuple[tuple[int, ...], tuple[int, ...]]]]:
-        """Marks rules that get the features of ``NewPhrases``, bool [n], and both sides of all rules by number."""
-        return np.array(self._single, bool)[numbers], [*self._numbers]
+    def phrases(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Marks the phrases of corrections among these rules, bool [n], and numbers them in the table, int [marked]."""
+        own = numbers - self._first_phrase
+        if self._phrases is None:
+            return np.zeros(len(numbers), bool), own[:0]
+        marks = (own >= 0) & (own < len(self._phrases.numbers))
+        return marks, self._phrases.numbers[own[marks]]
 
-    def lengths(self, numbers: np.ndarray) -> np.ndarray:
-        """Numbers of target words of rules."""
-        return np.asarray(np.array(self._lengths, np.int64)[numbers])
+    def lengths(self) -> np.ndarray:
+        """Number of target words of each rule, int [rules]; a target side names each nonterminal once."""
+        first, phrases = self._first_phrase, self._phrases
+        own = [] if phrases is None else phrases.lengths.tolist()
+        others = [len(target) - source.count(-1 - X) for source, target in self._numbers]
+        return np.array([*others[:first], *own, *others[first:]], np.int64)
 
-    def added(self, forest: Forest, marks: np.ndarray, numbers: np.ndarray) -> AddedFeatures:
-        """Values of the features ``ADDED``."""
-        apps = np.flatnonzero(marks)
-        values = np.array(self._added).reshape(-1, len(ADDED))[numbers]
-        if self._known:
-            rules = np.fromiter(self._known, np.int64, len(self._known))
-            self._places[rules] = np.arange(1, len(rules) + 1)
-            place = self._places.take(np.minimum(forest.app_rule, len(self._places) - 1))  # the last: rules of layers
-            self._places[rules] = 0
-            corrected = np.flatnonzero(place)
-            more = np.zeros((len(corrected), len(ADDED)))
-            more[:, CORRECTION] = np.fromiter(self._known.values(), float, len(rules))[place[corrected] - 1]
-            apps, values = np.concatenate([apps, corrected]), np.concatenate([values, more])
-        return AddedFeatures(apps, values)
+    def added(self, applied: Applied, own: np.ndarray) -> AddedFeatures:
+        """Values of the features ``ADDED``.
+
+        Args:
+            own: marks the rules of the layer that are these, bool [n].
+        """
+        first, phrases = self._first_phrase, self._phrases
+        end = first if phrases is None else first + len(phrases.values)
+        table = np.zeros((len(self), len(ADDED)))
+        if self._added:
+            table[:first], table[end:] = self._values(0, first), self._values(first, None)
+        if phrases is not None:
+            table[first:end, CORRECTION] = phrases.values
+        layer = applied.layer[own]
+        values = np.zeros((len(layer) + len(applied.corrected), len(ADDED)))
+        values[: len(layer)] = table[applied.numbers[own]]
+        values[len(layer) :, CORRECTION] = applied.values
+        return AddedFeatures(np.concatenate([layer, applied.corrected]), values)
+
+    def _values(self, begin: int, end: int | None) -> np.ndarray:
+        return np.array(self._added[begin:end], np.float64).reshape(-1, len(ADDED))

@@ -69,7 +69,8 @@ class SentenceIndex:
         rarest = sorted(words, key=lambda word: (len(self._with.get(word, ())), word))[: lacking + wanted]
         lengths = np.frombuffer(self._lengths, np.int32) if self._lengths else np.zeros(0, np.int32)
         least, most = SIMILAR * len(words) - 1e-9, len(words) / SIMILAR + 1e-9
-        near = np.flatnonzero((self._counts(rarest) >= wanted) & (lengths >= least) & (lengths <= most))
+        near = np.flatnonzero(self._counts(rarest) >= wanted)
+        near = near[(lengths[near] >= least) & (lengths[near] <= most)]
         known, own, found = {*words}, Counter(words), []
         again = len(words) - len(known)
         for row in near.tolist():

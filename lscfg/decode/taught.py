@@ -28,13 +28,16 @@ def taught_positions(forest: Forest, first: int, end_of_rules: int | None = None
         first: number of the first rule of the layer.
         end_of_rules: number of the first borrowed rule, which does not count.
     """
-    last = np.iinfo(np.int32).max if end_of_rules is None else end_of_rules
-    edges = np.unique(forest.app_edge[(forest.app_rule >= first) & (forest.app_rule < last)])
-    spans, inner = forest.node_span[forest.edge_head[edges]], forest.edge_tail[edges, 0] >= 0
-    covered = np.zeros(len(forest.words) + 1, np.int64)  # number of spans that begin there, minus those that end there
-    np.add.at(covered, spans[~inner, 0], 1)
-    np.add.at(covered, spans[~inner, 1], -1)
-    found = {*np.flatnonzero(np.cumsum(covered)).tolist()}
+    app_rule, app_edge = np.asarray(forest.app_rule), np.asarray(forest.app_edge)
+    apps = np.flatnonzero(app_rule >= first)
+    if end_of_rules is not None:
+        apps = apps[app_rule[apps] < end_of_rules]
+    edges = app_edge[apps]  # ascending
+    edges = edges[np.flatnonzero(np.diff(edges, prepend=-1))]
+    spans, inner = np.asarray(forest.node_span)[forest.edge_head[edges]], forest.edge_tail[edges, 0] >= 0
+    found = set[int]()
+    for begin, end in {*map(tuple, spans[~inner].tolist())}:
+        found.update(range(begin, end))
     for edge, (begin, end) in zip(edges[inner].tolist(), spans[inner].tolist(), strict=True):
         below = [range(*forest.node_span[tail].tolist()) for tail in forest.tails(edge)]
         found.update(k for k in range(begin, end) if not any(k in one for one in below))

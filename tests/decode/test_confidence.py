@@ -17,12 +17,14 @@ from lscfg.bundle.system import open_system
 from lscfg.decode.confidence import BANDS, Band, Calibration, Confidence, weights_hash
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.evidence import log_odds
+from lscfg.decode.sentence_rules import ADDED
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import write_weights
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
+from lscfg.tuning.corrections import SHARES
 
 MORE = "[X] ||| la casa ||| the building ||| P=1\n[X] ||| casa ||| building ||| P=0.75\n[X] ||| y ||| ||| P=0.75\n"
 COUNTS = tuple(Band(least, 10, right) for least, right in zip(BANDS, (9, 8, 5, 2), strict=True))
@@ -151,3 +153,16 @@ def test_confidence_of_other_weights_is_not_used(tmp_path: Path, caplog: pytest.
     write_weights(tmp_path / "others", WEIGHTS | {"P": 2.0})
     assert open_system(tmp_path, tmp_path / "others").confidence is None
     assert "confidence.json: belongs to other weights" in caplog.text
+
+
+def test_weights_of_corrections_keep_the_confidence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """``lscfg evaluate corrections -o`` adds them to the weight file."""
+    write_ini(tmp_path / "cdec.ini", small_config(tmp_path))
+    CONFIDENCE.write(tmp_path / "confidence.json")
+    of_corrections = {name: 0.25 for name in (*SHARES, "MemoryScore")}
+    assert {*of_corrections} == {*ADDED} - {"Terminology"}
+    write_weights(tmp_path / "weights", WEIGHTS | of_corrections)
+    assert open_system(tmp_path).confidence == CONFIDENCE
+    assert "other weights" not in caplog.text
+    write_weights(tmp_path / "weights", WEIGHTS | {"Terminology": 0.25})
+    assert open_system(tmp_path).confidence is None
