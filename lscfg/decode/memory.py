@@ -60,9 +60,15 @@ class Recalled(NamedTuple):
 
     pair: StoredPair | None = None
     """The latest pair with this source."""
-    rules: tuple[StoredRule, ...] = ()
+    phrases: tuple[tuple[StoredRule, ...], ...] = ()
+    """The rules of each source phrase that has some."""
     similar: tuple[SimilarPair, ...] = ()
     """The most similar first."""
+
+    @property
+    def rules(self) -> tuple[StoredRule, ...]:
+        """The rules of all source phrases."""
+        return tuple(rule for rules in self.phrases for rule in rules)
 
 
 NOTHING = Recalled()
@@ -307,12 +313,15 @@ class Memory:
             return NOTHING
         pairs = self._by_source.get(" ".join(words))
         exact = self._pairs[pairs[-1]] if pairs else None
-        rules, known = list[StoredRule](), self._rules.get
+        phrases, known = list[tuple[StoredRule, ...]](), self._rules.get
         for n in range(1, min(PHRASE_WORDS, len(words)) + 1):
             for source in dict.fromkeys([" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]):
                 found = known(source)
-                rules += self._rules_of(source, n) if found is None else found
-        return Recalled(exact, tuple(rules), self._sentences.similar(words))
+                if found is None:
+                    found = self._rules_of(source, n)
+                if found:
+                    phrases.append(found)
+        return Recalled(exact, tuple(phrases), self._sentences.similar(words))
 
 
 class LastingMemory(Memory):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +18,20 @@ MOST_PHRASES = 1 << 17
 """Phrases that a table keeps; then it starts again."""
 
 
+class _Source(NamedTuple):
+    """The rules of a source phrase as arrays."""
+
+    rules: tuple[StoredRule, ...]
+    known: np.ndarray
+    """float64 [rules of the grammar, 2], number of the rule and value."""
+    new: np.ndarray
+    """float64 [new phrases, 2], number in the table and value."""
+    symbols: np.ndarray
+    lengths: np.ndarray
+
+
 class PhraseTable:
-    """Keeps the phrases that sentences use, so that a sentence costs a look-up for each phrase, and a few arrays.
+    """Keeps the phrases that sentences use, so that a sentence costs a look-up for each source, and a few arrays.
 
     Args:
         grammar: finished; new: features of new phrases of this grammar.
@@ -29,25 +42,52 @@ class PhraseTable:
         self._clear()
 
     def _clear(self) -> None:
+        self._sources: dict[str, _Source] = {}
         self._codes: dict[tuple[str, str], int] = {}  # a rule of the grammar, or -1 minus the number of a new phrase
         self._sides: list[Sides] = []
         self._rows = np.empty((0, 2, len(self._new.names)))  # with room at the end
 
-    def encoded(self, rules: Sequence[StoredRule]) -> EncodedPhrases:
-        """The phrases of distinct rules; their numbers are valid until the next call."""
+    def encoded(self, phrases: Sequence[tuple[StoredRule, ...]], but: Container[Sides] = ()) -> EncodedPhrases:
+        """The phrases of some sources, one or more; their numbers are valid until the next call.
+
+        Args:
+            phrases: rules of each source.
+            but: new phrases to leave out.
+        """
         if len(self._codes) > MOST_PHRASES:
             self._clear()
-        keys = [rule[:2] for rule in rules]
-        found = [*map(self._codes.get, keys)]
-        if None in found:
-            self._add([key for key, code in zip(keys, found, strict=True) if code is None])
-            found = [*map(self._codes.get, keys)]
-        codes = np.array(found, np.int64)
-        values, new = np.array([rule[2] for rule in rules], np.float64), codes < 0
-        numbers = -1 - codes[new]
-        sides = [self._sides[number] for number in numbers.tolist()]
-        lengths = np.array([len(target) for _, target in sides], np.int64)
-        return EncodedPhrases(codes[~new], values[~new], sides, values[new], lengths, numbers)
+        missing, get = list[tuple[StoredRule, ...]](), self._sources.get
+        for rules in phrases:
+            found = get(rules[0].source)
+            if found is None or (found.rules is not rules and found.rules != rules):
+                missing.append(rules)
+        if missing:
+            self._encode(missing)
+        sources = [self._sources[rules[0].source] for rules in phrases]
+        if but:
+            sources = [self._source(one.rules, but) for one in sources]
+        known, new, symbols, lengths = (np.concatenate([one[k] for one in sources]) for k in range(1, 5))
+        rules, numbers = known[:, 0].astype(np.int64), new[:, 0].astype(np.int64)
+        return EncodedPhrases(rules, known[:, 1], numbers, new[:, 1], symbols, lengths)
+
+    def _encode(self, sources: Sequence[tuple[StoredRule, ...]]) -> None:
+        keys = [rule[:2] for rules in sources for rule in rules]
+        if unknown := [key for key in keys if key not in self._codes]:
+            self._add(unknown)
+        for rules in sources:
+            self._sources[rules[0].source] = self._source(rules, ())
+
+    def _source(self, rules: tuple[StoredRule, ...], but: Container[Sides]) -> _Source:
+        codes = [self._codes[rule[:2]] for rule in rules]
+        known = [(code, rule.value) for code, rule in zip(codes, rules, strict=True) if code >= 0]
+        new = [(-1 - code, rule.value) for code, rule in zip(codes, rules, strict=True) if code < 0]
+        if but:
+            new = [one for one in new if self._sides[one[0]] not in but]
+        sides = [self._sides[number] for number, _ in new]
+        symbols = np.array([symbol for pair in sides for side in pair for symbol in side], np.int32)
+        lengths = np.array([[len(side) for side in pair] for pair in sides], np.int64).reshape(-1, 2)
+        known_array, new_array = (np.array(pairs, np.float64).reshape(-1, 2) for pairs in (known, new))
+        return _Source(rules, known_array, new_array, symbols, lengths)
 
     def _add(self, phrases: Sequence[tuple[str, str]]) -> None:
         texts = [text for phrase in phrases for text in phrase]

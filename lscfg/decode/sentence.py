@@ -288,7 +288,7 @@ class SentenceDecoder:
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
         terms, recalled, order = request.terms.occurrences, request.recalled, request.order
-        more = terms or recalled.rules or recalled.similar or order != ANY_ORDER
+        more = terms or recalled.phrases or recalled.similar or order != ANY_ORDER
         sentence = constrained(self, index, text, terms, recalled, order) if more else self._sentences.get(text)
         if sentence is None:
             sentence = self.prepare(index, text)
@@ -536,8 +536,8 @@ def constrained(
             value = term.values[number] if term.values else float(not term.hard)
             added = (value, 0.0, 0.0, 0.0)
             more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
-    if recalled.rules:
-        more.correct(decoder.phrases.encoded(recalled.rules))
+    if recalled.phrases:
+        more.correct(decoder.phrases.encoded(recalled.phrases, more.sides))
     for similar in recalled.similar:
         if (frame := frame_of(text.split(), similar.pair)) is not None:
             more.resemble(encode(decoder.grammar, frame.source, frame.target), similar.similarity)

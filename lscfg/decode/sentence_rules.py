@@ -45,19 +45,14 @@ class EncodedPhrases(NamedTuple):
     """int [rules], distinct rules of the grammar."""
     rule_values: np.ndarray
     """float64 [rules], their feature ``Correction``."""
-    sides: list[Sides]
-    """Source and target words of the new phrases, distinct."""
+    numbers: np.ndarray
+    """int [n], numbers of the new phrases in the ``PhraseTable``, distinct."""
     values: np.ndarray
     """float64 [n], their feature ``Correction``."""
+    symbols: np.ndarray
+    """int32, source and target words of each new phrase in turn."""
     lengths: np.ndarray
-    """int [n], their numbers of target words."""
-    numbers: np.ndarray
-    """int [n], their numbers in the ``PhraseTable``."""
-
-    def part(self, kept: list[int]) -> EncodedPhrases:
-        """The phrases without the new ones that are not kept."""
-        arrays = (array[kept] for array in (self.values, self.lengths, self.numbers))
-        return EncodedPhrases(self.rules, self.rule_values, [self.sides[k] for k in kept], *arrays)
+    """int64 [n, 2], numbers of their source and target words."""
 
 
 class AddedFeatures(NamedTuple):
@@ -126,18 +121,20 @@ class SentenceRules:
     Args:
         grammar: the finished grammar of the decoder.
         marks: of the grammar.
+
+    Attributes:
+        sides: both sides of the rules that are no phrases of corrections, in order.
     """
 
     def __init__(self, grammar: Grammar, marks: Marks):
         self._grammar, self._marks = grammar, marks
-        self._numbers: dict[Sides, int] = {}  # of rules that are no phrases of corrections
-        self._sides: list[Sides] = []
-        self._added: list[tuple[float, ...]] = []  # of the rules before the phrases, then of those after
+        self.sides: dict[Sides, None] = {}  # before the phrases of corrections, then after them
+        self._added: list[tuple[float, ...]] = []  # of the same rules
         self._phrases: EncodedPhrases | None = None
         self._first_phrase = 0
 
     def __len__(self) -> int:
-        return len(self._sides)
+        return len(self.sides) + (0 if self._phrases is None else len(self._phrases.numbers))
 
     def add(self, source: tuple[int, ...], target: tuple[int, ...], added: tuple[float, ...]) -> None:
         """Adds a rule with the features of the sentence's usual phrase rule, unless there is an equal one.
@@ -145,17 +142,13 @@ class SentenceRules:
         Args:
             added: values of the features ``ADDED``.
         """
-        number = len(self._sides)
-        if self._numbers.setdefault((source, target), number) == number:
-            self._sides.append((source, target))
+        if (source, target) not in self.sides:
+            self.sides[source, target] = None
             self._added.append(added)
 
     def correct(self, phrases: EncodedPhrases) -> None:
-        """Adds the phrases of corrections, once: new rules, and values of rules of the grammar."""
-        if self._numbers and not self._numbers.keys().isdisjoint(phrases.sides):
-            phrases = phrases.part([k for k, sides in enumerate(phrases.sides) if sides not in self._numbers])
-        self._phrases, self._first_phrase = phrases, len(self._sides)
-        self._sides += phrases.sides
+        """Adds the phrases of corrections, once: new rules other than ``sides``, and values of rules of the grammar."""
+        self._phrases, self._first_phrase = phrases, len(self.sides)
 
     def resemble(self, rule: EncodedRule, similarity: float) -> None:
         """Adds the frame of a similar sentence."""
@@ -164,7 +157,11 @@ class SentenceRules:
     def layer(self) -> GrammarLayer:
         """The unfinished layer of all rules over the grammar."""
         made = GrammarLayer(self._grammar)
-        made.add_all(X, self._sides)
+        sides, first = [*self.sides], self._first_phrase
+        made.add_all(X, sides[:first])
+        if self._phrases is not None:
+            made.add_flat(X, self._phrases.symbols, self._phrases.lengths.ravel())
+        made.add_all(X, sides[first:])
         return made
 
     def applied(self, forest: Forest) -> Applied:
@@ -193,9 +190,8 @@ class SentenceRules:
     def lengths(self) -> np.ndarray:
         """Number of target words of each rule, int [rules]; a target side names each nonterminal once."""
         first, phrases = self._first_phrase, self._phrases
-        own = [] if phrases is None else phrases.lengths.tolist()
-        others = [len(target) - source.count(-1 - X) for source, target in self._numbers]
-        return np.array([*others[:first], *own, *others[first:]], np.int64)
+        found = np.array([len(target) - source.count(-1 - X) for source, target in self.sides], np.int64)
+        return found if phrases is None else np.concatenate([found[:first], phrases.lengths[:, 1], found[first:]])
 
     def added(self, applied: Applied, own: np.ndarray) -> AddedFeatures:
         """Values of the features ``ADDED``.

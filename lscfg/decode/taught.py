@@ -110,7 +110,7 @@ class ConflictReport:
 
     def add(self, sentence: Translated, number: int) -> None:
         """Adds the conflicts of a sentence, whose number counts from 0."""
-        if sentence.recalled.pair is not None or sentence.recalled.rules:
+        if sentence.recalled.pair is not None or sentence.recalled.phrases:
             self._found += [f"sentence {number + 1}: {one}" for one in conflicts(sentence) if "correction" in one]
 
     def finish(self) -> None:

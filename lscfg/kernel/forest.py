@@ -343,16 +343,25 @@ class GrammarLayer(Grammar):
     def add_all(self, lhs: int, sides: Sequence[tuple[Sequence[int], Sequence[int]]]) -> int:
         """Adds rules of encoded source and target sides, which get consecutive numbers; returns the first number."""
         parts = [part for pair in sides for part in pair]
-        offsets = np.zeros(len(parts) + 1, np.int64)
-        np.cumsum([len(part) for part in parts], out=offsets[1:])
-        symbols = np.fromiter(itertools.chain.from_iterable(parts), np.int32, int(offsets[-1]))
+        lengths = np.array([len(part) for part in parts], np.int64)
+        return self.add_flat(lhs, np.fromiter(itertools.chain.from_iterable(parts), np.int32, lengths.sum()), lengths)
+
+    def add_flat(self, lhs: int, symbols: np.ndarray, lengths: np.ndarray) -> int:
+        """Adds rules as ``add_all`` does.
+
+        Args:
+            symbols: int32, of source and target side of each rule in turn.
+            lengths: int [2 per rule], numbers of symbols of each side.
+        """
+        offsets = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=offsets[1:])
         error = ffi.new("lscfg_error *")
         first = lib.lscfg_grammar_add_all(
             self._pointer,
             lhs,
             ffi.from_buffer("int32_t[]", symbols),
             ffi.from_buffer("int64_t[]", offsets),
-            len(sides),
+            len(lengths) // 2,
             error,
         )
         check(first, error)
