@@ -5,12 +5,18 @@
 Each sentence is translated, then its reference is stored as its correction; the translation that counts for BLEU comes
 before its own correction. ``next s`` is the time from the correction to the end of the next translation of the same
 sentence, which must be the correction. ``restart s`` reads the whole memory again.
+
+With ``--stored DIR``, the folder of a memory, each sentence is also translated without and with this memory, one after
+the other in alternating order. The table has the CPU time of all sentences: the first time, when the memory must look
+up phrases, and the least of ``PASSES`` later times.
 """
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,6 +30,36 @@ from lscfg.io.read import read_lines
 from lscfg.log import progress
 from lscfg.tuning.evaluate import corpus_score
 
+PASSES = 4
+WARM = 100
+"""Last lines of the source, which are translated first, and not measured."""
+
+
+def cpu_seconds(
+    decoder: EmbeddedDecoder, sources: Sequence[str], weights: Mapping[str, float], memory: Memory
+) -> tuple[float, float]:
+    """CPU time of all sentences without and with a memory."""
+    found = [0.0, 0.0]
+    for number, source in enumerate(sources):
+        for one in (0, 1) if number % 2 else (1, 0):
+            begin = time.process_time()
+            list(decoder.translate([source], weights, memory=memory if one else None))
+            found[one] += time.process_time() - begin
+    return found[0], found[1]
+
+
+def measure_stored(run: runs.Run, decoder: EmbeddedDecoder, folder: Path, args: argparse.Namespace) -> None:
+    """Adds the table of ``--stored``."""
+    memory, weights, text = Memory(folder), read_weights(args.weights), read_lines(args.source)
+    sources = text[: min(args.lines, len(text) - WARM)]
+    cpu_seconds(decoder, text[-WARM:], weights, memory)
+    first = cpu_seconds(decoder, sources, weights, memory)
+    later = [cpu_seconds(decoder, sources, weights, memory) for _ in range(PASSES)]
+    run.table("other sentences", ["time", "stored", "sentences", "ms without", "ms with", "ratio"])
+    for name, times in (("first", first), ("later", [min(one) for one in zip(*later, strict=True)])):
+        without, with_memory = (1000 * one / len(sources) for one in times)
+        run.row(name, len(memory), len(sources), without, with_memory, with_memory / without)
+
 
 def main() -> None:
     """Prints the figures and keeps them."""
@@ -33,6 +69,7 @@ def main() -> None:
     parser.add_argument("--aligner", type=Path, help="saved aligner (default: one-word rules of the grammar)")
     parser.add_argument("--lines", type=int, default=200, help="most sentences (default: %(default)s)")
     parser.add_argument("--correction", type=float, default=0.0, help="weight of Correction (default: %(default)s)")
+    parser.add_argument("--stored", type=Path, help="folder of a memory: measures sentences that it does not contain")
     args = parser.parse_args()
     sources, references = (read_lines(path)[: args.lines] for path in (args.source, args.reference))
     weights = read_weights(args.weights) | {"Correction": args.correction}
@@ -57,12 +94,13 @@ def main() -> None:
         begin = time.perf_counter()
         assert Memory(folder).pairs == memory.pairs
         restart = time.perf_counter() - begin
-    run = runs.Run(args)
-    run.table(
-        "corrections", ["pairs", "rules", "exact", "median next s", "p95 next s", "restart s", "static", "learned"]
-    )
-    scores = [corpus_score("bleu", output, [references]) for output in (static, learned)]
-    run.row(len(sources), rules, exact, *np.quantile(seconds, [0.5, 0.95]).tolist(), restart, *scores)
+        run = runs.Run(args)
+        columns = ["pairs", "rules", "exact", "median next s", "p95 next s", "restart s", "static", "learned"]
+        run.table("corrections", columns)
+        scores = [corpus_score("bleu", output, [references]) for output in (static, learned)]
+        run.row(len(sources), rules, exact, *np.quantile(seconds, [0.5, 0.95]).tolist(), restart, *scores)
+        if args.stored:
+            measure_stored(run, decoder, args.stored, args)
     run.save()
 
 

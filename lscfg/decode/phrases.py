@@ -64,6 +64,17 @@ class _Compiled(NamedTuple):
             found[self.targets[self.entry_target[e]]] = own.tolist()
         return found
 
+    def latest(self, source: str, most: int) -> tuple[tuple[str, int], ...]:
+        """At most ``most`` targets of a source with their latest pairs, the latest first."""
+        row = self.rows.get(source)
+        if row is None:
+            return ()
+        begin, end = self.entries[row : row + 2].tolist()
+        begin = max(begin, end - most)
+        latest = self.pairs[self.entry_pairs[begin + 1 : end + 1] - 1].tolist()
+        targets = [self.targets[target] for target in self.entry_target[begin:end].tolist()]
+        return tuple(zip(reversed(targets), reversed(latest), strict=True))
+
 
 class PhraseIndex:
     """The phrase pairs of the live pairs: for each source its targets, in the order of their latest pairs."""
@@ -77,11 +88,14 @@ class PhraseIndex:
         """At most ``most`` targets of a source with their latest pairs, the latest first; ``most`` is constant."""
         found = self._latest.get(source)
         if found is None:
-            targets = self.targets(source)
-            if not targets:
+            known = self._known.get(source)
+            if known is not None:
+                found = tuple((target, own[-1]) for target, own in islice(reversed(known.items()), most))
+            elif self._compiled is not None:
+                found = self._compiled.latest(source, most)
+            if not found:
                 return ()
-            every = islice(reversed(targets.items()), most)
-            found = self._latest[source] = tuple((target, own[-1]) for target, own in every)
+            self._latest[source] = found
         return found
 
     def targets(self, source: str) -> dict[str, list[int]]:

@@ -26,7 +26,7 @@ from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrase_table import PhraseTable
 from lscfg.decode.phrases import StoredPair
-from lscfg.decode.sentence_rules import ADDED, AddedFeatures, Marks, SentenceRules, encode
+from lscfg.decode.sentence_rules import ADDED, AddedFeatures, SentenceRules, encode
 from lscfg.decode.target_words import SearchModel, TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
@@ -263,7 +263,6 @@ class SentenceDecoder:
         self._model = SearchModel(self.models, self.columns, self._target)
         self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
-        self.marks = Marks(self.grammar)
         self.phrases = PhraseTable(self.grammar, NewPhrases(self.grammar, self.columns))
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
@@ -528,7 +527,7 @@ def constrained(
     """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
-    more = SentenceRules(decoder.grammar, decoder.marks)
+    more = SentenceRules(decoder.grammar)
     if order.zones:
         more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
@@ -625,11 +624,11 @@ def _with_rules(
     whole forest without these rules, so that they do not change the others.
     """
     size, columns = len(decoder.grammar), decoder.columns
-    applied = more.applied(whole)
+    phrases, rows = _phrases(whole, size), np.array(whole.app_rule)
+    applied = more.applied(whole, phrases)
     own = applied.numbers < len(more)  # the others are borrowed
     apps, numbers, substitutes = applied.layer[own], applied.numbers[own], applied.layer[~own].tolist()
     single, places = more.phrases(numbers)
-    phrases, rows = _phrases(whole, size), np.array(whole.app_rule)
     usual = size + PASS + 1
     if len(phrases) and not single.all():  # the rule of words of median cost
         found = rows[phrases]
@@ -671,14 +670,18 @@ def _extra_of_layer(
     keep[of_layer] = False
     plain, apps = whole.restricted(keep)
     values = None if plain is None else decoder._extra_features(index, text, plain)
-    extra = np.zeros((whole.n_apps, len(decoder.columns.extra)))
-    if values is not None:
-        extra[apps] = values
-        of_phrase = np.zeros(whole.n_apps, bool)
-        of_phrase[phrases] = True
-        usual = np.flatnonzero(of_phrase.take(apps))
-        extra[of_layer] = np.median(values[usual], 0) if len(usual) else 0.0
-    return extra
+    if values is None:
+        return np.zeros((whole.n_apps, len(decoder.columns.extra)))
+    place, without, of_phrase = np.zeros(whole.n_apps, np.int64), np.ones(whole.n_apps, bool), np.zeros(whole.n_apps, bool)
+    place[apps] = np.arange(len(apps))
+    without[apps] = False
+    extra = values.take(place, axis=0)
+    extra[without] = 0.0
+    of_phrase[phrases] = True
+    usual = np.flatnonzero(of_phrase.take(apps))
+    if len(usual):
+        extra[of_layer] = np.median(values[usual], 0)
+    return np.asarray(extra)
 
 
 def _phrases(forest: Forest, size: int) -> np.ndarray:

@@ -87,21 +87,6 @@ def encode(grammar: Grammar, source: str, target: str) -> EncodedRule:
     return EncodedRule(grammar.find(X, *sides), *sides)
 
 
-class Marks:
-    """Arrays over the rules of a grammar, which all sentences use one after the other.
-
-    Attributes:
-        marked: bool [rules and extra rules + 1], False between uses; the last one is True, and belongs to all rules
-            of a layer.
-        places: int32 [rules and extra rules], without meaning between uses.
-    """
-
-    def __init__(self, grammar: Grammar):
-        self.marked = np.zeros(len(grammar) + EXTRA_RULES + 1, bool)
-        self.marked[-1] = True
-        self.places = np.empty(len(grammar) + EXTRA_RULES, np.int32)
-
-
 class Applied(NamedTuple):
     """Applications of a sentence's rules in a forest, ascending; rules of the layer are numbered as in the layer."""
 
@@ -120,14 +105,13 @@ class SentenceRules:
 
     Args:
         grammar: the finished grammar of the decoder.
-        marks: of the grammar.
 
     Attributes:
         sides: both sides of the rules that are no phrases of corrections, in order.
     """
 
-    def __init__(self, grammar: Grammar, marks: Marks):
-        self._grammar, self._marks = grammar, marks
+    def __init__(self, grammar: Grammar):
+        self._grammar = grammar
         self.sides: dict[Sides, None] = {}  # before the phrases of corrections, then after them
         self._added: list[tuple[float, ...]] = []  # of the same rules
         self._phrases: EncodedPhrases | None = None
@@ -164,20 +148,22 @@ class SentenceRules:
         made.add_all(X, sides[first:])
         return made
 
-    def applied(self, forest: Forest) -> Applied:
-        """The applications of these rules, and of those that unknown words borrow."""
-        marks, places, first = self._marks.marked, self._marks.places, len(self._grammar) + EXTRA_RULES
-        known = np.empty(0, np.int64) if self._phrases is None else self._phrases.rules
-        marks[known] = True
-        app_rule = np.asarray(forest.app_rule)
-        apps = np.flatnonzero(marks.take(app_rule, mode="clip"))  # all rules of the layer have the last mark
-        marks[known] = False
-        rules = app_rule[apps]
-        of_layer = rules >= first
-        layer, corrected = apps[of_layer], apps[~of_layer]
-        places[known] = np.arange(len(known))
-        values = np.empty(0) if self._phrases is None else self._phrases.rule_values[places[rules[~of_layer]]]
-        return Applied(layer, rules[of_layer] - first, corrected, values)
+    def applied(self, forest: Forest, phrases: np.ndarray) -> Applied:
+        """The applications of these rules, and of those that unknown words borrow.
+
+        Args:
+            phrases: applications of the grammar's rules without nonterminals, ascending.
+        """
+        app_rule, first = np.asarray(forest.app_rule), len(self._grammar) + EXTRA_RULES
+        layer = np.flatnonzero(app_rule >= first)
+        corrected, values = phrases[:0], np.empty(0)
+        if self._phrases is not None and len(self._phrases.rules):
+            order = np.argsort(self._phrases.rules)
+            known, rules = self._phrases.rules[order], app_rule[phrases]
+            place = np.minimum(np.searchsorted(known, rules), len(known) - 1)
+            equal = known[place] == rules
+            corrected, values = phrases[equal], self._phrases.rule_values[order[place[equal]]]
+        return Applied(layer, app_rule[layer] - first, corrected, values)
 
     def phrases(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Marks the phrases of corrections among these rules, bool [n], and numbers them in the table, int [marked]."""

@@ -32,9 +32,9 @@ def taught_positions(forest: Forest, first: int, end_of_rules: int | None = None
     apps = np.flatnonzero(app_rule >= first)
     if end_of_rules is not None:
         apps = apps[app_rule[apps] < end_of_rules]
-    edges = app_edge[apps]  # ascending
-    edges = edges[np.flatnonzero(np.diff(edges, prepend=-1))]
-    spans, inner = np.asarray(forest.node_span)[forest.edge_head[edges]], forest.edge_tail[edges, 0] >= 0
+    edges = np.array(sorted({*app_edge[apps].tolist()}), np.int64)
+    heads, inner = np.asarray(forest.edge_head)[edges], np.asarray(forest.edge_tail)[edges, 0] >= 0
+    spans = np.asarray(forest.node_span)[heads]
     found = set[int]()
     for begin, end in {*map(tuple, spans[~inner].tolist())}:
         found.update(range(begin, end))
