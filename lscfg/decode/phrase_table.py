@@ -13,6 +13,7 @@ from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.sentence_rules import EncodedPhrases, Sides
 from lscfg.functions.rows import NamedRows, SparseRows
 from lscfg.kernel import Grammar, X
+from lscfg.kernel.forest import find_rules
 
 MOST_PHRASES = 1 << 17
 """Phrases that a table keeps; then it starts again."""
@@ -93,7 +94,7 @@ class PhraseTable:
         texts = [text for phrase in phrases for text in phrase]
         symbols = self._grammar.vocab.add_line(" ".join(texts))
         offsets = [0, *accumulate(text.count(" ") + 1 for text in texts)]
-        rules, ids, first = self._grammar.find_all(X, symbols, offsets), symbols.tolist(), len(self._sides)
+        rules, ids, first = find_rules(self._grammar, X, symbols, offsets), symbols.tolist(), len(self._sides)
         for k, (phrase, rule) in enumerate(zip(phrases, rules, strict=True)):
             if rule < 0:
                 begin, middle, end = offsets[2 * k : 2 * k + 3]

@@ -672,11 +672,12 @@ def _extra_of_layer(
     values = None if plain is None else decoder._extra_features(index, text, plain)
     if values is None:
         return np.zeros((whole.n_apps, len(decoder.columns.extra)))
-    place, without, of_phrase = np.zeros(whole.n_apps, np.int64), np.ones(whole.n_apps, bool), np.zeros(whole.n_apps, bool)
+    place, without = np.zeros(whole.n_apps, np.int64), np.ones(whole.n_apps, bool)
     place[apps] = np.arange(len(apps))
     without[apps] = False
     extra = values.take(place, axis=0)
     extra[without] = 0.0
+    of_phrase = np.zeros(whole.n_apps, bool)
     of_phrase[phrases] = True
     usual = np.flatnonzero(of_phrase.take(apps))
     if len(usual):

@@ -218,18 +218,6 @@ class Grammar:
         """Returns the first rule of a finished grammar with these sides; -1 if there is none."""
         return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
 
-    def find_all(self, lhs: int, symbols: np.ndarray, offsets: Sequence[int]) -> list[int]:
-        """Returns the results of ``find`` for many rules.
-
-        Args:
-            symbols: int32, of source and target side of each rule in turn.
-            offsets: 2 per rule + 1, where each side begins in ``symbols``.
-        """
-        find, pointer = lib.lscfg_grammar_find, self._pointer
-        data = ffi.from_buffer("int32_t[]", np.ascontiguousarray(symbols, np.int32))
-        sides = zip(offsets[0::2], offsets[1::2], offsets[2::2], strict=False)
-        return [find(pointer, lhs, data + i, j - i, data + j, k - j) for i, j, k in sides]
-
     def wide(self) -> tuple[int, int]:
         """Returns the number of rules with more than two nonterminals and a scope above 2, and their largest scope.
 
@@ -320,6 +308,19 @@ def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     offsets = np.zeros(len(grammar) + 1, np.int64)
     np.cumsum(rules[:, 1] + rules[:, 2], out=offsets[1:])
     return offsets, rules[:, 1], view(found.symbols, found.n_symbols, np.int32, grammar)
+
+
+def find_rules(grammar: Grammar, lhs: int, symbols: np.ndarray, offsets: Sequence[int]) -> list[int]:
+    """Returns the results of ``Grammar.find`` for many rules.
+
+    Args:
+        symbols: int32, of source and target side of each rule in turn.
+        offsets: 2 per rule + 1, where each side begins in ``symbols``.
+    """
+    find, pointer = lib.lscfg_grammar_find, grammar._pointer
+    data = ffi.from_buffer("int32_t[]", np.ascontiguousarray(symbols, np.int32))
+    sides = zip(offsets[0::2], offsets[1::2], offsets[2::2], strict=False)
+    return [find(pointer, lhs, data + i, j - i, data + j, k - j) for i, j, k in sides]
 
 
 class GrammarLayer(Grammar):

@@ -159,7 +159,7 @@ def test_weights_of_corrections_keep_the_confidence(tmp_path: Path, caplog: pyte
     """``lscfg evaluate corrections -o`` adds them to the weight file."""
     write_ini(tmp_path / "cdec.ini", small_config(tmp_path))
     CONFIDENCE.write(tmp_path / "confidence.json")
-    of_corrections = {name: 0.25 for name in (*SHARES, "MemoryScore")}
+    of_corrections = dict.fromkeys((*SHARES, "MemoryScore"), 0.25)
     assert {*of_corrections} == {*ADDED} - {"Terminology"}
     write_weights(tmp_path / "weights", WEIGHTS | of_corrections)
     assert open_system(tmp_path).confidence == CONFIDENCE
