@@ -6,9 +6,8 @@ Each sentence is translated, then its reference is stored as its correction; the
 before its own correction. ``next s`` is the time from the correction to the end of the next translation of the same
 sentence, which must be the correction. ``restart s`` reads the whole memory again.
 
-With ``--stored DIR``, the folder of a memory, each sentence is also translated without and with this memory, one after
-the other in alternating order. The table has the CPU time of all sentences: the first time, when the memory must look
-up phrases, and the least of ``PASSES`` later times.
+With ``--stored DIR``, the folder of a memory, the text is also translated without and with this memory, by turns. The
+table has the CPU time: of the first time, when phrases must be looked up, and the least of ``PASSES`` later times.
 """
 
 from __future__ import annotations
@@ -39,12 +38,11 @@ def cpu_seconds(
     decoder: EmbeddedDecoder, sources: Sequence[str], weights: Mapping[str, float], memory: Memory
 ) -> tuple[float, float]:
     """CPU time of all sentences without and with a memory."""
-    found = [0.0, 0.0]
-    for number, source in enumerate(sources):
-        for one in (0, 1) if number % 2 else (1, 0):
-            begin = time.process_time()
-            list(decoder.translate([source], weights, memory=memory if one else None))
-            found[one] += time.process_time() - begin
+    found = []
+    for used in (None, memory):
+        begin = time.process_time()
+        list(decoder.translate(sources, weights, memory=used))
+        found.append(time.process_time() - begin)
     return found[0], found[1]
 
 
