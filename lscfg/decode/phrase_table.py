@@ -68,8 +68,8 @@ class PhraseTable:
         if but:
             sources = [self._source(one.rules, but) for one in sources]
         known, new, symbols, lengths = (np.concatenate([one[k] for one in sources]) for k in range(1, 5))
-        rules, numbers = known[:, 0].astype(np.int64), new[:, 0].astype(np.int64)
-        return EncodedPhrases(rules, known[:, 1], numbers, new[:, 1], symbols, lengths)
+        numbers, new_numbers = known[:, 0].astype(np.int64), new[:, 0].astype(np.int64)
+        return EncodedPhrases(numbers, known[:, 1], new_numbers, new[:, 1], symbols, lengths)
 
     def _encode(self, sources: Sequence[tuple[StoredRule, ...]]) -> None:
         keys = [rule[:2] for rules in sources for rule in rules]

@@ -691,7 +691,7 @@ def _phrases(forest: Forest, size: int) -> np.ndarray:
     end = starts[edges + 1]
     counts = end - starts[edges]
     apps = np.arange(counts.sum()) + np.repeat(end - np.cumsum(counts), counts)
-    return apps[np.asarray(forest.app_rule)[apps] < size]
+    return np.asarray(apps[np.asarray(forest.app_rule)[apps] < size])
 
 
 def _share_node(forest: Forest, apps: np.ndarray, others: np.ndarray) -> np.ndarray:
