@@ -40,7 +40,7 @@ from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
-from lscfg.formats.marked import ANY_ORDER, read_marked
+from lscfg.formats.marked import ANY_ORDER, MarkedLine, read_marked
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import segment_text
 from lscfg.kernel import FeatureOptions, Grammar
@@ -213,7 +213,7 @@ class EmbeddedDecoder:
         terms: Iterable[Term] | TermIndex = (),
         choices: Sequence[ChosenSpan] = (),
         memory: Memory | None = None,
-        xml_input: str | None = None,
+        xml_input: str | tuple[str, MarkedLine] | None = None,
         numbers: NumberFormats | None = None,
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
@@ -225,7 +225,7 @@ class EmbeddedDecoder:
             choices: translations of spans, for each sentence.
             memory: answers equal sentences, and gives rules and frames with features of ``ADDED`` to others.
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
-            xml_input: use of Moses' tags in the sentences, as of ``marked_terms``; None: tags are words.
+            xml_input: use of Moses' tags in the sentences, as of ``marked_terms``, or that and their tags; None: words.
             numbers: formats of both languages; numbers that no rule contains change theirs before the search.
 
         Raises:
@@ -310,16 +310,17 @@ def _requests(
     index: TermIndex,
     choices: Sequence[ChosenSpan],
     memory: Memory | None,
-    xml_input: str | None,
+    xml_input: str | tuple[str, MarkedLine] | None,
 ) -> Iterator[tuple[str, Request]]:
     """The request of each sentence. Glossary and memory may be large, so workers get only a sentence's part of them."""
+    mode, tags = xml_input if isinstance(xml_input, tuple) else (xml_input, None)
     for number, text in enumerate(sentences, 1):
         recalled, marked, order = NOTHING, list[Occurrence](), ANY_ORDER
         plain = segment_text(text)
-        if xml_input is not None and not is_lattice(plain):
-            words, spans, given = read_marked(plain)
-            plain, text, marked = words, text.replace(plain, words), marked_terms(spans, xml_input)
-            order = ANY_ORDER if xml_input == "ignore" else given
+        if mode is not None and not is_lattice(plain):
+            words, spans, given = tags or read_marked(plain)
+            plain, text, marked = words, text.replace(plain, words), marked_terms(spans, mode)
+            order = ANY_ORDER if mode == "ignore" else given
         if is_lattice(plain) and (index.terms or choices or memory is not None):
             raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
         if memory is not None:

@@ -252,10 +252,13 @@ class TermIndex:
 
 
 def find_terms(
-    words: Sequence[str], terms: Iterable[Term], choices: Iterable[ChosenSpan] = ()
+    words: Sequence[str],
+    terms: Iterable[Term],
+    choices: Iterable[ChosenSpan] = (),
+    marked: Iterable[Occurrence] = (),
 ) -> tuple[Occurrence, ...]:
     """The occurrences of terms in one sentence; see ``TermIndex.find``."""
-    return TermIndex(terms).find(words, choices).occurrences
+    return TermIndex(terms).find(words, choices, marked).occurrences
 
 
 def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence]) -> np.ndarray:

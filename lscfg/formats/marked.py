@@ -52,6 +52,7 @@ class MarkedLine(NamedTuple):
 
 
 _PART = re.compile(r"<[^>]*>?|[^<]+")
+_TAGS = re.compile(r"<[^>]*>?")
 _TAG = re.compile(r"<\s*(/?)\s*([\w:-]*)\s*(.*?)\s*(/?)>", re.DOTALL)
 _ATTRIBUTE = re.compile(r"""([\w:-]+)\s*=\s*("[^"]*"|'[^']*')\s*""")
 _SYSTEM = ("update", "weight-overwrite")
@@ -143,6 +144,11 @@ def read_marked(line: str) -> MarkedLine:
             found.opened[-1].column, f"<{found.opened[-1].name}> is not closed; add </{found.opened[-1].name}>"
         )
     return MarkedLine(" ".join(found.words), tuple(found.spans), found.order())
+
+
+def blank_tags(line: str) -> str:
+    """The line with blanks instead of its tags, so that other characters keep their places."""
+    return _TAGS.sub(lambda tag: " " * len(tag[0]), line)
 
 
 def marked_fault(line: str) -> str | None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.confidence import Confidence
 from lscfg.decode.terms import FORMS, MATCHES, MODES, MOST_FORMS, MOST_WORDS
+from lscfg.formats.marked import MODES as XML_MODES
 from lscfg.markup.formats import FORMATS
 from lscfg.prepare.languages import is_unspaced
 from lscfg.serve import corrections, why_not
@@ -337,6 +338,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         "derivations": {"type": "boolean", "default": False},
         "details": {"type": "boolean", "default": False},
         "raw": {"type": "boolean"},
+        "xml_input": {"enum": [*XML_MODES]},
         **_INSTRUCTIONS,
     }
     libre = {

@@ -10,13 +10,14 @@ from itertools import accumulate
 from typing import Any
 
 from lscfg.errors import cut, did_you_mean, quote
+from lscfg.formats.marked import MODES, blank_tags
 from lscfg.json_text import parse_json
 from lscfg.serve.instructions import INSTRUCTIONS, Forms, Instructions, read_instructions
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions
 
-KEYS = ("source", "kbest", "derivations", "details", "raw", *INSTRUCTIONS)
+KEYS = ("source", "kbest", "derivations", "details", "raw", "xml_input", *INSTRUCTIONS)
 
 TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -73,15 +74,20 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms |
         raise RefusalError(400, "source is an empty list; give at least one sentence")
     if len(texts) > (most := settings.max_sentences):
         raise RefusalError(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
+    xml_input = found.get("xml_input")
+    if "xml_input" in found and xml_input not in MODES:
+        raise RefusalError(400, f"xml_input must be {' or '.join(MODES)}")
     for number, text in enumerate(texts):
         refuse_no_text(f"source[{number}]", text)
-        refuse_long_sentence(f"source[{number}]", text, settings)
+        plain = text if xml_input is None else blank_tags(text)
+        refuse_long_sentence(f"source[{number}]", plain, settings)
     options = TranslationOptions(
         _kbest(found.get("kbest"), len(texts), settings.max_translations),
         switch(found, "derivations", False),
         switch(found, "raw", forms is not None),
         settings.max_words,
         switch(found, "details", False),
+        xml_input=xml_input,
     )
     if options.raw and forms is None:
         raise RefusalError(400, "raw: the system has no preparation of raw text; send words that blanks separate")

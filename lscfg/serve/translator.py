@@ -5,16 +5,17 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.decode.inflected import ModelPhrases
+from lscfg.decode.inputs import marked_terms
 from lscfg.decode.memory import open_lasting_memory
 from lscfg.decode.taught import conflicts
-from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Term, find_terms
+from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Occurrence, Term, find_terms
 from lscfg.errors import InputError, LscfgError, quote
 from lscfg.kernel import words_fault
 from lscfg.log import held_back
@@ -25,6 +26,7 @@ from lscfg.prepare.sentences import split_sentences
 from lscfg.prepare.untouched import lost_parts, untouched_parts
 from lscfg.serve.detection import LanguageDetection
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
+from lscfg.serve.tagged import Tags, untagged
 from lscfg.study.comparison import comparison_object
 
 SPARE = 2
@@ -57,6 +59,8 @@ class TranslationOptions:
     """Glossary of the request, before the glossary of the system."""
     choices: tuple[ChosenSpan, ...] = ()
     """Translations of spans of the sentence."""
+    xml_input: str | None = None
+    """Use of Moses' tags in the sentence, as of ``marked_terms``; None: tags are text."""
     distinct: bool = False
     """The translations of the k-best list differ in their texts."""
 
@@ -110,8 +114,13 @@ class Translator:
             BadSentenceError: the text is not a sentence of words, or is too long.
             InputError: a score is not finite.
         """
-        words = self._words(text, options)
-        given = self._terms(text, words, options)
+        try:
+            text, words, tags = untagged(
+                text, options.xml_input, self._sides if options.raw else None, lambda plain: self._words(plain, options)
+            )
+        except InputError as error:
+            raise BadSentenceError(str(error)) from None
+        given = self._terms(text, words, options, tags)
         with held_back():  # warnings about the sentence go into the answer
             (found,) = self._decoder.translate(
                 [words],
@@ -124,6 +133,7 @@ class Translator:
                 choices=given.choices,
                 memory=self._memory,
                 numbers=self._numbers,
+                xml_input=(options.xml_input, tags.line) if options.xml_input and tags else None,
             )
         best, tokens = found.hypotheses[0], words.split()
         sides = self._sides if options.raw else None
@@ -138,7 +148,7 @@ class Translator:
         warnings += self._lost(text, shown.text, options)
         listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
         answer |= {"parsed": not found.unparsed, "unknown": listed, "warnings": warnings}
-        if options.terms or options.choices or self._glossary:
+        if options.terms or options.choices or tags is not None or self._glossary:
             answer["terms"] = shown.terms
         if self._memory is not None:
             answer["memory"] = self._recalled(found, options)
@@ -279,7 +289,7 @@ class Translator:
             raise BadSentenceError(fault)
         return text
 
-    def _terms(self, text: str, words: str, options: TranslationOptions) -> GivenTerms:
+    def _terms(self, text: str, words: str, options: TranslationOptions, tags: Tags | None) -> GivenTerms:
         """The terms and choices of a request and of the system, in words.
 
         Raises:
@@ -287,10 +297,13 @@ class Translator:
         """
         own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
         glossaries = options.terms, self._glossary if own else (), self._untouched(text, options)
-        sides = self._sides if options.raw else None
+        sides, marked = self._sides if options.raw else None, list[Occurrence]()
         try:
             given = given_terms(glossaries, options.choices, text, words, sides, self._phrases)
-            find_terms(words.split(), (), given.choices)
+            if tags is not None and options.xml_input is not None:
+                given = replace(given, typed={**given.typed, **tags.typed})
+                marked = marked_terms(tags.line.spans, options.xml_input)
+            find_terms(words.split(), (), given.choices, marked)
         except InputError as error:
             raise BadSentenceError(str(error)) from None
         return given

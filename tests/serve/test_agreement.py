@@ -16,6 +16,7 @@ from lscfg.api.decoder import Decoder
 from lscfg.bundle.system import open_system
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.terms import ChosenSpan
+from lscfg.formats.marked import MODES, read_marked
 from lscfg.prepare.record import Record
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
@@ -73,6 +74,48 @@ def test_glossaries_and_corrections(number: int, bundle: Path, tmp_path: Path) -
     ):
         assert cli.main(["decode", *options, str(tmp_path / name), *more, "-o", str(tmp_path / "out")]) == 0
         assert (tmp_path / "out").read_text().splitlines() == wanted
+
+
+TAGGED = [
+    'la <np translation="hut||cabin" prob="0.2||0.8">casa</np> roja',
+    '<np translation="a big plant">una flor</np> <wall/> roja',
+    "<zone>la casa</zone> <zone>la <wall/> flor</zone>",
+    '<zone>la <x english="y z">casa roja</x></zone> <wall/> una flor',
+    '<a translation="nobody knows">zapato</a> roja',
+    "una flor",
+]
+"""Sentences whose preparation changes no word."""
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_tags_with_translations(mode: str, bundle: Path, tmp_path: Path) -> None:
+    """Words and raw text get the answers of the command and of Python, with a glossary and corrections, too."""
+    client = Client(bundle, memory=tmp_path / "memory")
+    client.post("/corrections", {"source": CORRECTIONS[0][0], "target": CORRECTIONS[0][1]})
+    glossary = [{**TERMS[0], "match": "exact"}]
+    (tmp_path / "terms").write_text(table(glossary))
+    query = {"source": TAGGED, "xml_input": mode, "glossary": glossary, "kbest": 3, "details": True}
+    raw, words = (client.post("/translate", {**query, "raw": raw}) for raw in (True, False))
+    assert raw.status_code == words.status_code == 200, (raw.text, words.text)
+    found = words.json()["translations"]
+    for one, other in zip(raw.json()["translations"], found, strict=True):
+        assert (one["words"], one["score"]) == (other["translation"], other["score"])
+        assert [(t["source"], t["target"]) for t in one["terms"]] == [
+            (t["source"], t["target"]) for t in other["terms"]
+        ]
+    for text, one in zip(TAGGED, found, strict=True):
+        places = [text[slice(*place)] for place in one["details"]["source_ranges"]]
+        assert places == one["details"]["source_words"] == read_marked(text).text.split()
+    with Decoder(bundle / "cdec.ini", glossary=tmp_path / "terms", corrections=tmp_path / "memory") as decoder:
+        listed = decoder.translate(TAGGED, 3, xml_input=mode)
+        assert [[(one["translation"], one["score"]) for one in own["kbest"]] for own in found] == [
+            [(one.text, one.score) for one in own] for own in listed
+        ]
+    (tmp_path / "words").write_text("".join(f"{line}\n" for line in TAGGED))
+    options = ["-c", bundle / "cdec.ini", "--corrections", tmp_path / "memory", "--glossary", tmp_path / "terms"]
+    options += ["--xml-input", mode, tmp_path / "words", "-o", tmp_path / "out"]
+    assert cli.main(["decode", *map(str, options)]) == 0
+    assert (tmp_path / "out").read_text().splitlines() == [one["translation"] for one in found]
 
 
 def test_choices_with_terms(bundle: Path) -> None:

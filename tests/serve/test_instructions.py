@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -259,3 +260,68 @@ def test_instructions_without_entries_are_none() -> None:
     assert found.terms == (Term("a", ("b",)),) and found.choices == {0: (ChosenSpan((0, 1), "x"),)}
     with pytest.raises(RefusalError, match="no sentence 0"):
         found.refuse_missing(0)
+
+
+# ---- translations in tags ----
+
+
+def test_tags_in_raw_text_are_prepared_and_restored(client: Client) -> None:
+    """Spans of blank-separated text become spans of words; typed capitals and the characters of words stay."""
+    text = 'La   <np translation="Ruby  Red" prob="0.7">casa</np> <wall/> <zone>roja la flor</zone>'
+    (found,) = answers(client, source=text, xml_input="exclusive", details=True)
+    assert "Ruby Red" in found["translation"] and found["unknown"] == [] and found["parsed"]
+    assert [(one["source"], one["form"]) for one in found["terms"]] == [([1, 2], "Ruby Red")]
+    shown = [text[slice(*place)] for place in found["details"]["source_ranges"]]
+    assert shown == ["La", "casa", "roja", "la", "flor"]
+    (plain,) = answers(client, source="La   casa roja la flor")
+    (ignored,) = answers(client, source=text, xml_input="ignore")
+    assert ignored["translation"] == plain["translation"] and ignored["terms"] == []
+    (unread,) = answers(client, source=text)
+    assert unread["source_words"] != ignored["source_words"]  # without xml_input, tags are text
+
+
+TAGGED: dict[str, str] = {
+    "<np>la</np> casa": r"column 1: <np> has no translation",
+    'la <np translation="x">casa': r"column 4: <np> is not closed",
+    "la </zone> casa": r"column 4: </zone> closes a tag that is not open",
+    "la < casa": r"column 4: .* is not a tag; write &lt;",
+    '<np translation="x" prob="2||3">la</np>': r"column 1: <np> needs a positive number",
+    '<seg grammar="/etc/passwd">la</seg>': r"<seg> at the beginning may name files",
+    '<seg translation="x" grammar="/etc/passwd">la</seg>': r"<seg> at the beginning may name files",
+    '<zone><seg grammar="/etc/passwd">la</seg></zone>': r"column 7: <seg> has no translation",
+    "<update weights='x'/> la": r"column 1: <update> would change the system",
+    "<zone>((('a',1,1),),)</zone>": r"a lattice of cdec's, not words",
+    '<np translation="\u200b">la</np>': r"preparation leaves nothing of the target|invisible character",
+    "<zone>\u200b</zone> la": r"preparation does not keep .* as words|invisible character",
+    "la " * 149 + "<zone>la la</zone>": r"has 151 words; at most 150",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("raw", [True, False])
+@pytest.mark.parametrize("text", [*TAGGED])
+def test_bad_tags_are_refused(client: Client, text: str, raw: bool) -> None:
+    answer = client.post("/translate", {"source": ["una flor", text], "xml_input": "constraint", "raw": raw})
+    if "((('" in text and raw:  # text like any other
+        assert answer.status_code == 200, answer.text
+        return
+    assert answer.status_code in (400, 413) and re.match(r"source\[1\]: ", answer.json()["error"]), answer.text
+    assert re.search(TAGGED[text], answer.json()["error"]), answer.text
+
+
+def test_modes_and_overlaps_are_refused(client: Client) -> None:
+    for mode in (None, "pass-through", 3, ["exclusive"]):
+        answer = client.post("/translate", {"source": "la", "xml_input": mode})
+        assert answer.status_code == 400
+        assert answer.json()["error"] == "xml_input must be exclusive or inclusive or constraint or ignore"
+    sent = {"source": '<np translation="x">la casa</np>', "choices": [{"span": [1, 2], "target": "y"}]}
+    answer = client.post("/translate", {**sent, "xml_input": "exclusive"})
+    assert answer.status_code == 400 and "[0, 2] and [1, 2] overlap" in answer.json()["error"]
+
+
+def test_many_tags_are_quick(client: Client) -> None:
+    """As many tags as a sentence can contain, around few words, cost little."""
+    for text in ("<zone>" * 380 + "la casa" + "</zone>" * 380, "la " + "<wall/> " * 600 + "la"):
+        begin = time.process_time()
+        answer = client.post("/translate", {"source": text[:5000].strip(), "xml_input": "inclusive"})
+        assert answer.status_code == 200, answer.text
+        assert time.process_time() - begin < 5
