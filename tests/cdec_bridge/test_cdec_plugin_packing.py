@@ -94,7 +94,7 @@ def test_packing_needs_one_set_of_weights(cdec):
     )
     assert done.returncode != 0 and "cdec is given none" in messages(done)[0]
     cdec.ini(cdec.line("pack=all"), cdec.line("pack=latent"))
-    assert "stands in two lines" in cdec.run("una casa\n").stderr
+    assert "occurs in two lines" in cdec.run("una casa\n").stderr
 
 
 def test_neutral_sentences_packed(cdec, exact):

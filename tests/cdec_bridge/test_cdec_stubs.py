@@ -114,7 +114,7 @@ def test_recorded_forests_are_files(driver: Path, system: Path) -> None:
         (["model=none"], "[lscfg] model none: "),
         (["mode=forest model=model.lscfg"], "mode=forest needs a line with mode=record in an earlier pass"),
         (["model=model.lscfg features=nothing"], "nothing"),
-        (["model=model.lscfg", "model=model.lscfg"], "stands in two lines"),
+        (["model=model.lscfg", "model=model.lscfg"], "occurs in two lines"),
         (["mode=unpack"], "mode=unpack needs a line with pack="),
         (["mode=record forests=none"], "no folder that can be written to"),
         (["model=model.lscfg pack=all"], "pack= needs a weight of Packed"),
