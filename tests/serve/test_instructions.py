@@ -319,7 +319,7 @@ def test_modes_and_overlaps_are_refused(client: Client) -> None:
 
 
 def test_many_tags_are_quick(client: Client) -> None:
-    """As many tags as a sentence can contain, around few words, cost little."""
+    """Many tags around few words cost little."""
     for text in ("<zone>" * 380 + "la casa" + "</zone>" * 380, "la " + "<wall/> " * 600 + "la"):
         begin = time.process_time()
         answer = client.post("/translate", {"source": text[:5000].strip(), "xml_input": "inclusive"})
