@@ -13,7 +13,7 @@ ADDED = ("Terminology", "Correction", "Memory", "MemoryScore")
 """Features of these rules, which the grammar's rules lack; docs/guides/terms.md defines them."""
 
 OF_CORRECTIONS = ADDED[1:]
-"""Those of corrections and similar sentences."""
+"""Features of corrections and similar sentences."""
 
 START_WEIGHTS = (1.0, 0.0, 0.0, 0.0)
 """Weights of the features ``ADDED`` that the weight file lacks; similar sentences and others gain with each system."""

@@ -346,7 +346,7 @@ static void parse_lattice(const lscfg_grammar *grammar, const lscfg_vocab *vocab
 /* app and other are all of an edge: what the words around it gain for one, the other loses. */
 static void judge(const lscfg_binding *binding, const lscfg_forest *forest, int32_t app, int32_t other) {
   enum { MOST = 8, COLUMNS = LSCFG_SENSE_0 }; /* those of a model without a scorer */
-  lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 1e-6, COLUMNS, {0}};
+  lscfg_feature_options all = {1, LSCFG_NEGATIVE_FLIP, 0, 1e-6, COLUMNS, {0}};
   double apps[MOST], nodes[MOST], features[MOST][COLUMNS];
   lscfg_inference result;
   lscfg_forest_view f;

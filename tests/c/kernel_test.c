@@ -61,7 +61,7 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
                 const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference result;
-  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 1e-6, 1, {LSCFG_MARGINAL}};
+  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 0, 1e-6, 1, {LSCFG_MARGINAL}};
   lscfg_search_options search = {30, 5, 1, 1.0, -1.0};
   lscfg_kbest *kbest;
   lscfg_kbest_view list;

@@ -469,7 +469,7 @@ def test_a_cluster_with_credentials(tmp_path):
         ("local:two", "must be 1 to 1024"),
         ("local:", "must be 1 to 1024"),
         ("local:²", "must be 1 to 1024"),
-        ("tcp://host", "is no cluster"),
+        ("tcp://host", "not the address of a cluster"),
         ("tls://host:8786", "TLS needs tls-ca, tls-cert, tls-key"),
         ("no.yaml", "no.yaml: cannot read"),
     ],
