@@ -12,6 +12,10 @@ MODES = ("exclusive", "inclusive", "constraint", "ignore")
 """Uses of the translations in a line, as Moses' option ``-xml-input`` names them."""
 
 
+MOST_ZONES = 32
+"""Maximum zones of a line; the time of glue within zones grows with more than the third power of their number."""
+
+
 class MarkedSpan(NamedTuple):
     """Words with given translations."""
 
@@ -99,6 +103,8 @@ class _Reader:
         if span[0] == span[1]:
             raise _error(tag.column, f"<{name}> covers no word")
         if name == "zone":
+            if len(self.zones) == MOST_ZONES:
+                raise _error(tag.column, f"more than {MOST_ZONES} zones in a line; leave out some")
             self.zones.append(span)
         else:
             self.spans.append(MarkedSpan(span, tag.translations, tag.probabilities))

@@ -100,7 +100,7 @@ class Application:
             source, target = system.preparation.sides
             self._pair, self._forms = LanguagePair(source.language, target.language), (source.unicode, target.unicode)
         self._texts = TextRequests(self._dispatcher, settings, self._pair, self._forms, self._offer.keys)
-        report = {"/report": ("GET",)} if self._offer.report else {}
+        report: dict[str, tuple[str, ...]] = {"/report": ("GET",)} if self._offer.report else {}
         self._routes = ROUTES | (PAGE if self._offer.page else {}) | report
         if system.memory is not None:
             self._routes |= corrections.ROUTES

@@ -63,6 +63,7 @@ def test_lines_that_are_good(line: str) -> None:
         ("<np translation='x' english='y'>b</np>", "column 1: <np> has an attribute twice"),
         ("<np translation=x>b</np>", "column 1: <np> has text that is not an attribute: 'translation=x'"),
         ("<zone>a b", "column 1: <zone> is not closed"),
+        ("<zone>a</zone> " * 33, "column 481: more than 32 zones in a line"),
         ("<zone name='x'>a</zone>", "column 1: <zone> takes no attributes"),
         ("a <zone></zone>", "column 3: <zone> covers no word"),
         ("<np translation='x'>a <zone>b</zone></np>", "column 23: <zone> is inside another tag"),
