@@ -13,7 +13,7 @@ MODES = ("exclusive", "inclusive", "constraint", "ignore")
 
 
 MOST_ZONES = 32
-"""Maximum zones of a line; the time of glue within zones grows with more than the third power of their number."""
+"""Maximum zones of different words in a line; glue in zones takes more than the cube of their number."""
 
 
 class MarkedSpan(NamedTuple):
@@ -103,9 +103,9 @@ class _Reader:
         if span[0] == span[1]:
             raise _error(tag.column, f"<{name}> covers no word")
         if name == "zone":
-            if len(self.zones) == MOST_ZONES:
-                raise _error(tag.column, f"more than {MOST_ZONES} zones in a line; leave out some")
             self.zones.append(span)
+            if len({*self.zones}) > MOST_ZONES:
+                raise _error(tag.column, f"more than {MOST_ZONES} zones in a line; leave out some")
         else:
             self.spans.append(MarkedSpan(span, tag.translations, tag.probabilities))
 
