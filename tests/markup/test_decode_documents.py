@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from asgi import Client
-from little_experiment import run_lscfg
-from services import little_preparation, little_system
+from services import little_system, prepared_bundle
 
 from lscfg import cli
 
@@ -26,11 +25,10 @@ DOCUMENTS = {
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, system = (tmp_path_factory.mktemp(name) for name in ("raw", "system"))
-    run = run_lscfg("pack", little_system(system), "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
+    bundle = prepared_bundle(little_system(system), folder)
     for name, text in DOCUMENTS.items():
         (folder / name).write_text(text)
-    return folder / "bundle"
+    return bundle
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from asgi import Client
-from little_experiment import run_lscfg
-from services import little_preparation
+from services import prepared_bundle
 
 from lscfg import cli
 from lscfg.api.decoder import Decoder
@@ -35,9 +34,7 @@ TEXT = ["La casa roja", "Una casa roja", "la flor de Roma", "una Flor roja 2,5",
 @pytest.fixture(scope="module")
 def bundle(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("agreement")
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return folder / "bundle"
+    return prepared_bundle(system, folder)
 
 
 def table(terms: list[dict[str, object]]) -> str:

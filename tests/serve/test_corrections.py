@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from little_experiment import run_lscfg
-from services import little_preparation
+from services import little_preparation, prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -28,9 +28,7 @@ from lscfg.serve.corrections import ROUTES as OWN_ROUTES
 @pytest.fixture(scope="module")
 def raw(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("raw")
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return folder / "bundle"
+    return prepared_bundle(system, folder)
 
 
 def answer(client: Client, source: str, **query: Any) -> dict[str, Any]:

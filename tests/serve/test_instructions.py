@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from little_experiment import run_lscfg
-from services import little_preparation
+from services import little_preparation, prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -32,9 +31,7 @@ JSON = {"content-type": "application/json"}
 @pytest.fixture(scope="module")
 def client(system: Path, tmp_path_factory: pytest.TempPathFactory) -> Client:
     folder = tmp_path_factory.mktemp("raw")
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return Client(folder / "bundle")
+    return Client(prepared_bundle(system, folder))
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 from browser import CHROMIUM, browser
-from little_experiment import run_lscfg
-from services import Service, little_preparation
+from services import Service, prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -27,10 +26,9 @@ class Address:
 @pytest.fixture(scope="module")
 def address(system, tmp_path_factory):
     folder = tmp_path_factory.mktemp("raw")
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
+    bundle = prepared_bundle(system, folder)
     (folder / "report.html").write_text("<!doctype html><title>Report</title>")
-    with Service(folder / "bundle", "-j", 1, "--report", folder / "report.html") as service:
+    with Service(bundle, "-j", 1, "--report", folder / "report.html") as service:
         yield Address(service.port, folder / "bundle")
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from little_experiment import run_lscfg
-from services import little_preparation
+from services import prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -30,9 +30,7 @@ FORM = {"content-type": "application/x-www-form-urlencoded"}
 @pytest.fixture(scope="module")
 def raw_bundle(system, tmp_path_factory):
     folder = tmp_path_factory.mktemp("raw")
-    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
-    assert run.returncode == 0, run.stderr
-    return folder / "bundle"
+    return prepared_bundle(system, folder)
 
 
 @pytest.fixture(scope="module")

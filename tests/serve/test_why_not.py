@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from little_experiment import run_lscfg
-from services import little_preparation
+from services import prepared_bundle
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
@@ -28,9 +27,7 @@ def test_the_answer_is_the_comparison_of_the_decoder(bundle: Path) -> None:
 
 
 def test_raw_text_is_prepared_and_restored(system: Path, tmp_path: Path) -> None:
-    run = run_lscfg("pack", system, "--prepare", little_preparation(tmp_path), "-o", tmp_path / "bundle")
-    assert run.returncode == 0, run.stderr
-    client = Client(tmp_path / "bundle")
+    client = Client(prepared_bundle(system, tmp_path))
     best = client.post("/translate", {"source": "La casa roja"}).json()["translations"][0]["translation"]
     found = client.post("/whynot", {"source": "La casa roja", "wanted": best}).json()
     assert (found["verdict"], found["wanted"], found["chosen"]) == ("same", best, best)

@@ -59,6 +59,13 @@ def little_preparation(folder: Path) -> Path:
     return folder / "prepare"
 
 
+def prepared_bundle(system: Path, folder: Path) -> Path:
+    """Packs a system with ``little_preparation`` into a bundle within a folder."""
+    run = run_lscfg("pack", system, "--prepare", little_preparation(folder), "-o", folder / "bundle")
+    assert run.returncode == 0, run.stderr
+    return folder / "bundle"
+
+
 class Service:
     """``lscfg serve`` at a free port; a context manager, at whose end the server must end well.
 
