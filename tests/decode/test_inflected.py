@@ -7,16 +7,14 @@ import random
 from pathlib import Path
 
 import pytest
-from decoders import WEIGHTS, small_config
+from glossaries import agreed_translations
 from services import little_preparation
 
-from lscfg import cli
-from lscfg.api.decoder import Decoder
 from lscfg.decode.glossary import Glossary, prepared_term
 from lscfg.decode.inflected import Inflections, ModelPhrases
 from lscfg.decode.terms import Term, TermIndex
 from lscfg.errors import InputError
-from lscfg.formats.ini import DecoderConfig, write_ini
+from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.lm.estimate import DEFAULT_FALLBACK
@@ -111,18 +109,10 @@ def test_files_name_forms_and_heads(tmp_path: Path) -> None:
 def test_the_command_and_python_use_inflected_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sides = Record.read(little_preparation(tmp_path)).sides
     assert (sides[1].side().forms or {})["house"] > 1
-    folder = tmp_path / "systems" / "little"
-    folder.mkdir(parents=True)
-    write_ini(folder / "cdec.ini", small_config(folder))
-    (folder / "weights").write_text("".join(f"{name} {w}\n" for name, w in WEIGHTS.items() if name != "Latent"))
-    (tmp_path / "terms").write_text("source\ttarget\tforms\ncasa\thoused\tauto\n")
-    (tmp_path / "text").write_text("la casa verde\nverde\n")
-    names = [str(folder / "cdec.ini"), str(folder / "weights"), str(tmp_path / "terms")]
-    assert cli.main(["decode", "-c", names[0], "-w", names[1], str(tmp_path / "text"), "--glossary", names[2]]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = agreed_translations(
+        tmp_path, "source\ttarget\tforms\ncasa\thoused\tauto\n", ["la casa verde", "verde"], capsys
+    )
     assert "house" in lines[0].split() and "housed" not in lines[0]
-    with Decoder(*names) as decoder:
-        assert decoder.translate(["la casa verde", "verde"]) == lines
 
 
 def test_phrases_need_a_language_model() -> None:

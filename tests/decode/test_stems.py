@@ -10,15 +10,13 @@ from pathlib import Path
 
 import pytest
 from decoders import WEIGHTS, small_config
+from glossaries import agreed_translations
 from services import little_preparation
 
-from lscfg import cli
-from lscfg.api.decoder import Decoder
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary, prepared_term
 from lscfg.decode.terms import Occurrence, Term, TermIndex
 from lscfg.errors import InputError
-from lscfg.formats.ini import write_ini
 from lscfg.prepare.sides import Side, SideRecipe
 from lscfg.prepare.stems import has_stemmer, word_stem
 from lscfg.prepare.tokeniser import TOKENISERS
@@ -110,15 +108,7 @@ def test_stems_ignore_case_and_relatives_lend_theirs() -> None:
 
 def test_the_command_and_python_match_inflected_forms(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     little_preparation(tmp_path)
-    folder = tmp_path / "systems" / "little"
-    folder.mkdir(parents=True)
-    write_ini(folder / "cdec.ini", small_config(folder))
-    (folder / "weights").write_text("".join(f"{name} {w}\n" for name, w in WEIGHTS.items() if name != "Latent"))
-    (tmp_path / "terms").write_text("source\ttarget\tmatch\nCasas\tmy home\tstem\n")
-    (tmp_path / "text").write_text("la casa verde\nverde\nla casas\n")
-    names = [str(folder / "cdec.ini"), str(folder / "weights"), str(tmp_path / "terms")]
-    assert cli.main(["decode", "-c", names[0], "-w", names[1], str(tmp_path / "text"), "--glossary", names[2]]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = agreed_translations(
+        tmp_path, "source\ttarget\tmatch\nCasas\tmy home\tstem\n", ["la casa verde", "verde", "la casas"], capsys
+    )
     assert ["my home" in line for line in lines] == [True, False, True]
-    with Decoder(*names) as decoder:
-        assert decoder.translate(["la casa verde", "verde", "la casas"]) == lines
