@@ -6,8 +6,9 @@
     python experiments/neural.py score OUT val.kbest --source DIR/val.de -o val.scores
 
 Install the libraries of experiments/requirements-neural.txt first; the program needs no lscfg. Texts contain the words
-of lscfg's corpora, one sentence per line; subword pieces stay inside. `train` writes a checkpoint every few minutes and
-on SIGTERM, and the same command continues from there. Equal seeds and threads give equal models, interrupted or not.
+of lscfg's corpora, one sentence per line; subword pieces stay inside. A table [neural] in the experiment file replaces
+defaults of `train`. `train` writes a checkpoint every few minutes and on SIGTERM, and the same command continues from
+there. Equal seeds and threads give equal models, interrupted or not.
 `train --reverse` learns P(source | target) for `score --reverse`. Scores are natural logarithms of probabilities;
 `lscfg rescore --scores Neural=val.scores` reads them.
 
@@ -236,15 +237,28 @@ class Training:
             print(json.dumps(state["history"][-1] | {"cpu_seconds": state["cpu"], "time": time.time()}), file=file)
 
 
+def read_settings(args: argparse.Namespace, table: dict[str, object]) -> Settings:
+    """Reads settings from the options, or else from the table [neural] of the experiment file."""
+    fields = {field.name: field for field in dataclasses.fields(Settings)}
+    for name, value in table.items():
+        if name not in fields:
+            raise SystemExit(f"{args.config}: [neural] has no setting {name}; known are {', '.join(fields)}")
+        if not isinstance(value, (int, type(fields[name].default))) or isinstance(value, bool):
+            raise SystemExit(f"{args.config}: {name} in [neural] is not a number: {value!r}")
+    given = {name: getattr(args, name) for name in fields if getattr(args, name) is not None}
+    settings = Settings(**(table | given))
+    if settings.width % (2 * settings.heads):
+        raise SystemExit(f"width {settings.width}: not a multiple of twice the {settings.heads} heads")
+    return settings
+
+
 def train(args: argparse.Namespace) -> None:
     """Trains a model, or continues."""
-    settings = Settings(**{field.name: getattr(args, field.name) for field in dataclasses.fields(Settings)})
-    if settings.width % (2 * settings.heads):
-        raise SystemExit(f"--width {settings.width}: not a multiple of twice the {settings.heads} heads")
     try:
-        corpus = tomllib.loads("\n".join(read_lines(args.config))).get("corpus", {})
+        tables = tomllib.loads("\n".join(read_lines(args.config)))
     except tomllib.TOMLDecodeError as error:
         raise SystemExit(f"{args.config}: {error}") from None
+    settings, corpus = read_settings(args, tables.get("neural", {})), tables.get("corpus", {})
     keys = ("source", "target", "dev_source", "dev_reference")
     if lacking := [key for key in keys if key not in corpus]:
         raise SystemExit(f"{args.config}: [corpus] lacks {', '.join(lacking)}")
@@ -366,7 +380,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     one.add_argument("--reverse", action="store_true", help="learn P(source | target)")
     for field in dataclasses.fields(Settings):
         name, kind = f"--{field.name.replace('_', '-')}", type(field.default)
-        one.add_argument(name, type=kind, default=field.default, help=field.metadata["help"])
+        one.add_argument(name, type=kind, help=field.metadata["help"])
     one = commands.add_parser("translate", help="translate a text with beam search")
     one.set_defaults(run=translate)
     one.add_argument("model", type=Path, metavar="MODEL", help="folder that train wrote")

@@ -268,6 +268,25 @@ def test_training_ends_without_progress(corpus, capsys):
     assert f"{len(values)} epochs" in capsys.readouterr().out
 
 
+def test_settings_come_from_options_or_the_experiment_file(corpus, tmp_path):
+    def train(more, *options):
+        (corpus / "experiment.toml").write_text(f"{CONFIG}\n[neural]\n{more}\n")
+        run("train", corpus / "experiment.toml", "--data", corpus, "-o", tmp_path / "m", "--epochs", 0, *options)
+
+    table = "".join(f"{name} = {value}\n" for name, value in (SIZES | {"dropout": 0}).items())
+    train(table, "--hidden", 24)
+    settings = json.loads((tmp_path / "m" / "about.json").read_text())["settings"]
+    assert settings == vars(transformer.Settings(**(SIZES | {"dropout": 0, "hidden": 24})))
+    for wrong, message in (
+        ("depth = 3", r"\[neural\] has no setting depth; known are pieces, layers, "),
+        ("width = '8'", "width in \\[neural\\] is not a number: '8'"),
+        ("pieces = 1.5", "pieces in \\[neural\\] is not a number: 1.5"),
+        ("heads = 3", "width 256: not a multiple of twice the 3 heads"),
+    ):
+        with pytest.raises(SystemExit, match=message):
+            train(wrong)
+
+
 def check_lists(folder, model, data, k):
     """Writes lists, scores them, and compares with the values in the lists; returns the translations."""
     run("translate", model, data / "val.de", "-o", folder / "best")
@@ -339,7 +358,7 @@ def test_errors(corpus):
         ("experiment.toml", b"[corpus]\nsource = 'train.de'\n", [], r"\[corpus\] lacks target, dev_source, dev_ref"),
         ("experiment.toml", b"[corpus\n", [], r"experiment\.toml: Expected ']'"),
         ("other", b"", ["--pieces", 4000], r"--pieces 4000: .*[Vv]ocabulary size"),
-        ("other", b"", ["--width", 6], "--width 6: not a multiple"),
+        ("other", b"", ["--width", 6], "width 6: not a multiple"),
     ],
 )
 def test_errors_of_input(corpus, name, content, more, message):
