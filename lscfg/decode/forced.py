@@ -15,6 +15,7 @@ import numpy as np
 
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 from lscfg.kernel.forest import REST
+from lscfg.kernel.search import PatchOptions, patch_costs
 
 Interval = tuple[int, int]
 """Words [i, j) of the translation."""
@@ -78,6 +79,9 @@ def force(forest: Forest, grammar: Grammar, scores: np.ndarray, translation: Seq
     Returns:
         The derivation; None if the forest has none.
     """
+    nothing = np.zeros(forest.n_apps, bool)
+    if patch_costs(forest, grammar, nothing, translation, PatchOptions(0, -1))[-1, 0, len(translation)]:
+        return None
     search, targets = _Search(forest, tuple(translation)), possible_targets(forest, grammar, {*translation})
     for node in range(forest.n_nodes):
         if forest.node_cat[node] == REST:

@@ -223,6 +223,55 @@ def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], o
     return _kbest(result)
 
 
+@dataclass(frozen=True)
+class PatchOptions:
+    """Costs of derivations with missing rules."""
+
+    longest: int
+    """Maximum number of words that a missing rule yields."""
+    swap: int
+    """Cost of a rule with two neighbours of its target side swapped; negative: no rule swaps."""
+
+
+PATCH_NEVER = int(lib.LSCFG_PATCH_NEVER)
+"""Cost of an interval that a node cannot yield."""
+
+
+def patch_costs(
+    forest: Forest, grammar: Grammar, missing: np.ndarray, words: Sequence[int], options: PatchOptions
+) -> np.ndarray:
+    """The least cost at which each node yields each interval of a translation.
+
+    Args:
+        forest: a forest of the grammar.
+        missing: bool [n_apps], rules that may yield any words, at a cost of the words on both sides; other rules cost
+            nothing.
+        words: vocabulary ids of the translation, 1 to 1,000.
+        options: costs.
+
+    Returns:
+        int16 [n_nodes, words + 1, words + 1], by places where the interval begins and ends.
+    """
+    n = len(words)
+    costs = np.empty((forest.n_nodes, n + 1, (n + 8) // 8 * 8), np.int16)
+    marks, ids = np.ascontiguousarray(missing, np.uint8), np.asarray(words, np.int32)
+    if marks.shape != (forest.n_apps,):
+        raise ValueError(f"{forest.n_apps} applications, missing {marks.shape}")
+    error = ffi.new("lscfg_error *")
+    code = lib.lscfg_patch(
+        forest._pointer,
+        grammar._pointer,
+        ffi.from_buffer("uint8_t[]", marks),
+        ffi.from_buffer("int32_t[]", ids),
+        n,
+        ffi.new("lscfg_patch_options *", (options.longest, options.swap)),
+        ffi.from_buffer("int16_t[]", costs),
+        error,
+    )
+    check(code, error)
+    return costs[:, :, : n + 1]
+
+
 def _search(
     forest: Forest,
     grammar: Grammar,

@@ -91,6 +91,15 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   require(lscfg_oracle(forest, grammar, 1, bounds, list.words, &limits, &closest, &error) == LSCFG_OK, "oracle");
   lscfg_kbest_get(closest, &list);
   require(list.n > 0, "an oracle");
+  int32_t n_words = (int32_t)list.word_offsets[1], places = n_words + 1, stride = (n_words + 8) & ~7;
+  lscfg_patch_options patch = {2, 1};
+  uint8_t *missing = (uint8_t *)calloc((size_t)f.n_apps, 1);
+  int16_t *costs = (int16_t *)malloc((size_t)f.n_nodes * (size_t)places * (size_t)stride * sizeof *costs);
+  require(missing && costs, "memory");
+  require(lscfg_patch(forest, grammar, missing, list.words, n_words, &patch, costs, &error) == LSCFG_OK, "patches");
+  require(costs[(f.n_nodes - 1) * places * stride + n_words] == 0, "a translation without missing rules");
+  free(costs);
+  free(missing);
   lscfg_kbest_free(closest);
   lscfg_kbest_free(kbest);
   free(features);

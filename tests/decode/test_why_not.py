@@ -20,6 +20,8 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.forest import REST
+from lscfg.kernel.search import PATCH_NEVER as NEVER
+from lscfg.kernel.search import PatchOptions, patch_costs
 
 ORDER = "the grammar has another order: "
 OTHERS = "the grammar has these words with other translations only"
@@ -153,6 +155,26 @@ def test_the_fewest_words_of_missing_rules(seed, swaps):
             assert spelled(forest, layer, found, missing, words) == list(words)
             assert swaps or {*found.swaps} == {-1}
     assert REST not in forest.node_cat or any(len(forest.tails(edge)) > 2 for edge in range(forest.n_edges))
+
+
+def test_patches_that_are_refused():
+    grammar = Grammar()
+    grammar.read_text("[X] ||| a ||| x |||\n")
+    grammar.finish()
+    forest, words = grammar.parse(grammar.vocab.add_line("a"), ParseOptions()), grammar.vocab.add_line("x").tolist()
+    nothing = np.zeros(forest.n_apps, bool)
+    found = patch_costs(forest, grammar, nothing, words, PatchOptions(1, 1))
+    assert found[-1].tolist() == [[NEVER, 0], [NEVER, NEVER]]
+    for words, options, message in (
+        ([], (1, 1), "the translation has 0 words; 1 to 1000 are possible"),
+        (words * 1001, (1, 1), "the translation has 1001 words"),
+        ([-1], (1, 1), "word 0 of the translation has no id"),
+        (words, (1, 1001), "a swap costs at most 1000"),
+    ):
+        with pytest.raises(InputError, match=message):
+            patch_costs(forest, grammar, nothing, words, PatchOptions(*options))
+    with pytest.raises(ValueError, match="applications, missing"):
+        patch_costs(forest, grammar, nothing[1:], words, PatchOptions(1, 1))
 
 
 # ---- systems ----

@@ -141,6 +141,25 @@ typedef struct {
 int lscfg_oracle(const lscfg_forest *, const lscfg_grammar *, int32_t n_references, const int64_t *offsets,
                  const int32_t *words, const lscfg_oracle_options *, lscfg_kbest **, lscfg_error *);
 
+/* ---- patches: the cheapest derivation of a translation if rules may be missing ---- */
+
+enum {
+  LSCFG_PATCH_NEVER = 10000, /* cost of an interval that a node cannot yield */
+  LSCFG_PATCH_WORDS = 1000   /* most words of the translation */
+};
+
+typedef struct {
+  int32_t longest; /* most words that a missing rule yields */
+  int32_t swap;    /* cost of a rule with two neighbours of its target side swapped; negative: no rule swaps */
+} lscfg_patch_options;
+
+/* The least cost at which each node yields each interval of the translation. missing [n_apps]: non-zero for rules that
+ * may yield any words, at a cost of the words on both sides; others cost nothing. costs [n_nodes][n_words + 1][stride],
+ * by places where the interval begins and ends, where stride is the first multiple of 8 above n_words. Nodes of
+ * LSCFG_REST yield nothing. */
+int lscfg_patch(const lscfg_forest *, const lscfg_grammar *, const uint8_t *missing, const int32_t *words,
+                int32_t n_words, const lscfg_patch_options *, int16_t *costs, lscfg_error *);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus
