@@ -165,14 +165,14 @@ def test_patches_that_are_refused():
     nothing = np.zeros(forest.n_apps, bool)
     found = patch_costs(forest, grammar, nothing, words, PatchOptions(1, 1))
     assert found[-1].tolist() == [[NEVER, 0], [NEVER, NEVER]]
-    for words, options, message in (
+    for text, options, message in (
         ([], (1, 1), "the translation has 0 words; 1 to 1000 are possible"),
         (words * 1001, (1, 1), "the translation has 1001 words"),
         ([-1], (1, 1), "word 0 of the translation has no id"),
         (words, (1, 1001), "a swap costs at most 1000"),
     ):
         with pytest.raises(InputError, match=message):
-            patch_costs(forest, grammar, nothing, words, PatchOptions(*options))
+            patch_costs(forest, grammar, nothing, text, PatchOptions(*options))
     with pytest.raises(ValueError, match="applications, missing"):
         patch_costs(forest, grammar, nothing[1:], words, PatchOptions(1, 1))
 
