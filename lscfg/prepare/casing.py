@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +28,10 @@ _ENDS = frozenset(".?!…։؟۔।॥።፧။។᙮‼⁇⁈⁉．｡。！？"
 _WIDE_ENDS = frozenset("。！？｡")
 """Ends of sentences that no blank follows."""
 _APOSTROPHES = "'’"
+_LEAST_STARTS = 20
+"""Lines with letters of two cases from which on they decide whether lines begin with a capital letter."""
+_NAME = 3
+"""First letters, without accents, that a name has in common with its translation at least."""
 
 
 @cache
@@ -114,29 +118,34 @@ class AsIs:
 
 
 class Lower:
-    """Small letters only; restored sentences begin with a capital letter, and names stay small."""
+    """Small letters only; restored names stay small.
 
-    def __init__(self, tokenised: bool, language: str = ""):
-        self.tokenised, self.letters = tokenised, Letters(language)
+    Args:
+        starts: restored sentences begin with a capital letter.
+    """
+
+    def __init__(self, tokenised: bool, language: str = "", starts: bool = True):
+        self.tokenised, self.letters, self.starts = tokenised, Letters(language), starts
 
     def encode(self, line: str) -> str:
         """The line in small letters."""
         return self.letters.lower(line)
 
     def decode(self, line: str) -> str:
-        """The line with a capital letter where a sentence begins, unless the word has one."""
-        return raise_starts(line, self.tokenised, self.letters)
+        """The line with a capital letter where a sentence begins, unless the word has one or ``starts`` is false."""
+        return raise_starts(line, self.tokenised, self.letters) if self.starts else line
 
 
 class Truecaser:
     """Words at the beginning of a sentence in their usual form within sentences (Lita et al. 2003, as in Moses).
 
     Args:
-        forms: counts of each form of a word within sentences.
+        forms: see ``count_forms``.
+        starts: see ``Lower``.
     """
 
-    def __init__(self, forms: dict[str, int], tokenised: bool, language: str = ""):
-        self.tokenised, self.letters = tokenised, Letters(language)
+    def __init__(self, forms: dict[str, int], tokenised: bool, language: str = "", starts: bool = True):
+        self.tokenised, self.letters, self.starts = tokenised, Letters(language), starts
         self.forms = forms
         self.best: dict[str, str] = {}
         for form, count in forms.items():
@@ -159,14 +168,16 @@ class Truecaser:
 
     def decode(self, line: str) -> str:
         """See ``Lower.decode``."""
-        return raise_starts(line, self.tokenised, self.letters)
+        return raise_starts(line, self.tokenised, self.letters) if self.starts else line
 
 
-def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool, language: str) -> Caser:
+def open_caser(
+    casing: str, forms: dict[str, int] | None, tokenised: bool, language: str, starts: bool = True
+) -> Caser:
     """The caser of one of ``CASINGS``; ``true`` needs the forms, and does not change words without them."""
     if casing == "lower":
-        return Lower(tokenised, language)
-    return Truecaser(forms, tokenised, language) if casing == "true" and forms is not None else AsIs()
+        return Lower(tokenised, language, starts)
+    return Truecaser(forms, tokenised, language, starts) if casing == "true" and forms is not None else AsIs()
 
 
 # ---- beginnings of sentences ----
@@ -214,15 +225,66 @@ def raise_starts(line: str, tokenised: bool, letters: Letters | None = None) -> 
 # ---- forms of words ----
 
 
-def count_forms(lines: Iterable[str], tokenised: bool, language: str = "") -> dict[str, int]:
-    """Counts each form of a word within sentences; at the start of a sentence only lower-case forms count."""
+def count_forms(
+    lines: Iterable[str], tokenised: bool, language: str = "", names: Collection[str] = ()
+) -> dict[str, int]:
+    """Counts each form of a word within sentences; at the start of a sentence only lower-case forms count.
+
+    A word that occurs at starts only, with a capital letter, is written like most words of one occurrence within
+    sentences: if these are small, the small form is added with the count 0.
+
+    Args:
+        names: words that keep their capital letters.
+    """
     counts: Counter[str] = Counter()
+    starts = set[str]()
     letters = Letters(language)
     for line in lines:
         counts.update(_words().findall(line))
-        firsts = (word[0] for word in _first_words(line, tokenised, letters))
-        counts.subtract(word for word in firsts if word != letters.lower(word))
-    return dict(+counts)
+        firsts = [form for word in _first_words(line, tokenised, letters) if (form := word[0]) != letters.lower(form)]
+        counts.subtract(firsts)
+        starts.update(firsts)
+    forms = dict(+counts)
+    rare = [form for form, count in forms.items() if count == 1 and form[0].isalpha()]
+    if 2 * sum(form[0].isupper() for form in rare) < len(rare):
+        known = {letters.lower(form) for form in forms}
+        small = {letters.lower(form) for form in starts.difference(names) if form == letters.title(letters.lower(form))}
+        forms |= dict.fromkeys(sorted(small - known), 0)
+    return forms
+
+
+def shared_names(sources: Iterable[str], targets: Iterable[str]) -> set[str]:
+    """Capitalised words of both sides whose pair contains a capitalised word with the same beginning on the other side.
+
+    Args:
+        sources, targets: lines that translate each other.
+    """
+    found = set[str]()
+    for pair in zip(sources, targets, strict=True):
+        by_start = [_by_start(line) for line in pair]
+        for start in by_start[0].keys() & by_start[1].keys():
+            found.update(by_start[0][start], by_start[1][start])
+    return found
+
+
+def _by_start(line: str) -> dict[str, list[str]]:
+    """The capitalised words of a line by their first letters."""
+    found: dict[str, list[str]] = {}
+    for word in _words().findall(line):
+        if word[0].isupper():
+            bare = "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
+            found.setdefault(bare[:_NAME], []).append(word)
+    return found
+
+
+def begins_small(lines: Sequence[str]) -> bool | None:
+    """True if at least half of the lines with letters of two cases begin with a small letter; None: too few lines."""
+    firsts = [sign for line in lines if (sign := next(filter(_is_cased, line), ""))]
+    return None if len(firsts) < _LEAST_STARTS else 2 * sum(map(str.islower, firsts)) >= len(firsts)
+
+
+def _is_cased(sign: str) -> bool:
+    return sign.isupper() or sign.islower()
 
 
 def write_forms(path: Path, forms: dict[str, int]) -> None:

@@ -16,7 +16,7 @@ from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
 from lscfg.log import progress
 from lscfg.parallel.engine import Engine, Serial
-from lscfg.prepare.casing import count_forms, open_caser, write_forms
+from lscfg.prepare.casing import begins_small, count_forms, open_caser, shared_names, write_forms
 from lscfg.prepare.clean import clean
 from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
@@ -137,7 +137,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0], health.doubtful)
     train = _without_leaks(train, [*sets, *drawn], health, remarks)
-    made = [_encode(side, recipes[side], [train, *sets, *drawn], folder, engine) for side in range(2)]
+    names = shared_names(*train.texts)
+    made = [_encode(side, recipes[side], [train, *sets, *drawn], names, folder, engine) for side in range(2)]
     train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
     train = _distinct(train, [*sets, *drawn], settings, remarks)
     if not train.places:
@@ -484,8 +485,11 @@ def _recipe(language: str, settings: PrepareSettings, marked: bool) -> SideRecip
     return recipe
 
 
-def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path, engine: Engine) -> SideRecipe:
+def _encode(
+    side: int, recipe: SideRecipe, sets: Sequence[TextSet], names: Collection[str], folder: Path, engine: Engine
+) -> SideRecipe:
     """Puts the words of a side into all sets, of which the first is the training text; the side with its models."""
+    recipe = replace(recipe, starts=not _begins_small(sets, side))
     tokeniser, tokenised = TOKENISERS[recipe.tokeniser], not recipe.subwords
     if tokeniser.LEARNS and tokenised:
         recipe = _with_model(recipe, side, sets[0].texts[side], folder)
@@ -503,7 +507,8 @@ def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path
     training = texts[0, side]
     forms = None
     if recipe.casing == "true":
-        forms, path = count_forms(training, tokenised, recipe.language), folder / f"truecase.{recipe.language}"
+        forms = count_forms(training, tokenised, recipe.language, names)
+        path = folder / f"truecase.{recipe.language}"
         write_forms(path, forms)
         recipe = replace(recipe, case_model=ModelFile.of(path))
     if tokeniser.LEARNS and not tokenised:
@@ -512,6 +517,14 @@ def _encode(side: int, recipe: SideRecipe, sets: Sequence[TextSet], folder: Path
     for (k, number), lines in texts.items():
         sets[k].words[number] = _mapped(engine, recipe, "finish", lines)
     return recipe
+
+
+def _begins_small(sets: Sequence[TextSet], side: int) -> bool:
+    """True if lines begin small in the development text, which is of the wanted kind, or else in the training text."""
+    train, *held = sets
+    dev = [line for part in held if part.name == HELD_OUT_SETS[0] for n in part.of_side(side) for line in part.texts[n]]
+    small = begins_small(dev)
+    return bool(begins_small(train.texts[side]) if small is None else small)
 
 
 def _with_model(recipe: SideRecipe, side: int, lines: Iterable[str], folder: Path) -> SideRecipe:

@@ -45,6 +45,7 @@ class SideFacts(TypedDict):
 
     language: str
     models: SideModels
+    starts: NotRequired[bool]
 
 
 class SidesFacts(TypedDict):
@@ -94,7 +95,7 @@ class Record:
         for name, side in zip(("source", "target"), self.sides, strict=True):
             models = {"case": side.case_model, "words": side.word_model, "pieces": side.piece_model}
             files = {key: _facts(model) for key, model in models.items() if model}
-            sides[name] = {"language": side.language, "models": files}
+            sides[name] = {"language": side.language, "models": files, "starts": side.starts}
         tokenisation, reading = self.settings.tokenisation, self.settings.reading
         assert tokenisation is not None
         made = {
@@ -205,4 +206,5 @@ def _side(record: Path, settings: PrepareSettings, facts: SideFacts) -> SideReci
         case,
         words,
         pieces,
+        starts=facts.get("starts", True),
     )

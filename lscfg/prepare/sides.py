@@ -54,6 +54,8 @@ class SideRecipe:
     piece_model: ModelFile | None = None
     marked: bool = True
     """Words carry the marks that restoring needs; never those of a source, where a mark would make a word unknown."""
+    starts: bool = True
+    """Restored sentences begin with a capital letter."""
 
     def side(self) -> Side:
         """The side, made once in each worker.
@@ -91,7 +93,7 @@ class Side:
         self._tokeniser = TOKENISERS[recipe.tokeniser].open(recipe.language, recipe.settings, model)
         self._cutter = WordCutter(recipe.piece_model.checked()) if recipe.piece_model else None
         self.forms = read_forms(recipe.case_model.checked()) if recipe.case_model else None
-        self._caser = open_caser(recipe.casing, self.forms, not self.subwords, recipe.language)
+        self._caser = open_caser(recipe.casing, self.forms, not self.subwords, recipe.language, recipe.starts)
 
     def clean(self, line: str) -> str:
         """The raw line without forbidden characters."""
