@@ -171,9 +171,7 @@ class Truecaser:
         return raise_starts(line, self.tokenised, self.letters) if self.starts else line
 
 
-def open_caser(
-    casing: str, forms: dict[str, int] | None, tokenised: bool, language: str, starts: bool = True
-) -> Caser:
+def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool, language: str, starts: bool = True) -> Caser:
     """The caser of one of ``CASINGS``; ``true`` needs the forms, and does not change words without them."""
     if casing == "lower":
         return Lower(tokenised, language, starts)
@@ -278,13 +276,10 @@ def _by_start(line: str) -> dict[str, list[str]]:
 
 
 def begins_small(lines: Sequence[str]) -> bool | None:
-    """True if at least half of the lines with letters of two cases begin with a small letter; None: too few lines."""
-    firsts = [sign for line in lines if (sign := next(filter(_is_cased, line), ""))]
+    """True if at least half of the lines that begin with a cased letter begin small; None: too few such lines."""
+    words = (word[0] for line in lines if (word := _words().search(line)))
+    firsts = [word[0] for word in words if word[0].isupper() or word[0].islower()]
     return None if len(firsts) < _LEAST_STARTS else 2 * sum(map(str.islower, firsts)) >= len(firsts)
-
-
-def _is_cased(sign: str) -> bool:
-    return sign.isupper() or sign.islower()
 
 
 def write_forms(path: Path, forms: dict[str, int]) -> None:

@@ -137,7 +137,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         train.words[side] = _split(train.texts[side], recipes[side], engine)
     train, drawn = _set_off(train, settings, remarks, files.corpus[0], health.doubtful)
     train = _without_leaks(train, [*sets, *drawn], health, remarks)
-    names = shared_names(*train.texts)
+    names = shared_names(*train.texts) if settings.casing == "true" else set[str]()
     made = [_encode(side, recipes[side], [train, *sets, *drawn], names, folder, engine) for side in range(2)]
     train, *drawn = (_filtered(part, settings, remarks) for part in (train, *drawn))
     train = _distinct(train, [*sets, *drawn], settings, remarks)

@@ -353,6 +353,18 @@ def test_faults_are_repaired_or_warned_of_with_an_example(tmp_path, raw, caplog)
     ]
 
 
+@pytest.mark.parametrize("casing", ["true", "lower", "none"])
+def test_capitals_of_beginnings_follow_the_development_text(tmp_path, casing):
+    train = [write(tmp_path, f"train.{side}", [f"Casa{n} {n}" for n in range(30)]) for side in ("de", "en")]
+    dev = [write(tmp_path, "dev.de", ["Una"] * 20), write(tmp_path, "dev.en", ["yej"] * 20)]
+    settings = PrepareSettings(tokeniser="none", casing=casing)
+    for name, held, line in (("all", (), "Yej . yej"), ("held", dev, "yej . yej")):
+        prepared(tmp_path / name, train, settings, held)
+        sides = Record.read(tmp_path / name).sides
+        expected = line.replace(". y", ". Y") if not held and casing != "none" else "yej . yej"
+        assert sides[0].starts and sides[1].side().decode("yej . yej") == expected
+
+
 def test_several_references(tmp_path, raw):
     held = [write(tmp_path, name, lines) for name, lines in (("d.de", ["Ja."]), ("r1", ["Yes!"]), ("r2", [" Oh  yes"]))]
     prepared(tmp_path / "out", raw, plain(casing="lower"), dev=held)

@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from lscfg.corpus.parallel import check_plain, check_sentence
 from lscfg.errors import InputError
 from lscfg.kernel import words_fault
-from lscfg.prepare.casing import Letters, Lower, Truecaser, count_forms, raise_starts, read_forms, write_forms
+from lscfg.prepare.casing import (
+    Letters,
+    Lower,
+    Truecaser,
+    begins_small,
+    count_forms,
+    raise_starts,
+    read_forms,
+    shared_names,
+    write_forms,
+)
 from lscfg.prepare.clean import UNICODE_FORMS, clean, protect_words, restore_words
 from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.spacing import MARKS
@@ -159,6 +169,42 @@ def test_sentences_of_text_that_is_not_tokenised():
 def test_equal_counts_are_decided_alike():
     forms = {"Ab": 2, "AB": 2, "ab": 1}
     assert Truecaser(forms, True).best == Truecaser(dict(reversed(forms.items())), True).best == {"ab": "AB"}
+
+
+RARE_SMALL = ["the old house", "Jain ea", "María joni", "USA joni", "McGee joni"]
+RARE_CAPITAL = ["er sah Haus Hof Garten", "Jain"]
+
+
+def test_words_at_starts_only_are_written_like_other_rare_words():
+    forms = count_forms(RARE_SMALL, True, names={"María"})
+    assert {form for form, count in forms.items() if not count} == {"jain"}
+    caser = Truecaser(forms, True)
+    assert caser.encode("María jain . Jain USA") == "María jain . jain USA"
+    assert caser.encode("ea Jain McGee") == "ea jain McGee"
+    assert caser.decode("ea jain . jain") == "Ea jain . Jain"
+    assert Truecaser(count_forms(RARE_SMALL, True), True).encode("María") == "maría"
+    assert "jain" not in count_forms([line.title() for line in RARE_SMALL], True)
+    assert "jain" not in count_forms(RARE_CAPITAL, True)
+
+
+def test_names_are_capitalised_words_that_both_sides_begin_alike():
+    sources = ["José vio a Jehová .", "Casa de Ana", "que Pedro"]
+    targets = ["josé Jehovakan oinke", "Xobo Ananra", "Jawe pedro"]
+    assert shared_names(sources, targets) == {"Jehová", "Jehovakan", "Ana", "Ananra"}
+
+
+@pytest.mark.parametrize(
+    ("firsts", "small"), [("a" * 10 + "B" * 10, True), ("a" * 9 + "B" * 11, False), ("a" * 19 + "漢" * 9, None)]
+)
+def test_lines_begin_small_if_half_of_them_do(firsts, small):
+    numbers = ["1 Casa", "2"]
+    assert begins_small([f"“{first}字x" if first != "漢" else "漢字" for first in firsts] + 20 * numbers) is small
+
+
+@pytest.mark.parametrize("casing", ["true", "lower"])
+def test_sentences_that_begin_small_in_the_text_stay_small(tmp_path, casing):
+    made = replace(recipe(tmp_path, "none", casing), starts=False).side()
+    assert made.decode("ya hijo . ya") == "ya hijo . ya"
 
 
 def test_lower():
