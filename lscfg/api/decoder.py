@@ -23,6 +23,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
 from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
+from lscfg.decode.parsing import given_words
 from lscfg.decode.terms import TermIndex
 from lscfg.decode.why_not import WhyNot
 from lscfg.errors import InputError, quote
@@ -88,12 +89,16 @@ class Decoder(Closing):
         return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
 
     @overload
-    def translate(self, lines: Iterable[str], *, xml_input: str | None = None) -> list[str]: ...
+    def translate(
+        self, lines: Iterable[str], *, xml_input: str | None = None, grammar: Iterable[str] = ()
+    ) -> list[str]: ...
     @overload
-    def translate(self, lines: Iterable[str], k: int, xml_input: str | None = None) -> list[list[Hypothesis]]: ...
+    def translate(
+        self, lines: Iterable[str], k: int, xml_input: str | None = None, grammar: Iterable[str] = ()
+    ) -> list[list[Hypothesis]]: ...
 
     def translate(
-        self, lines: Iterable[str], k: int | None = None, xml_input: str | None = None
+        self, lines: Iterable[str], k: int | None = None, xml_input: str | None = None, grammar: Iterable[str] = ()
     ) -> list[str] | list[list[Hypothesis]]:
         """The best translation of each sentence, or its k best with scores and features.
 
@@ -102,28 +107,33 @@ class Decoder(Closing):
                 one has an empty translation.
             k: number of translations, 1 or more.
             xml_input: use of the translations in Moses' tags, as of ``lscfg decode --xml-input``; None: tags are words.
+            grammar: further rules for these lines, in cdec's format.
 
         Raises:
-            InputError: a line contains a forbidden word or a malformed tag, or an argument is out of its range.
+            InputError: a line contains a forbidden word or a malformed tag, a rule is malformed, or an argument is out
+                of its range.
             TypeError: an argument has another type.
         """
         k = None if k is None else int(check_number(k, "k", 1))
-        found = [self._typed.hypotheses(one) for one in self._translated(lines, 1 if k is None else k, xml_input)]
+        translated = self._translated(lines, 1 if k is None else k, xml_input, grammar)
+        found = [self._typed.hypotheses(one) for one in translated]
         return [best[0].text for best in found] if k is None else found
 
-    def explain(self, lines: Iterable[str], xml_input: str | None = None) -> list[Translated]:
+    def explain(
+        self, lines: Iterable[str], xml_input: str | None = None, grammar: Iterable[str] = ()
+    ) -> list[Translated]:
         """The best translation of each sentence with its derivation, the details of its words, and the terms in it.
 
         The details of a word are its linked source words, its posterior from 0 to 1, and its alternatives.
 
         Args:
-            lines, xml_input: as of ``translate``.
+            lines, xml_input, grammar: as of ``translate``. Lattices have no details.
 
         Raises:
             InputError: as of ``translate``.
             TypeError: an argument has another type.
         """
-        return self._translated(lines, 1, xml_input, details=True, derivations=True)
+        return self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)
 
     def why_not(self, source: str, wanted: str) -> WhyNot:
         """Compares a wanted translation with the decoder's, as ``lscfg inspect sentence --why-not`` does.
@@ -142,12 +152,19 @@ class Decoder(Closing):
         return self._decoder.why_not(*texts, self.weights)
 
     def _translated(
-        self, lines: Iterable[str], k: int, xml_input: str | None, details: bool = False, derivations: bool = False
+        self,
+        lines: Iterable[str],
+        k: int,
+        xml_input: str | None,
+        grammar: Iterable[str],
+        details: bool = False,
+        derivations: bool = False,
     ) -> list[Translated]:
-        sentences = check_lines(lines, "lines")
+        sentences, rules = check_lines(lines, "lines"), check_lines(grammar, "grammar")
+        given_words(rules, "grammar")
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
             raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")
-        check_inputs(sentences, "lines", self._decoder.config, xml_input)
+        check_inputs(sentences, "lines", self._decoder.config, xml_input, bool(rules))
         return list(
             self._decoder.translate(
                 sentences,
@@ -159,6 +176,7 @@ class Decoder(Closing):
                 memory=self._memory,
                 xml_input=xml_input,
                 numbers=self._numbers,
+                rules=rules,
             )
         )
 

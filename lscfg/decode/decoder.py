@@ -215,6 +215,7 @@ class EmbeddedDecoder:
         memory: Memory | None = None,
         xml_input: str | tuple[str, MarkedLine] | None = None,
         numbers: NumberFormats | None = None,
+        rules: Sequence[str] = (),
     ) -> Iterator[Translated]:
         """The k-best list of each sentence, optionally with derivations; few sentences are in memory at a time.
 
@@ -227,6 +228,7 @@ class EmbeddedDecoder:
             arriving: signals the next sentence of a stream; a list does not wait for later sentences.
             xml_input: use of Moses' tags in the sentences, as of ``marked_terms``, or that and their tags; None: words.
             numbers: formats of both languages; numbers that no rule contains change theirs before the search.
+            rules: further rules for all sentences, lines of a grammar; see ``given_words``.
 
         Raises:
             InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another;
@@ -234,7 +236,7 @@ class EmbeddedDecoder:
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
-        request = request._replace(added_weights=added_weights(weights))
+        request = request._replace(added_weights=added_weights(weights), rules=tuple(rules))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
         requests = _with_numbers(_requests(request, sentences, index, choices, memory, xml_input), numbers, self)
         for text, own, answer in self._checked(requests, arriving):

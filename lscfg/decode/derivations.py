@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -15,6 +16,8 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import segment_text
 from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
+
+_NONTERMINAL = re.compile(r"\[.+,\d+\]")
 
 Side = Sequence[int]
 """Symbols of one side of a rule: a word's number, or -1-k for the k-th tail of the edge."""
@@ -183,6 +186,15 @@ def describe(
             )
         )
     return tuple(found)
+
+
+def source_path(derivation: Derivation) -> list[str]:
+    """The words of the path through a lattice that a derivation translates."""
+    found = []
+    for rule in derivation:
+        own = (word for word in rule.source.split(" ") if not _NONTERMINAL.fullmatch(word))
+        found += zip(rule.source_words, own, strict=True)
+    return [word for _, word in sorted(found)]
 
 
 def _children(arities: Sequence[int]) -> list[list[int]]:

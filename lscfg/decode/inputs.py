@@ -24,22 +24,27 @@ from lscfg.kernel.base import Vocab
 
 
 def check_inputs(
-    lines: Sequence[str], path: str | os.PathLike[str], config: DecoderConfig, xml_input: str | None = None
+    lines: Sequence[str],
+    path: str | os.PathLike[str],
+    config: DecoderConfig,
+    xml_input: str | None = None,
+    ruled: bool = False,
 ) -> None:
     """Refuses lines that are neither a lattice nor a possibly empty sentence, and missing grammars.
 
     Args:
         xml_input: use of the tags in the lines; None: tags are words.
+        ruled: all lines have further rules, so the configuration may lack a grammar.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if fault := input_fault(line, config, xml_input):
+        if fault := input_fault(line, config, xml_input, ruled):
             raise InputError(fault, path, number)
 
 
-def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None) -> str | None:
+def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None, ruled: bool = False) -> str | None:
     """Describes the fault of a line that ``check_inputs`` refuses; None if the line is good."""
     try:
         segment = read_segment(line)
@@ -47,7 +52,7 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None) 
     except InputError as error:
         return str(error)
     text = line if segment is None else segment.text
-    if not config.grammars and not grammars and text:
+    if not (config.grammars or grammars or ruled) and text:
         return 'no grammar; name one in the line, <seg grammar="FILE">words</seg>, or in the configuration'
     if is_lattice(text):
         return lattice_fault(text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,20 +14,24 @@ from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
 
 
-def read_grammar(config: DecoderConfig, vocab: Vocab | None = None, needed: bool = True) -> Grammar:
+def read_grammar(
+    config: DecoderConfig, vocab: Vocab | None = None, needed: bool = True, rules: Sequence[str] = ()
+) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
     Args:
         needed: refuse a configuration without a grammar, which otherwise gives an empty one.
+        rules: further rules, lines in cdec's format.
 
     Raises:
         InputError: there is none, a file cannot be read, or a rule is malformed.
     """
-    if needed and not config.grammars:
+    if needed and not config.grammars and not rules:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
     for path in config.grammars:
         grammar.read(path)
+    grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish()
     count, scope = grammar.wide()
@@ -37,6 +41,31 @@ def read_grammar(config: DecoderConfig, vocab: Vocab | None = None, needed: bool
             f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
         )
     return grammar
+
+
+def given_words(rules: Sequence[str], name: str) -> frozenset[str]:
+    """The source words of rules from a request.
+
+    Args:
+        rules: lines in cdec's format.
+        name: of the list, for messages.
+
+    Raises:
+        InputError: a line is not one rule, or rules whose source side is a nonterminal form a cycle.
+    """
+    grammar = Grammar()
+    for number, rule in enumerate(rules):
+        try:
+            grammar.read_text(f"{rule}\n")
+        except InputError as error:
+            raise InputError(f"{name}[{number}]: {error}") from None
+        if len(grammar) != number + 1:
+            raise InputError(f"{name}[{number}]: expected one rule, [X] ||| source ||| target ||| features")
+    try:
+        grammar.finish()
+    except InputError as error:
+        raise InputError(f"{name}: {error}") from None
+    return frozenset(map(grammar.vocab.word, grammar.source_words()))
 
 
 def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions]) -> tuple[Forest | None, str]:

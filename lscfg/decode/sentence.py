@@ -165,6 +165,7 @@ class Request(NamedTuple):
     order: WordOrder = ANY_ORDER  # of this sentence
     added_weights: tuple[float, ...] = (0.0,) * len(ADDED)  # of the features ADDED
     named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
+    rules: tuple[str, ...] = ()  # further rules, lines of a grammar
 
     def weights_of(self, sentence: Sentence) -> np.ndarray:
         """The weights of the decoder's features and of the sentence's own."""
@@ -237,7 +238,7 @@ class SentenceDecoder:
     Args:
         vocab: vocabulary that the grammar shares with other grammars.
         models: language models of the configuration, of this vocabulary; None: reads them.
-        needed: see ``read_grammar``.
+        needed, rules: see ``read_grammar``.
     """
 
     def __init__(
@@ -248,9 +249,10 @@ class SentenceDecoder:
         vocab: Vocab | None = None,
         models: Sequence[LanguageModel] | None = None,
         needed: bool = True,
+        rules: Sequence[str] = (),
     ):
         self.config, self.source = config, provider
-        self.grammar = read_grammar(config, vocab, needed)
+        self.grammar = read_grammar(config, vocab, needed, rules)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self.keeps = cached > 0
@@ -266,7 +268,7 @@ class SentenceDecoder:
         self.phrases = PhraseTable(self.grammar, NewPhrases(self.grammar, self.columns))
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
-        self.segment_decoders: dict[tuple[Path, ...], SentenceDecoder] = {}
+        self.segment_decoders: dict[tuple[tuple[Path, ...], tuple[str, ...]], SentenceDecoder] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
@@ -282,8 +284,8 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
-        if (segment := read_segment(text)) is not None:
-            return _decode_segment(self, request, index, segment)
+        if (segment := read_segment(text)) is not None or request.rules:
+            return _decode_segment(self, request, index, segment or Segment(None, (), text))
         if (pair := request.answer) is not None:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
         terms, recalled, order = request.terms.occurrences, request.recalled, request.order
@@ -479,20 +481,23 @@ def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None
 
 
 def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segment: Segment) -> Answer:
-    """The translations of a line with its own grammars, by a decoder of these grammars and of the configuration's.
+    """The translations of a line with own grammars or rules, by a decoder of these and of the configuration's grammars.
 
     Keeps these decoders if sentences are kept, else only the latest.
     """
     grammars = segment_grammars(segment, decoder.config)
-    if not grammars:
+    rules, request = request.rules, request._replace(rules=())
+    if not grammars and not rules:
         return decoder.decode(request, index, segment.text)
-    own = decoder.segment_decoders.get(grammars)
+    own = decoder.segment_decoders.get((grammars, rules))
     if own is None:
         if not decoder.keeps:
             decoder.segment_decoders.clear()
-        config = replace(decoder.config, grammars=decoder.config.grammars + grammars)
-        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), decoder.grammar.vocab, decoder.models)
-        decoder.segment_decoders[grammars] = own
+        path = None if rules else decoder.config.path  # faults of rules from a request do not name our files
+        config = replace(decoder.config, grammars=decoder.config.grammars + grammars, path=path)
+        vocab, models = decoder.grammar.vocab, decoder.models
+        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), vocab, models, rules=rules)
+        decoder.segment_decoders[grammars, rules] = own
     weights = dict(request.named) | dict(zip(decoder.feature_names, request.weights.tolist(), strict=True))
     asked = request_of(own.feature_names, weights, request.k, request.unique)
     own._room, decoder._room = decoder._room, 0

@@ -65,6 +65,20 @@ def is_lattice(line: str) -> bool:
     return line.startswith("((('")
 
 
+def format_lattice(lattice: Lattice) -> str:
+    """Writes a lattice as ``parse_lattice`` reads it."""
+    states: list[list[str]] = [[] for _ in range(lattice.states - 1)]
+    for arc in lattice.arcs:
+        named = [f"{_quoted(name)}:{value!r}" for name, value in arc.features.items()]
+        costs = f"{{{','.join(named)}}}," if named else ""
+        states[arc.begin].append(f"({_quoted(EMPTY if arc.word is None else arc.word)},{costs}{arc.end - arc.begin})")
+    return "(" + "".join(f"({''.join(f'{arc},' for arc in arcs)})," for arcs in states) + ")"
+
+
+def _quoted(text: str) -> str:
+    return "'" + re.sub(r"([\\'])", r"\\\1", text) + "'"
+
+
 def parse_lattice(line: str) -> Lattice:
     """Reads a lattice.
 

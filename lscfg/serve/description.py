@@ -14,6 +14,7 @@ from lscfg.prepare.languages import is_unspaced
 from lscfg.serve import corrections, why_not
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS
 from lscfg.serve.libre import MOST_ALTERNATIVES
+from lscfg.serve.query import INPUTS, LONGEST_RULE, MOST_RULES
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, pair_facts
 from lscfg.version import __version__
@@ -339,6 +340,8 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         "details": {"type": "boolean", "default": False},
         "raw": {"type": "boolean"},
         "xml_input": {"enum": [*XML_MODES]},
+        "input": {"enum": [*INPUTS], "default": INPUTS[0]},
+        "grammar": {"type": "array", "maxItems": MOST_RULES, "items": {"type": "string", "maxLength": LONGEST_RULE}},
         **_INSTRUCTIONS,
     }
     libre = {
@@ -355,7 +358,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         found = {"type": "object", "properties": {**properties, **key}, "additionalProperties": False}
         return found | {"required": [*required]}
 
-    file = {"file": {"type": "string", "format": "binary"}, **language}
+    file = {"file": {"type": "string", "format": "binary"}, **language, "xml_input": own["xml_input"]}
     libre_form = {"schema": thing(libre, "q")}
     return {
         why_not.PATH: {"application/json": {"schema": why_not.request_schema(settings)}},

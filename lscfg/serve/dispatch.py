@@ -18,13 +18,12 @@ from lscfg.bundle.system import TranslationSystem
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
 from lscfg.markup.document import DocumentError
 from lscfg.serve.guard import while_connected
+from lscfg.serve.lattices import BadSentenceError, LongSentenceError
 from lscfg.serve.pool import WorkerPool
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import (
     Answered,
-    BadSentenceError,
-    LongSentenceError,
     SentenceWork,
     TranslationOptions,
     detect_language,

@@ -21,14 +21,10 @@ from lscfg.markup.xliff import languages
 from lscfg.parallel.engine import Engine
 from lscfg.prepare.languages import same_language
 from lscfg.prepare.record import Record
+from lscfg.serve.lattices import BadSentenceError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text
-from lscfg.serve.translator import (
-    BadSentenceError,
-    SentenceWork,
-    TranslationOptions,
-    translate_sentence,
-)
+from lscfg.serve.translator import SentenceWork, TranslationOptions, translate_sentence
 
 LISTED = 5
 """Maximum number of warnings about sentences."""

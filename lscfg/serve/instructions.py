@@ -106,11 +106,16 @@ def _object(name: str, entry: Any, keys: Sequence[str], example: str) -> dict[st
     return entry
 
 
-def _text(name: str, text: Any) -> str:
+def refuse_text(name: str, text: Any, longest: int) -> str:
+    """Returns a text of one line with at most ``longest`` characters.
+
+    Raises:
+        RefusalError: the value is something else.
+    """
     if not isinstance(text, str):
         raise RefusalError(400, f"{name} must be a text")
-    if len(text) > LONGEST:
-        raise RefusalError(400, f"{name} has {len(text)} characters; at most {LONGEST} are allowed")
+    if len(text) > longest:
+        raise RefusalError(400, f"{name} has {len(text)} characters; at most {longest} are allowed")
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -118,6 +123,10 @@ def _text(name: str, text: Any) -> str:
     if any(sign in text for sign in "\0\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"):
         raise RefusalError(400, f"{name} contains a NUL character or a line break; remove it")
     return text
+
+
+def _text(name: str, text: Any) -> str:
+    return refuse_text(name, text, LONGEST)
 
 
 def _word(name: str, entry: Mapping[str, Any], key: str, known: Sequence[str]) -> str:

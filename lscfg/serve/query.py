@@ -12,12 +12,18 @@ from typing import Any
 from lscfg.errors import cut, did_you_mean, quote
 from lscfg.formats.marked import MODES, blank_tags
 from lscfg.json_text import parse_json
-from lscfg.serve.instructions import INSTRUCTIONS, Forms, Instructions, read_instructions
+from lscfg.serve.instructions import INSTRUCTIONS, Forms, Instructions, read_instructions, refuse_text
 from lscfg.serve.refusal import RefusalError
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.translator import TranslationOptions
 
-KEYS = ("source", "kbest", "derivations", "details", "raw", "xml_input", *INSTRUCTIONS)
+KEYS = ("source", "kbest", "derivations", "details", "raw", "xml_input", "input", "grammar", *INSTRUCTIONS)
+
+INPUTS = ("text", "plf")
+"""Forms of sentences: text or words, and lattices."""
+
+MOST_RULES, LONGEST_RULE = 10_000, 2000
+"""Maximum rules of a request, and characters of each."""
 
 TYPES = ("application/json", "application/x-www-form-urlencoded", "multipart/form-data")
 
@@ -74,11 +80,12 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms |
         raise RefusalError(400, "source is an empty list; give at least one sentence")
     if len(texts) > (most := settings.max_sentences):
         raise RefusalError(413, f"{len(texts)} sentences; at most {most} are allowed in a request")
-    xml_input = found.get("xml_input")
-    if "xml_input" in found and xml_input not in MODES:
-        raise RefusalError(400, f"xml_input must be {' or '.join(MODES)}")
+    xml_input = read_xml_input(found)
+    lattices = _lattices(found)
     for number, text in enumerate(texts):
         refuse_no_text(f"source[{number}]", text)
+        if lattices:
+            continue  # a worker reads them
         plain = text if xml_input is None else blank_tags(text)
         refuse_long_sentence(f"source[{number}]", plain, settings)
     options = TranslationOptions(
@@ -88,12 +95,51 @@ def read_query(found: Mapping[str, Any], settings: ServeSettings, forms: Forms |
         settings.max_words,
         switch(found, "details", False),
         xml_input=xml_input,
+        lattice=lattices,
+        rules=_rules(found),
     )
     if options.raw and forms is None:
         raise RefusalError(400, "raw: the system has no preparation of raw text; send words that blanks separate")
     instructions = read_instructions(found, forms if options.raw else None)
     instructions.refuse_missing(len(texts))
     return Query(texts, options, instructions)
+
+
+def read_xml_input(found: Mapping[str, Any]) -> str | None:
+    """The use of Moses' tags in a request, see ``marked_terms``; None: tags are text.
+
+    Raises:
+        RefusalError: the use is unknown.
+    """
+    mode = found.get("xml_input")
+    if "xml_input" in found and mode not in MODES:
+        raise RefusalError(400, f"xml_input must be {' or '.join(MODES)}")
+    return mode
+
+
+def _lattices(found: Mapping[str, Any]) -> bool:
+    """True if the sentences of a request are lattices, to which some keys do not apply."""
+    form = found.get("input", INPUTS[0])
+    if form not in INPUTS:
+        raise RefusalError(400, f"input must be {' or '.join(INPUTS)}")
+    if form == INPUTS[0]:
+        return False
+    for key in ("xml_input", "details", *INSTRUCTIONS):
+        if found.get(key):
+            raise RefusalError(400, f"{key} does not apply to lattices; remove the key")
+    return True
+
+
+def _rules(found: Mapping[str, Any]) -> tuple[str, ...]:
+    """The rules of a request, of which a worker reads the content."""
+    rules = found.get("grammar", [])
+    if not isinstance(rules, list):
+        raise RefusalError(400, 'grammar must be a list of rules such as "[X] ||| casa ||| house ||| P=1"')
+    if len(rules) > MOST_RULES:
+        raise RefusalError(413, f"grammar has {len(rules)} rules; at most {MOST_RULES} are allowed")
+    for number, rule in enumerate(rules):
+        refuse_text(f"grammar[{number}]", rule, LONGEST_RULE)
+    return tuple(rules)
 
 
 def json_object(body: bytes) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from lscfg.errors import quote
+from lscfg.formats.marked import blank_tags
 from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
 from lscfg.serve.dispatch import Dispatcher, Progress, RequestSentence
@@ -26,7 +27,7 @@ from lscfg.serve.filled import (
 )
 from lscfg.serve.instructions import Forms, Instructions, read_instructions
 from lscfg.serve.libre import LibreQuery, check_key, check_languages, file_of, read_content, read_libre
-from lscfg.serve.query import refuse_long_sentence, refuse_no_text
+from lscfg.serve.query import read_xml_input, refuse_long_sentence, refuse_no_text
 from lscfg.serve.refusal import JsonLine, RefusalError, json_line
 from lscfg.serve.settings import ServeSettings
 from lscfg.serve.texts import LanguagePair, SplitText, by_text, is_private
@@ -34,6 +35,9 @@ from lscfg.serve.translator import Answered, TranslationOptions
 
 LISTED = 5
 """Maximum number of warnings that the answer to a file contains."""
+
+TAGGED = ".txt"
+"""Ending of files whose lines may contain Moses' tags."""
 
 Answers = list[Answered]
 
@@ -67,10 +71,12 @@ class TextRequests:
         self._dispatcher, self._settings, self._pair, self._forms = dispatcher, settings, pair, forms
         self._raw, self._keys, self._files = forms is not None, keys, FileStore()
 
-    def _options(self, alternatives: int = 0, details: bool = False) -> TranslationOptions:
+    def _options(
+        self, alternatives: int = 0, details: bool = False, xml_input: str | None = None
+    ) -> TranslationOptions:
         kbest = alternatives + 1 if alternatives else None
-        most = self._settings.max_words
-        return TranslationOptions(kbest, raw=self._raw, max_words=most, distinct=kbest is not None, details=details)
+        found = TranslationOptions(kbest, raw=self._raw, max_words=self._settings.max_words, xml_input=xml_input)
+        return replace(found, distinct=kbest is not None, details=details)
 
     # ---- texts ----
 
@@ -131,7 +137,8 @@ class TextRequests:
             own = replace(options, details=options.details or tagged)
             for number, sentence in enumerate(text.sentences, 1):
                 where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
-                refuse_long_sentence(where, sentence, self._settings)
+                plain = sentence if options.xml_input is None else blank_tags(sentence)
+                refuse_long_sentence(where, plain, self._settings)
                 found.append(RequestSentence(where, sentence, instructions.options(own, len(found))))
         instructions.refuse_missing(len(found))
         return found
@@ -168,11 +175,15 @@ class TextRequests:
         file = file_of(found)
         name = file.name
         ending, form = known_format(name)
-        read = await self._read(request, file.data, ending)
+        mode = read_xml_input(found)
+        if mode is not None and ending != TAGGED:
+            raise RefusalError(400, f"xml_input applies to files {TAGGED}, not {ending}; remove the key")
+        read = await self._read(request, file.data, ending, mode is None)
         self._check_languages_of(read)
         texts = zip(read.texts, read.tagged, strict=True)
         named = [NamedText(f"text {k} of the file", *one) for k, one in enumerate(texts, 1)]
-        sentences = self._sentences(named, self._options(), read_instructions(found, self._forms))
+        options = self._options(xml_input=mode)
+        sentences = self._sentences(named, options, read_instructions(found, self._forms))
         request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
         if request.query_params.get("progress") == "1":
             lines = self._progress(request, read, sentences, name, form)
@@ -239,8 +250,8 @@ class TextRequests:
             raise RefusalError(404, "no such file; translated files are kept for 10 minutes")
         return _download(file)
 
-    async def _read(self, request: Request, data: bytes, ending: str) -> ReadDocument:
-        work = DocumentWork(data, ending, self._pair, self._raw, self._settings.max_words)
+    async def _read(self, request: Request, data: bytes, ending: str, split: bool = True) -> ReadDocument:
+        work = DocumentWork(data, ending, self._pair, self._raw and split, self._settings.max_words)
         found: ReadDocument = await self._dispatcher.compute(request.receive, "the file", read_document, work)
         return found
 

@@ -6,6 +6,7 @@ import pickle
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
@@ -14,6 +15,7 @@ from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.inputs import marked_terms
 from lscfg.decode.memory import open_lasting_memory
+from lscfg.decode.parsing import given_words
 from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Occurrence, Term, find_terms
 from lscfg.errors import InputError, LscfgError, quote
@@ -23,22 +25,21 @@ from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.numbers import NumberFormats
 from lscfg.prepare.sentences import split_sentences
+from lscfg.prepare.sides import Side
 from lscfg.prepare.untouched import lost_parts, untouched_parts
 from lscfg.serve.detection import LanguageDetection
+from lscfg.serve.lattices import BadSentenceError, LongSentenceError, lattice_words, path_words
 from lscfg.serve.shown import GivenTerms, ShownTranslation, detail_objects, given_terms
 from lscfg.serve.tagged import Tags, untagged
 from lscfg.study.comparison import comparison_object
 
+NOT_OF_LATTICES = ("the service's glossary and corrections do not apply to lattices",)
+
+CURE = 'send a lattice with the key "input": "plf", and rules with the key "grammar"'
+"""Of sentences that are other input of cdec's."""
+
 SPARE = 2
 """Translations that are searched per distinct text of a list, since restoring makes some texts equal."""
-
-
-class BadSentenceError(LscfgError, ValueError):
-    """A sentence that cannot be translated and must be changed."""
-
-
-class LongSentenceError(BadSentenceError):
-    """A sentence with too many words."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,10 @@ class TranslationOptions:
     """Translations of spans of the sentence."""
     xml_input: str | None = None
     """Use of Moses' tags in the sentence, as of ``marked_terms``; None: tags are text."""
+    lattice: bool = False
+    """The sentence is a lattice in PLF."""
+    rules: tuple[str, ...] = ()
+    """Further rules, lines of a grammar in the words of the system."""
     distinct: bool = False
     """The translations of the k-best list differ in their texts."""
 
@@ -111,41 +116,34 @@ class Translator:
         """The translation of a sentence.
 
         Raises:
-            BadSentenceError: the text is not a sentence of words, or is too long.
+            BadSentenceError: the text is not a sentence of words or is too long, or the rules do not fit.
             InputError: a score is not finite.
         """
-        try:
-            text, words, tags = untagged(
-                text, options.xml_input, self._sides if options.raw else None, lambda plain: self._words(plain, options)
-            )
-        except InputError as error:
-            raise BadSentenceError(str(error)) from None
-        given = self._terms(text, words, options, tags)
-        with held_back():  # warnings about the sentence go into the answer
-            (found,) = self._decoder.translate(
-                [words],
-                self._weights,
-                (options.kbest or 1) * (SPARE if options.distinct else 1),
-                self._unique or options.distinct,
-                options.derivations,
-                details=options.details,
-                terms=given.index,
-                choices=given.choices,
-                memory=self._memory,
-                numbers=self._numbers,
-                xml_input=(options.xml_input, tags.line) if options.xml_input and tags else None,
-            )
-        best, tokens = found.hypotheses[0], words.split()
-        sides = self._sides if options.raw else None
+        sides, lattice, tags = self._sides if options.raw else None, options.lattice, None
+        known = _given_words(options.rules)
+        if lattice:
+            words = lattice_words(text, options.max_words, None if sides is None else sides[0])
+            given = GivenTerms(warnings=NOT_OF_LATTICES if self._glossary or self._memory else ())
+        else:
+            try:
+                text, words, tags = untagged(text, options.xml_input, sides, lambda plain: self._words(plain, options))
+            except InputError as error:
+                raise BadSentenceError(str(error)) from None
+            given = self._terms(text, words, options, tags)
+        found = self._translated(words, options, given, tags)
+        best, tokens = found.hypotheses[0], path_words(found) if lattice else words.split()
+        if lattice:
+            text = words = " ".join(tokens)
         shown = ShownTranslation.of(text, tokens, best.text, found.terms, given, sides)
         if found.answered is not None and found.answered.typed and sides:
             shown = shown.with_text(found.answered.typed, best.text)
         answer: dict[str, Any] = {"translation": shown.text, "score": best.score}
-        if options.raw:
+        if options.raw or lattice:
             answer |= {"source_words": words, "words": best.text}
-        unknown = self._unknown(tokens, found.taught)
+        unknown = {k for k in self._unknown(tokens, found.taught) if tokens[k] not in known}
         warnings = [*_warnings(found), *given.warnings, *self._conflicts(found, options)]
-        warnings += self._lost(text, shown.text, options)
+        if sides is not None:
+            warnings += _lost(text, shown.text, sides[0], self._numbers)
         listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
         answer |= {"parsed": not found.unparsed, "unknown": listed, "warnings": warnings}
         if options.terms or options.choices or tags is not None or self._glossary:
@@ -159,6 +157,30 @@ class Translator:
         if options.details:
             answer["details"] = detail_objects(found, shown, unknown, sides, self._confidence)
         return Answered(answer, len(tokens), len(unknown), self._memory.fault if self._memory is not None else "")
+
+    def _translated(self, words: str, options: TranslationOptions, given: GivenTerms, tags: Tags | None) -> Translated:
+        """The translations of a sentence or lattice of words."""
+        try:
+            with held_back():  # warnings about the sentence go into the answer
+                (found,) = self._decoder.translate(
+                    [words],
+                    self._weights,
+                    (options.kbest or 1) * (SPARE if options.distinct else 1),
+                    self._unique or options.distinct,
+                    options.derivations or options.lattice,
+                    details=options.details,
+                    terms=given.index,
+                    choices=given.choices,
+                    memory=None if options.lattice else self._memory,
+                    numbers=self._numbers,
+                    xml_input=(options.xml_input, tags.line) if options.xml_input and tags else None,
+                    rules=options.rules,
+                )
+            return found
+        except InputError as error:
+            if error.path is None and (options.lattice or options.rules):  # their own costs or features
+                raise BadSentenceError(str(error)) from None
+            raise
 
     def _unknown(self, tokens: list[str], taught: Iterable[int]) -> set[int]:
         """Positions of the words that no rule contains."""
@@ -285,7 +307,7 @@ class Translator:
         if options.raw and self._sides is not None:
             text = self._sides[0].encode(text)
             _check_words(text, options)
-        if fault := plain_fault(text) or words_fault(text):
+        if fault := plain_fault(text, CURE) or words_fault(text):
             raise BadSentenceError(fault)
         return text
 
@@ -296,8 +318,9 @@ class Translator:
             BadSentenceError: a choice or a term does not fit.
         """
         own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
-        glossaries = options.terms, self._glossary if own else (), self._untouched(text, options)
         sides, marked = self._sides if options.raw else None, list[Occurrence]()
+        untouched = _untouched(text, sides[0], self._numbers) if sides else []
+        glossaries = options.terms, self._glossary if own else (), untouched
         try:
             given = given_terms(glossaries, options.choices, text, words, sides, self._phrases)
             if tags is not None and options.xml_input is not None:
@@ -308,20 +331,6 @@ class Translator:
             raise BadSentenceError(str(error)) from None
         return given
 
-    def _untouched(self, text: str, options: TranslationOptions) -> list[Term]:
-        """Terms that keep addresses, placeholders and the like."""
-        if not options.raw or self._sides is None:
-            return []
-        parts = untouched_parts(self._sides[0].clean(text), self._numbers)
-        return [Term(part, (), "keep") for part in parts if len(self._sides[0].encode(part).split()) <= MOST_WORDS]
-
-    def _lost(self, text: str, translation: str, options: TranslationOptions) -> list[str]:
-        """Warnings of numbers, addresses and the like that a translation lacks."""
-        if not options.raw or self._sides is None:
-            return []
-        lost = lost_parts(self._sides[0].clean(text), translation, self._numbers)
-        return [f"the translation lacks {quote(part)}" for part in lost]
-
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
 
@@ -329,6 +338,30 @@ class Translator:
 def _check_words(text: str, options: TranslationOptions) -> None:
     if (count := len(text.split())) > options.max_words:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
+
+
+def _untouched(text: str, source: Side, numbers: NumberFormats) -> list[Term]:
+    """Terms that keep addresses, placeholders and the like."""
+    parts = untouched_parts(source.clean(text), numbers)
+    return [Term(part, (), "keep") for part in parts if len(source.encode(part).split()) <= MOST_WORDS]
+
+
+def _lost(text: str, translation: str, source: Side, numbers: NumberFormats) -> list[str]:
+    """Warnings of numbers, addresses and the like that a translation lacks."""
+    return [f"the translation lacks {quote(part)}" for part in lost_parts(source.clean(text), translation, numbers)]
+
+
+@lru_cache(1)
+def _given_words(rules: tuple[str, ...]) -> frozenset[str]:
+    """See ``given_words``.
+
+    Raises:
+        BadSentenceError: a line is not a rule.
+    """
+    try:
+        return given_words(rules, "grammar")
+    except InputError as error:
+        raise BadSentenceError(str(error)) from None
 
 
 def _warnings(found: Translated) -> list[str]:

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from lscfg.errors import InputError
-from lscfg.formats.plf import is_lattice, lattice_fault, parse_lattice
+from lscfg.formats.plf import Arc, Lattice, format_lattice, is_lattice, lattice_fault, parse_lattice
 
 
 def test_words_costs_and_steps() -> None:
@@ -23,6 +23,22 @@ def test_words_costs_and_steps() -> None:
     ]
     assert found.first_path() == ["a", "c"]
     assert found.first_words() == ("a", "c")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_written_lattices_are_read_back(seed: int) -> None:
+    rng = random.Random(seed)
+    arcs = [
+        Arc(
+            begin,
+            rng.randint(begin + 1, 5),
+            rng.choice(["a", "it's", "\\", "\\'", None, "(", "',1)"]),
+            {name: rng.choice([1e-300, -0.1, 3.0, 1e22]) for name in rng.sample(["LatticeCost_0", "N'", "\\"], 1)},
+        )
+        for begin in sorted(rng.choices(range(5), k=12))
+    ]
+    lattice = Lattice(tuple(arcs), 6)
+    assert parse_lattice(format_lattice(lattice)) == lattice
 
 
 def test_states_without_arcs_are_possible() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from lscfg.bundle.system import open_system
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.terms import ChosenSpan
 from lscfg.formats.marked import MODES, read_marked
+from lscfg.formats.weights import read_weights
 from lscfg.prepare.record import Record
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
@@ -113,6 +115,66 @@ def test_tags_with_translations(mode: str, bundle: Path, tmp_path: Path) -> None
     options += ["--xml-input", mode, tmp_path / "words", "-o", tmp_path / "out"]
     assert cli.main(["decode", *map(str, options)]) == 0
     assert (tmp_path / "out").read_text().splitlines() == [one["translation"] for one in found]
+
+
+LATTICES = [
+    "((('la',0.5,1),('una',-1,1)),(('casa',1),('flor',0.25,1)),(('roja',1,1),('*EPS*',1)))",
+    "((('zapato',{'Own':0.5},2),('la',1)),(('x',1),))",
+    "((('la',1),),(('casa',1),),)",
+]
+RULES = ["[X] ||| zapato ||| shoe ||| EgivenF=0.5 New=2", "[X] ||| [X,1] roja ||| [1] of red ||| EgivenF=-3"]
+
+
+@pytest.mark.parametrize("rules", [[], RULES])
+@pytest.mark.parametrize("lines", [LATTICES, ["la zapato roja", "una casa", "", "x roja"]])
+def test_lattices_and_rules(lines: list[str], rules: list[str], bundle: Path, tmp_path: Path) -> None:
+    """Words get the same lists from the service, from Python and from the command, whose lines name a file of rules."""
+    (tmp_path / "rules").write_text("".join(f"{rule}\n" for rule in rules))
+    system = open_system(bundle)
+    (tmp_path / "weights").write_text(Path(system.weights_path).read_text() + "Own -3\nNew 1\n")
+    form = "plf" if lines is LATTICES else "text"
+    system = replace(system, weights=read_weights(tmp_path / "weights"))
+    answer = Client(bundle, system=system).post(
+        "/translate", {"source": lines, "input": form, "grammar": rules, "raw": False, "kbest": 4, "derivations": True}
+    )
+    assert answer.status_code == 200, answer.text
+    found = answer.json()["translations"]
+    with Decoder(bundle / "cdec.ini", tmp_path / "weights") as decoder:
+        listed = decoder.translate(lines, 4, grammar=rules)
+        assert [[(one["translation"], one["score"], one["features"]) for one in own["kbest"]] for own in found] == [
+            [(one.text, one.score, dict(one.features)) for one in own] for own in listed
+        ]
+        assert [one.hypotheses[0].text for one in decoder.explain(lines, grammar=rules)] == [
+            one["translation"] for one in found
+        ]
+    head = f'<seg grammar="{tmp_path / "rules"}">' if rules else "<seg>"
+    (tmp_path / "words").write_text("".join(f"{head}{line}</seg>\n" for line in lines))
+    options = ["-c", bundle / "cdec.ini", "-w", tmp_path / "weights", "-k", 4, "--derivations", tmp_path / "all"]
+    assert cli.main(["decode", *map(str, options), str(tmp_path / "words"), "-o", str(tmp_path / "out")]) == 0
+    rows = [line.split(" ||| ")[1] for line in (tmp_path / "out").read_text().splitlines()]
+    assert rows == [one["translation"] for own in found for one in own["kbest"]]
+    written = [json.loads(line)["derivations"] for line in (tmp_path / "all").read_text().splitlines()]
+    assert written == [own["derivations"] for own in found]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_files_with_tags(mode: str, bundle: Path) -> None:
+    """Each line of a file is one sentence, whatever its tags contain."""
+    client, lines = Client(bundle), [*TAGGED, 'la <x translation="This. That.">casa</x> . Una flor']
+    wanted = client.post("/translate", {"source": lines, "xml_input": mode}).json()["translations"]
+    sent = {"data": {"xml_input": mode}, "files": {"file": ("a.txt", "".join(f"{line}\n" for line in lines).encode())}}
+    answer = client("POST", "/translate_file?download=1", **sent)
+    assert (answer.status_code, answer.text.splitlines()) == (200, [one["translation"] for one in wanted])
+
+
+def test_tags_of_other_files_are_refused(bundle: Path) -> None:
+    for name, mode, message in (
+        ("a.html", "constraint", "xml_input applies to files .txt, not .html; remove the key"),
+        ("a.txt", "document", "xml_input must be exclusive or"),
+    ):
+        sent = {"data": {"xml_input": mode}, "files": {"file": (name, b"la casa")}}
+        answer = Client(bundle)("POST", "/translate_file", **sent)
+        assert answer.status_code == 400 and answer.json()["error"].startswith(message)
 
 
 def test_choices_with_terms(bundle: Path) -> None:

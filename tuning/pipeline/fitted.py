@@ -14,7 +14,8 @@ from lscfg.decode.terms import Term
 from lscfg.errors import InputError
 from lscfg.prepare.record import Record
 from lscfg.prepare.sides import Side
-from lscfg.serve.translator import BadSentenceError, TranslationOptions, Translator
+from lscfg.serve.lattices import BadSentenceError
+from lscfg.serve.translator import TranslationOptions, Translator
 from lscfg.settings import LARGEST
 from lscfg.tuning.evaluate import corpus_score, restored_bleu, restored_tokens
 from lscfg.tuning.pipeline.arguments import UNCHANGED
