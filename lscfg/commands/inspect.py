@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lscfg.cli import add_actions
-from lscfg.commands.inspections import choices, derivations, grammar, marginals, model, sentence
+from lscfg.commands.inspections import choices, corrections, derivations, grammar, marginals, model, sentence
 from lscfg.parser import CommandParser
 
 ACTIONS = {
@@ -15,6 +15,7 @@ ACTIONS = {
     "sentence": sentence,
     "marginals": marginals,
     "choices": choices,
+    "corrections": corrections,
 }
 
 

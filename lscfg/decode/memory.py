@@ -265,16 +265,18 @@ class Memory:
         pair = self._pairs[number]
         return pair, len({*pair_phrases(pair)})
 
-    def undo(self, number: int) -> None:
-        """Removes a pair and its rules.
+    def undo(self, *numbers: int) -> None:
+        """Removes pairs and their rules.
 
         Raises:
-            InputError: the memory contains no such pair.
+            InputError: the memory lacks one of these pairs; none is removed.
         """
         with self._locked() as file:
-            if number not in self._pairs:
-                raise InputError(f"no correction {number}", self.path)
-            self._write(file, {"undo": number})
+            for number in numbers:
+                if number not in self._pairs:
+                    raise InputError(f"no correction {number}; lscfg inspect corrections lists the ids", self.path)
+            for number in dict.fromkeys(numbers):
+                self._write(file, {"undo": number})
 
     # ---- the indexes ----
 

@@ -81,13 +81,13 @@ def calls(world) -> dict[str, tuple]:
         "Decoder": (lscfg.Decoder, {"config": folder / "cdec.ini", "weights": weights}, {}),
         "translate": (
             decoder.translate,
-            {"lines": ["das"], "k": 1, "xml_input": "ignore"},
-            {"lines": {"none", "generator0"}, "k": {"int", "None"}, "xml_input": {"None"}},
+            {"lines": ["das"], "k": 1, "xml_input": "ignore", "grammar": ["[X] ||| das ||| it"]},
+            {"lines": {"none", "generator0"}, "k": {"int", "None"}, "xml_input": {"None"}, "grammar": {"none"}},
         ),
         "explain": (
             decoder.explain,
-            {"lines": ["das"], "xml_input": "ignore"},
-            {"lines": {"none"}, "xml_input": {"None"}},
+            {"lines": ["das"], "xml_input": "ignore", "grammar": ["[X] ||| das ||| it"]},
+            {"lines": {"none"}, "xml_input": {"None"}, "grammar": {"none", "generator0"}},
         ),
         "why_not": (
             decoder.why_not,
@@ -239,8 +239,8 @@ def test_misspelt_settings_are_named():
 
 def test_signatures_have_no_new_arguments():
     """``calls`` names every argument of the public functions."""
-    assert {*inspect.signature(lscfg.Decoder.translate).parameters} == {"self", "lines", "k", "xml_input"}
-    assert {*inspect.signature(lscfg.Decoder.explain).parameters} == {"self", "lines", "xml_input"}
+    assert {*inspect.signature(lscfg.Decoder.translate).parameters} == {"self", "lines", "k", "xml_input", "grammar"}
+    assert {*inspect.signature(lscfg.Decoder.explain).parameters} == {"self", "lines", "xml_input", "grammar"}
     assert {*inspect.signature(lscfg.Decoder.why_not).parameters} == {"self", "source", "wanted"}
     assert {*inspect.signature(lscfg.LatentModel.analyse).parameters} == {"self", "sentence", "top", "least"}
     assert {*inspect.signature(lscfg.align).parameters} == {

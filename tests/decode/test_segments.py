@@ -46,6 +46,25 @@ def test_a_line_with_grammars_equals_a_configuration_with_them(config: DecoderCo
                 assert [dict(h.features) for h in a] == [pytest.approx(dict(h.features)) for h in b]
 
 
+@pytest.mark.parametrize("names", [("one",), ("one", "two"), ()])
+def test_rules_of_a_request_equal_a_file(config: DecoderConfig, names: tuple[str, ...]) -> None:
+    """Also with a grammar in the line, in processes, and for a configuration without grammars."""
+    folder = config.grammars[0].parent
+    rules = [line for name in names for line in (folder / name).read_text().splitlines()]
+    lines = ["casa verde", '<seg grammar="two">otra casa</seg>', "((('casa',1),),(('verde',0.5,1),))"]
+    for base in (config, replace(config, grammars=())):
+        if not (base.grammars or names):
+            continue
+        wanted = replace(config, grammars=base.grammars + tuple(folder / name for name in names))
+        with EmbeddedDecoder(wanted) as other:
+            expected = [[(h.text, h.score) for h in found] for found in other.decode(lines[::2], OWN, k=20)]
+        with EmbeddedDecoder(base, needed=False) as decoder, in_processes(2) as engine:
+            for made in (decoder, EmbeddedDecoder(base, engine=engine, needed=False)):
+                found = [one.hypotheses for one in made.translate(lines, OWN, 20, rules=rules)]
+                assert [[(h.text, h.score) for h in one] for one in found[::2]] == expected
+                assert found[1][0].text.split()[0] == "another"
+
+
 def test_lines_do_not_share_their_grammars(config: DecoderConfig) -> None:
     lines = ['<seg grammar="one">casa verde</seg>', '<seg grammar="two">otra casa</seg>', "otra verde", ""]
     texts = [["green house"], ["another house"], ["otra verde"], [""]]

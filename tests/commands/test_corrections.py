@@ -1,0 +1,90 @@
+"""``lscfg inspect corrections``: list, export and removal, also while a service uses the folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from services import Service, little_system, prepared_bundle
+
+from lscfg.cli import main
+from lscfg.decode.memory import Memory
+
+PAIRS = [("La casa roja", "The Red Palace"), ("una flor", "a lily, twice"), ("una casa", 'a "hut"')]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    memory = Memory(tmp_path / "store", lambda source, target: [(0, 0)])
+    for source, target in PAIRS:
+        memory.add(source, target)
+    return tmp_path / "store"
+
+
+def test_list_and_removal(store: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> None:
+    assert main(["inspect", "corrections", str(store)]) == 0
+    head, *rows = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    assert head == ["id", "time", "source", "target"]
+    assert [(row[0], *row[2:]) for row in rows] == [(str(k), *pair) for k, pair in enumerate(PAIRS, 1)]
+    assert [row[1] for row in rows] == [pair.time for pair in Memory(store).pairs]
+    assert main(["inspect", "corrections", str(store), "--undo", "3", "1", "3"]) == 0
+    assert "1 corrections remain" in caplog.text
+    assert [pair.id for pair in Memory(store).pairs] == [2]
+
+
+@pytest.mark.parametrize("number", ["1", "9", "0", "-1"])
+def test_unknown_and_removed_ids_are_refused(number: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """None of the ids of a refused line is removed."""
+    Memory(store).undo(1)
+    before = (store / "corrections.jsonl").read_bytes()
+    assert main(["inspect", "corrections", str(store), "--undo", "2", number]) == 1
+    message = f"no correction {number}; lscfg inspect corrections lists the ids"
+    assert capsys.readouterr().err == f"lscfg inspect: {store / 'corrections.jsonl'}: {message}\n"
+    assert (store / "corrections.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [[], ["--undo", "1"], ["--format", "jsonl"]])
+def test_folders_without_corrections_are_refused(
+    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", "corrections", str(tmp_path), *words]) == 1
+    assert "contains no corrections.jsonl; name a folder of lscfg serve --corrections" in capsys.readouterr().err
+
+
+def test_a_system_needs_a_configuration(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["inspect", "corrections", str(store), str(tmp_path)]) == 1
+    assert "has neither bundle.json nor cdec.ini" in capsys.readouterr().err
+
+
+def test_a_service_uses_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exported corrections are requests that another service accepts; workers notice a removal at the next request."""
+    pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+    system = tmp_path / "system"
+    system.mkdir()
+    bundle = prepared_bundle(little_system(system), tmp_path)
+
+    def exported(folder: str) -> list[str]:
+        command = ["inspect", "corrections", str(tmp_path / folder), str(bundle), "--format", "jsonl"]
+        assert main(command) == 0
+        return capsys.readouterr().out.splitlines()
+
+    with Service(bundle, "--corrections", tmp_path / "one", "-j", 2) as service:
+        for source, target in PAIRS:
+            body = json.dumps({"source": source, "target": target}).encode()
+            assert service.request("POST", "/corrections", body)[0] == 200
+        lines = exported("one")
+        assert [json.loads(line) for line in lines[:2]] == [
+            {"source": source.capitalize(), "target": target} for source, target in PAIRS[:2]
+        ]
+        assert main(["inspect", "corrections", str(tmp_path / "one"), "--undo", "2"]) == 0
+        for _ in range(4):  # each worker
+            _, found = service.translate(source="una flor")
+            assert found["translations"][0]["memory"]["id"] is None
+        assert service.request("DELETE", "/corrections/2")[0] == 404
+        _, listed = service.request("GET", "/corrections")
+        assert [one["id"] for one in listed["corrections"]] == [1, 3]
+    with Service(bundle, "--corrections", tmp_path / "two") as service:
+        for line in lines:
+            assert service.request("POST", "/corrections", line.encode())[0] == 200
+    assert exported("two") == lines
