@@ -231,8 +231,7 @@ class EmbeddedDecoder:
             rules: further rules for all sentences, lines of a grammar; see ``given_words``.
 
         Raises:
-            InputError: as ``decode_arrays``; a choice is not a span of a sentence, has no target or overlaps another;
-                a tag is malformed.
+            InputError: as ``decode_arrays``; a choice is no span, lacks a target or overlaps another; a tag is malformed.
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
@@ -259,8 +258,7 @@ class EmbeddedDecoder:
         """The lists of ``decode``, and the hypergraph of each sentence, None without a parse.
 
         Args:
-            edges_per_word: edges kept for each word of the source, at least 1, ranked by the best derivation that
-                contains them.
+            edges_per_word: edges kept for each word of the source, at least 1, ranked by their best derivations.
         """
         if edges_per_word < 1:
             raise InputError(f"edges_per_word must be 1 or more, not {edges_per_word}")

@@ -190,7 +190,7 @@ def describe(
 
 def source_path(derivation: Derivation) -> list[str]:
     """The words of the path through a lattice that a derivation translates."""
-    found = []
+    found = list[tuple[int, str]]()
     for rule in derivation:
         own = (word for word in rule.source.split(" ") if not _NONTERMINAL.fullmatch(word))
         found += zip(rule.source_words, own, strict=True)

@@ -340,13 +340,13 @@ def _check_words(text: str, options: TranslationOptions) -> None:
         raise LongSentenceError(f"has {count} words; at most {options.max_words} are translated")
 
 
-def _untouched(text: str, source: Side, numbers: NumberFormats) -> list[Term]:
+def _untouched(text: str, source: Side, numbers: NumberFormats | None) -> list[Term]:
     """Terms that keep addresses, placeholders and the like."""
     parts = untouched_parts(source.clean(text), numbers)
     return [Term(part, (), "keep") for part in parts if len(source.encode(part).split()) <= MOST_WORDS]
 
 
-def _lost(text: str, translation: str, source: Side, numbers: NumberFormats) -> list[str]:
+def _lost(text: str, translation: str, source: Side, numbers: NumberFormats | None) -> list[str]:
     """Warnings of numbers, addresses and the like that a translation lacks."""
     return [f"the translation lacks {quote(part)}" for part in lost_parts(source.clean(text), translation, numbers)]
 
