@@ -231,7 +231,7 @@ class EmbeddedDecoder:
             rules: further rules for all sentences, lines of a grammar; see ``given_words``.
 
         Raises:
-            InputError: as ``decode_arrays``; a choice is no span, lacks a target or overlaps another; a tag is malformed.
+            InputError: as ``decode_arrays``; a choice is no span, has no target or overlaps another; a bad tag.
             KernelError: as ``decode_arrays``.
         """
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
