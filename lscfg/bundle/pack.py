@@ -12,6 +12,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
 from lscfg.bundle.new_text import warn_of_filtered_rules
+from lscfg.bundle.soft_terms import with_soft_terms
 from lscfg.bundle.system import (
     INI,
     PREPARE,
@@ -45,6 +46,7 @@ def pack(
     weights: str | os.PathLike[str] | None = None,
     prepare: str | os.PathLike[str] | None = None,
     name: str | None = None,
+    glossary: str | os.PathLike[str] | None = None,
 ) -> Manifest:
     """Opens a system to check it, and writes its bundle.
 
@@ -54,9 +56,11 @@ def pack(
         weights: a file of weights that replaces the weights of the ini file or the folder.
         prepare: folder of a preparation; None: the preparation of the experiment that the system belongs to, if any.
         name: name of the system, for people; None: that of the output.
+        glossary: terms whose soft ones determine the weight ``Terminology``, unless the weights contain it.
 
     Raises:
-        InputError: a file cannot be read, copied or used, or the output exists and is not a bundle.
+        InputError: a file cannot be read, copied or used, or the output exists and is not a bundle; there is no
+            development set for the soft terms, or no such term.
     """
     place = Path(system)
     if (place / MANIFEST).exists():
@@ -68,6 +72,8 @@ def pack(
     if preparation is not None and prepare is None:
         log.info(f"text is prepared as in {preparation}")
     replace(found, preparation=None if preparation is None else Record.read(preparation)).check()
+    if glossary is not None:
+        found = replace(found, weights=with_soft_terms(found, place, preparation, glossary))
     with replaced_folder(output, MANIFEST) as folder:
         write_weights(folder / WEIGHTS, found.weights)
         config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))

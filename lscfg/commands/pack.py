@@ -8,7 +8,7 @@ from lscfg import log
 from lscfg.bundle.pack import pack
 from lscfg.bundle.system import one_system
 from lscfg.io.arguments import InputFolder, output_folder
-from lscfg.options import add_config, add_output, add_weights
+from lscfg.options import add_config, add_glossary, add_output, add_weights
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="folder of lscfg prepare corpus, for a system that takes raw text (default: the experiment's, if any)",
     )
+    add_glossary(
+        parser,
+        "table of terms whose soft ones get the least weight with which 90 %% of them are used in the development set",
+    )
     add_output(parser, "folder to write; it may be an older bundle", type=output_folder(), metavar="DIR", required=True)
 
 
@@ -33,6 +37,8 @@ def run(args: argparse.Namespace) -> None:
     Raises:
         InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
     """
-    manifest = pack(one_system(args.system, args.config), args.output, args.weights, args.prepare)
+    manifest = pack(
+        one_system(args.system, args.config), args.output, args.weights, args.prepare, glossary=args.glossary
+    )
     size = sum(file.bytes for file in manifest.files.values())
     log.info(f"wrote {args.output}: {len(manifest.files)} files of {size / 1e6:,.1f} MB, with their hashes")

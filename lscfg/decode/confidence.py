@@ -16,7 +16,7 @@ from typing import Annotated, Self, TypedDict
 
 from lscfg.decode.derivations import WordDetails
 from lscfg.decode.evidence import log_odds
-from lscfg.decode.sentence_rules import OF_CORRECTIONS
+from lscfg.decode.sentence_rules import ADDED
 from lscfg.errors import InputError
 from lscfg.io.json_files import COUNT, read_json, write_json
 from lscfg.settings import Limits
@@ -181,9 +181,9 @@ def _facts(one: Calibration) -> CalibrationFacts:
 def weights_hash(weights: Mapping[str, float]) -> str:
     """SHA-256 of feature weights, whatever file they come from.
 
-    Weights of corrections do not count: they change only translations that use corrections.
+    Weights of terms and corrections do not count: they change only translations that use these.
     """
-    names = sorted(weights.keys() - {*OF_CORRECTIONS})
+    names = sorted(weights.keys() - {*ADDED})
     text = "".join(f"{name} {float(weights[name])!r}\n" for name in names)
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -12,9 +12,6 @@ from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 ADDED = ("Terminology", "Correction", "Memory", "MemoryScore")
 """Features of these rules, which the grammar's rules lack; docs/guides/terms.md defines them."""
 
-OF_CORRECTIONS = ADDED[1:]
-"""Features of corrections and similar sentences."""
-
 START_WEIGHTS = (1.0, 0.0, 0.0, 0.0)
 """Weights of the features ``ADDED`` that the weight file lacks; similar sentences and others gain with each system."""
 

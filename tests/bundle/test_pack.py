@@ -223,3 +223,34 @@ def test_confidence_is_packed_and_belongs_to_its_weights(system, tmp_path, caplo
     pack(system, tmp_path / "others", tmp_path / "weights")
     assert "confidence.json: belongs to other weights" in caplog.text
     assert not (tmp_path / "others" / "confidence.json").exists()
+
+
+def test_soft_terms_have_the_least_weight_that_brings_them_in(system, tmp_path, caplog):
+    experiment = system.parents[1]
+    (tmp_path / "terms").write_text("source\ttarget\tmode\ncasa\tx\tsoft\n")
+    (tmp_path / "hard").write_text("source\ttarget\ncasa\tx\n")
+    with pytest.raises(InputError, match="contains no soft terms"):
+        pack(system, tmp_path / "bundle", glossary=tmp_path / "hard")
+    with pytest.raises(InputError, match="no development set to fit the weight of soft terms"):
+        pack(system, tmp_path / "bundle", glossary=tmp_path / "terms")
+    (tmp_path / "dev").write_text("la casa\n" * 30)
+    settings = {"corpus": {"dev_source": str(tmp_path / "dev")}}
+    (experiment / "manifest.json").write_text(json.dumps({"settings": settings}))
+    run = run_lscfg("pack", system, "-o", tmp_path / "bundle", "--glossary", tmp_path / "terms")
+    assert run.returncode == 0 and "100.0 % of 30 terms in 30 sentences" in run.stderr
+    bundle = open_system(tmp_path / "bundle")
+    assert bundle.weights["Terminology"] > 0
+    tuned = tmp_path / "tuned"
+    tuned.write_text((system / "weights").read_text() + "Terminology 0.5\n")
+    with caplog.at_level("INFO"):
+        pack(system, tmp_path / "bundle", tuned, glossary=tmp_path / "terms")
+    assert f"{tuned}: contains Terminology 0.5, which is kept" in caplog.text
+    assert open_system(tmp_path / "bundle").weights == read_weights(tuned)
+
+
+def test_a_prepared_development_set_counts_first(original, tmp_path):
+    prepare = little_preparation(tmp_path)
+    (prepare / "dev.es").write_text("la casa\n" * 30)
+    (tmp_path / "terms").write_text("source\ttarget\tmode\nCasa\tx\tsoft\n")
+    pack(original, tmp_path / "bundle", prepare=prepare, glossary=tmp_path / "terms")
+    assert "Terminology" in open_system(tmp_path / "bundle").weights

@@ -155,14 +155,14 @@ def test_confidence_of_other_weights_is_not_used(tmp_path: Path, caplog: pytest.
     assert "confidence.json: belongs to other weights" in caplog.text
 
 
-def test_weights_of_corrections_keep_the_confidence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """``lscfg evaluate corrections -o`` adds them to the weight file."""
+def test_weights_of_terms_and_corrections_keep_the_confidence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """``lscfg evaluate corrections -o`` and ``lscfg pack --glossary`` add them to the weight file."""
     write_ini(tmp_path / "cdec.ini", small_config(tmp_path))
     CONFIDENCE.write(tmp_path / "confidence.json")
-    of_corrections = dict.fromkeys((*SHARES, "MemoryScore"), 0.25)
-    assert {*of_corrections} == {*ADDED} - {"Terminology"}
-    write_weights(tmp_path / "weights", WEIGHTS | of_corrections)
+    added = dict.fromkeys((*SHARES, "MemoryScore", "Terminology"), 0.25)
+    assert {*added} == {*ADDED}
+    write_weights(tmp_path / "weights", WEIGHTS | added)
     assert open_system(tmp_path).confidence == CONFIDENCE
     assert "other weights" not in caplog.text
-    write_weights(tmp_path / "weights", WEIGHTS | {"Terminology": 0.25})
+    write_weights(tmp_path / "weights", WEIGHTS | {"Glue": 0.25})
     assert open_system(tmp_path).confidence is None
