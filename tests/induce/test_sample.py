@@ -12,8 +12,11 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs, extractor_names
 from lscfg.grammar.select import select_rules
-from lscfg.induce.sampled.chain import ChainSettings
+from lscfg.induce.sampled.chain import ChainSettings, run_chain
+from lscfg.induce.sampled.convergence import history
 from lscfg.induce.sampled.rules import SamplingSettings, sample_rules
+from lscfg.induce.sampled.text import read_text
+from lscfg.kernel.sample import SamplerOptions, TreeSampler
 from lscfg.settings import SettingError
 
 SOURCE = ["a b c d", "a b c", "c a", "b d a", "a", "d c b a"]
@@ -195,6 +198,21 @@ def test_which_sweeps_and_levels_and_temperatures():
     assert ChainSettings(level_sweeps=0).max_level(9) is None
 
 
+def test_a_chain_without_the_density_factor_is_that_of_the_kernel_and_another_distribution(corpus):
+    """Figure 6 of Chung et al. (2014)."""
+    made = {}
+    for offtree in ("uniform", "ignored"):
+        settings = ChainSettings(sweeps=15, level_sweeps=0, offtree=offtree)
+        sampler = TreeSampler(read_text(corpus, 7, 100).forests, settings.options())
+        assert settings.options() == SamplerOptions(density=offtree == "uniform")
+        made[offtree] = run_chain(read_text(corpus, 7, 100), settings, 0, False, 10)
+        for sweep in range(1, 16):
+            sampler.sweep(sweep)
+        assert made[offtree].trace[-1]["log_joint"] == sampler.state().log_joint
+        assert history(made[offtree].trace, settings)["distribution"].get("offtree", "uniform") == offtree
+    assert made["uniform"].trace[-1]["log_joint"] != made["ignored"].trace[-1]["log_joint"]
+
+
 @pytest.mark.parametrize(
     ("values", "name"),
     [
@@ -212,6 +230,8 @@ def test_which_sweeps_and_levels_and_temperatures():
         ({"shards": 2, "tables": "exact"}, "shards"),
         ({"shards": 2, "moves": "type"}, "shards"),
         ({"tables": "round"}, "tables"),
+        ({"offtree": "ignored", "moves": "tree"}, "offtree"),
+        ({"offtree": "ignored", "moves": "blocked"}, "offtree"),
     ],
 )
 def test_settings_out_of_range(values, name):

@@ -84,8 +84,9 @@ class ChainSettings(Declared):
     )
     offtree: str = setting(
         "uniform",
-        "distribution of variables outside trees: uniform, or cut as often as in trees of the burn-in (informed)",
-        choices=("uniform", "informed"),
+        "distribution of variables outside trees: uniform, or cut as often as in trees of the burn-in (informed); "
+        "ignored: without the density factor, for comparison only, because the chain is biased",
+        choices=("uniform", "informed", "ignored"),
     )
     start: str = setting(
         "random",
@@ -139,10 +140,18 @@ class ChainSettings(Declared):
             raise SettingError("resample", "needs exact tables")
         if self.shards > 1 and (self.tables == "exact" or self.moves == "type"):
             raise SettingError("shards", "must be 1 with exact tables, and with moves by type")
+        if self.offtree == "ignored" and self.moves in ("tree", "blocked"):
+            raise SettingError("offtree", f"must not be ignored with moves {self.moves}, which have no density factor")
         if self.states > 1 and self.moves in ("blocked", "type"):
             raise SettingError("states", f"must be 1 with moves {self.moves}; only local and tree draw states")
         if self.states > 1 and self.chains > 1:
             raise SettingError("chains", "must be 1 with hidden states, because states of two chains do not correspond")
+
+    def distribution(self) -> dict[str, object]:
+        """The settings that define the target distribution; a chain without the density factor has another one."""
+        facts = self.facts()
+        biased = ("offtree",) if self.offtree == "ignored" else ()
+        return {name: facts[name] for name in (*DISTRIBUTION, *biased)}
 
     @property
     def last(self) -> int:
@@ -161,6 +170,7 @@ class ChainSettings(Declared):
             base="" if self.base == "process" else self.base,
             corrected=self.multiplicity == "corrected",
             moves=self.moves,
+            density=self.offtree != "ignored",
             informed=self.offtree == "informed",
             start=self.start,
             seed=self.seed,

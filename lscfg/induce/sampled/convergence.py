@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lscfg.induce.sampled.chain import DISTRIBUTION, ChainSettings
+from lscfg.induce.sampled.chain import ChainSettings
 
 WATCHED = {"log_joint": "log joint", "tokens": "rule tokens"}
 """Monitored quantities of a trace, and their names in tables."""
@@ -103,11 +103,10 @@ def history(trace: Sequence[dict[str, Any]], settings: ChainSettings) -> dict[st
             for each chain, lists of the quantities of its sweeps; ``convergence``: see ``convergence``, empty if nodes
             are added level by level, because the distribution then changes between sweeps.
     """
-    facts = settings.facts()
     numbers = sorted({record["chain"] for record in trace})
     chains = [[record for record in trace if record["chain"] == number] for number in numbers]
     return {
-        "distribution": {name: facts[name] for name in DISTRIBUTION},
+        "distribution": settings.distribution(),
         "burn_in": settings.burn_in,
         "kept": list(settings.kept()),
         "convergence": {} if settings.level_sweeps else convergence(trace, settings.burn_in),
