@@ -1,4 +1,4 @@
-"""Sampled grammars: log joint probability of chains of several seeds (Chung et al. 2014, Figures 5 and 6), and CPU time.
+"""Sampled grammars: log joint probability of chains of several seeds (Chung et al. 2014, Figures 5 and 6), and time.
 
     python benchmarks/chains.py train.ja train.en train.align [--sweeps 100] [--seeds 5]
 

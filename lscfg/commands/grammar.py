@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.commands.grammars import biparsed, hiero, sampled
+from lscfg.commands.grammars import biparsed, fragments, hiero, sampled
 from lscfg.commands.grammars.extraction import Extraction
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError
@@ -52,7 +52,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="FILE",
-        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others",
+        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others; sampled: or FORESTS",
     )
     add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(
@@ -100,7 +100,7 @@ def add_arguments(parser: CommandParser) -> None:
     start = parser.add_argument(
         "--start-from", type=InputFile, metavar="FILE", help="derivations of the same text to start with"
     )
-    write = add_outputs(parser, sampled.OUTPUTS | biparsed.OUTPUTS)
+    write = add_outputs(parser, fragments.OUTPUTS | sampled.OUTPUTS | biparsed.OUTPUTS)
     add_jobs(parser)
     cluster = add_cluster(parser)
     for action in (held_out, start, cluster):
@@ -118,6 +118,8 @@ def run(args: argparse.Namespace) -> None:
     """
     given = GivenSettings(args, args.extractor)
     settings = given.build(args.extractor, EXTRACTORS[args.extractor].Settings, others=EXTRACTORS.settings())
+    if args.extractor == "sampled" and len(args.files) == 1:
+        return fragments.write_fragments(args, settings)
     if args.cluster and not sampled.shares(settings):
         return run_there(run, args)
     _check(args)

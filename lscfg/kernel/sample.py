@@ -21,7 +21,7 @@ MOVES = ("local", "tree", "blocked", "type")
 
 TABLES = ("power", "exact")
 LENGTHS = ("poisson", "geometric", "none")
-BASES = ("length", "uniform", "lexical", "listed")
+BASES = ("length", "uniform", "lexical", "listed", "pcfg")
 STARTS = ("random", "minimal", "whole")
 """Rule tables, length distributions, base distributions and initial trees, each in the kernel's numbering."""
 
@@ -41,11 +41,28 @@ class ForestSizes:
     """Pairs by reason."""
 
 
+@dataclass(frozen=True)
+class GivenForest:
+    """A forest with labels on its edges; tails precede their heads, and the root is last."""
+
+    span: np.ndarray
+    """int32 [nodes, 2]; the tails of an edge lie side by side within the head's span, in order; none is empty."""
+    first_edge: np.ndarray
+    """int32 [nodes + 1]."""
+    label: np.ndarray
+    """int32 [edges]."""
+    first_tail: np.ndarray
+    """int32 [edges + 1]."""
+    tails: np.ndarray
+    """int32, nodes."""
+
+
 class PhraseForests(Collector):
-    """The phrase-decomposition forests of word-aligned pairs.
+    """The phrase-decomposition forests of word-aligned pairs, or given forests after ``label``.
 
     Args:
         max_cut: phrases with more words on a side are always heads of rules; 0: all phrases are, and rules are minimal.
+            Of given forests, nodes with more edges in their largest tree.
         max_words: longer pairs are skipped; 0: no limit.
         drop: skips all other bad pairs too.
     """
@@ -54,6 +71,42 @@ class PhraseForests(Collector):
         if not 0 <= max_cut <= 1_000_000:
             raise ValueError(f"max_cut {max_cut} out of range")
         super().__init__(lib.lscfg_phrase_forests_new(max_cut, max_words, drop), lib.lscfg_phrase_forests_free)
+        self.given = False
+        """True for given forests, whose rules are fragments: see ``lscfg_phrase_forests_label``."""
+
+    def label(self, category: np.ndarray, log_weight: np.ndarray) -> None:
+        """Sets the labels of given forests, before the first one.
+
+        Args:
+            category: int32 [labels], of the head; log_weight: float64 [labels], log probability given the category.
+
+        Raises:
+            LineError: a number is out of its range, or labels or forests exist.
+        """
+        of, weight = np.ascontiguousarray(category, np.int32), np.ascontiguousarray(log_weight, np.float64)
+        buffers = ffi.from_buffer("int32_t[]", of), ffi.from_buffer("double[]", weight)
+        self._check(lib.lscfg_phrase_forests_label(self._pointer, len(of), *buffers, self._error))
+        self.given = True
+
+    def give(self, forest: GivenForest) -> None:
+        """Adds a given forest.
+
+        Raises:
+            LineError: the arrays are no such forest; nothing was added.
+        """
+        if len(forest.first_edge) != len(forest.span) + 1 or len(forest.first_tail) != len(forest.label) + 1:
+            raise ValueError("arrays of a forest have other lengths")
+        if forest.first_edge[-1] != len(forest.label) or forest.first_tail[-1] != len(forest.tails):
+            raise ValueError("arrays of a forest end elsewhere")
+        arrays = {name: np.ascontiguousarray(array, np.int32) for name, array in vars(forest).items()}
+        made = ffi.new("lscfg_given_forest *", {"n_nodes": len(forest.span)})
+        kept = {
+            name: ffi.from_buffer("int32_t[][2]" if name == "span" else "int32_t[]", array)
+            for name, array in arrays.items()
+        }
+        for name, buffer in kept.items():
+            setattr(made, name, buffer)
+        self._check(lib.lscfg_phrase_forests_give(self._pointer, made, self._error))
 
     def add(self, src: str, tgt: str, links: str) -> None:
         """Adds one pair: words separated by blanks, links ``i-j`` counted from 0.
@@ -206,6 +259,21 @@ class SamplerOptions:
         if not 1 <= self.states < 256 or hidden:
             raise ValueError("states of the sampler out of range, or where there may be none")
 
+    def fault(self, given: bool) -> str:
+        """Describes why the options do not go with given forests, or with those of text; empty if they do."""
+        if not given:
+            return "base pcfg needs given forests" if self.base == "pcfg" else ""
+        of_text = {
+            "base": self.base in ("lexical", "listed"),
+            "moves": self.moves in ("blocked", "type"),
+            "corrected": self.corrected,
+            "places": self.places,
+            "states": self.states > 1,
+            "held_out": self.held_out > 0,
+        }
+        wrong = [name for name, needs_text in of_text.items() if needs_text]
+        return f"{wrong[0]} {getattr(self, wrong[0])} needs text, not given forests" if wrong else ""
+
     def numbers(self) -> dict[str, int | float]:
         """Returns the options as numbers of the kernel."""
         one_process = self.model == "dp"
@@ -233,6 +301,8 @@ class TreeSampler(Collector):
         self.sizes = forests.sizes()
         if self.options.held_out > self.sizes.pairs:
             raise ValueError("settings of the sampler out of range")
+        if fault := self.options.fault(forests.given):
+            raise ValueError(fault)
         made = lib.lscfg_sampler_new(forests._pointer, ffi.new("lscfg_sample_options *", self.options.numbers()))
         super().__init__(made, lib.lscfg_sampler_free)
 

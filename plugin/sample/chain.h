@@ -50,7 +50,7 @@ struct lscfg_sampler {
   int64_t number;
   const pair_begin *pair;
   const forest_node *nodes;
-  const int32_t *first_tail, *tails, *words[2];
+  const int32_t *first_tail, *tails, *words[2], *label;
   int32_t n_nodes, *edge_of, *rule_of;
   uint8_t *cut_of, *state_of;
   double *ways_of;

@@ -30,6 +30,9 @@ void lscfg_phrase_forests_free(lscfg_phrase_forests *f) {
   free(f->words[TGT].data);
   free(f->linked.data);
   free(f->on_side.data);
+  free(f->labels.category.data);
+  free(f->labels.weight.data);
+  free(f->label.data);
   decomposition_release(&f->work);
   free(f);
 }
@@ -210,6 +213,7 @@ int lscfg_phrase_forests_add(lscfg_phrase_forests *f, const char *src, size_t n_
                              const char *links, size_t n_links, int32_t *stream, lscfg_error *error) {
   const char *const line[3] = {src, tgt, links};
   const size_t length[3] = {n_src, n_tgt, n_links};
+  if (f->labels.n_categories) return lscfg_fail(error, LSCFG_EINPUT, 0, "these forests are given, not those of text");
   int code = read_pair(f, line, length, stream, error);
   if (code < 0) return code;
   f->dropped[code] += code > 0;
@@ -220,6 +224,7 @@ int lscfg_phrase_forests_join(lscfg_phrase_forests *f, const char *src, size_t n
                               const char *links, size_t n_links, int32_t *stream, lscfg_error *error) {
   const char *const line[3] = {src, tgt, links};
   const size_t length[3] = {n_src, n_tgt, n_links};
+  if (f->labels.n_categories) return lscfg_fail(error, LSCFG_EINPUT, 0, "these forests are given, not those of text");
   int code = read_pair(f, line, length, stream, error);
   return code ? (code < 0 ? code : LSCFG_OK) : join_pair(f, error);
 }

@@ -1,9 +1,10 @@
-/* The phrase-decomposition forests of a corpus, in arrays of all pairs. */
+/* The phrase-decomposition forests of a corpus, or given forests, in arrays of all pairs. */
 #ifndef LSCFG_SAMPLE_FORESTS_H
 #define LSCFG_SAMPLE_FORESTS_H
 
 #include "lscfg/sample.h"
 #include "extract/decomposition.h"
+#include "sample/labels.h"
 
 /* Nodes, edges and tails are numbered from the first of their pair. */
 typedef struct {
@@ -34,6 +35,8 @@ struct lscfg_phrase_forests {
   int32_t max_level, max_nodes, max_words[2], max_edges; /* of a pair, of a node */
   int64_t dropped[LSCFG_N_REASONS];
   decomposition work;
+  label_table labels;    /* of given forests */
+  ARRAY(int32_t) label;  /* as first_tail: of each edge of these */
 };
 
 #endif

@@ -91,6 +91,7 @@ static int fit_pair(lscfg_sampler *s, const int32_t (*heads)[4], int32_t n) {
 int lscfg_sampler_begin(lscfg_sampler *s, const int64_t *trees, const int32_t (*heads)[4], int64_t *wrong,
                         lscfg_error *error) {
   *wrong = -1;
+  if (s->forests->labels.n_categories) return lscfg_fail(error, LSCFG_EINPUT, 0, "the forests are not those of text");
   for (int64_t k = 0; k < s->n_pairs; k++) {
     sampler_open_pair(s, k, 0);
     int32_t n = (int32_t)(trees[k + 1] - trees[k]), root = s->n_nodes - 1;

@@ -32,8 +32,10 @@ static int keep_place(lscfg_sampler *s, int64_t number, int32_t head, int32_t ar
 static int keep_rule(lscfg_sampler *s, int64_t number, int32_t head) {
   if (!s->cut_of[head]) return LSCFG_OK;
   const int32_t (*span)[2] = s->nodes[head].span;
-  int32_t rule = s->rule_of[head], arity = sampler_list_children(s, head), most = s->rules.options.max_phrase;
+  int32_t rule = s->rule_of[head], most = s->rules.options.max_phrase;
   s->kept.data[rule]++;
+  if (s->label) return LSCFG_OK; /* of no text */
+  int32_t arity = sampler_list_children(s, head);
   int is_short = span[SRC][1] - span[SRC][0] <= most && span[TGT][1] - span[TGT][0] <= most;
   s->kept_short.data[rule] += is_short && has_link(s, head, arity);
   return s->rules.options.places ? keep_place(s, number, head, arity) : LSCFG_OK;

@@ -51,8 +51,28 @@ static void spell_states(lscfg_sampler *s, int32_t head, rule_form *f) {
   symbols[f->n++] = -1 - s->state_of[head];
 }
 
+/* The fragment at a head of a given forest. */
+static int spell_fragment(lscfg_sampler *s, int32_t head) {
+  if (ARRAY_RESERVE(s->symbols, s->n_nodes) || ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;
+  rule_form *f = &s->forms.data[s->forms.size++];
+  *f = (rule_form){.symbols = s->symbols.size, .head = (int32_t)s->pair->node + head};
+  int32_t height = 0;
+  s->stack[height++] = head;
+  while (height) {
+    int32_t at = s->stack[--height];
+    int ends = at != head && s->cut_of[at];
+    s->symbols.data[s->symbols.size++] = ends ? CUT_TAIL : s->label[s->nodes[at].first_edge + s->edge_of[at]];
+    f->arity += ends;
+    if (!ends) height = push_tails(s, at, s->stack, height);
+  }
+  f->n = f->n_src = (int32_t)(s->symbols.size - f->symbols);
+  restaurant_find(&s->rules, s->symbols.data, f);
+  return LSCFG_OK;
+}
+
 int sampler_spell(lscfg_sampler *s, int32_t head) {
   if (!s->cut_of[head]) return LSCFG_OK;
+  if (s->label) return spell_fragment(s, head);
   const int32_t (*span)[2] = s->nodes[head].span;
   int64_t room = (int64_t)span[SRC][1] - span[SRC][0] + span[TGT][1] - span[TGT][0];
   if (ARRAY_RESERVE(s->symbols, room + 2) || ARRAY_RESERVE(s->forms, 1)) return LSCFG_ENOMEM;

@@ -7,10 +7,12 @@
 enum { N_POWERS = 1024 };
 
 int restaurant_init(restaurant *r, const lscfg_sample_options *options, const corpus_tables *text,
-                    const int64_t n_types[2], int32_t max_length) {
+                    const label_table *labels, const int64_t n_types[2], int32_t max_length) {
   int32_t states = options->states > 1 ? options->states : 1;
-  size_t n_lengths = (size_t)max_length + 1, n = n_lengths * (size_t)states;
+  size_t n_lengths = (size_t)max_length + 1, n = n_lengths * (size_t)(labels ? labels->n_categories : states);
   memset(r, 0, sizeof *r);
+  if (n > INT32_MAX) return LSCFG_ENOMEM;
+  r->labels = labels;
   r->options = *options;
   r->options.states = states;
   r->max_length = max_length;
@@ -94,6 +96,11 @@ void restaurant_set_mean(restaurant *r, double mean) {
     }
 }
 
+/* The length of a rule or fragment, whose last symbol may be a mark. */
+static int32_t length_of(const restaurant *r, const int32_t *symbols, const rule_form *f) {
+  return r->labels ? f->n - f->arity : rule_length(symbols, f->n_src, f->n - r->n_marks, f->arity);
+}
+
 int32_t rule_length(const int32_t *symbols, int32_t n_src, int32_t n, int32_t arity) {
   int32_t scope = n_src ? (symbols[0] < 0) + (symbols[n_src - 1] < 0) : 0;
   for (int32_t i = 1; i < n_src; i++) scope += symbols[i - 1] < 0 && symbols[i] < 0;
@@ -117,9 +124,12 @@ static double log_base(const restaurant *r, const int32_t *symbols, const rule_f
   switch (r->options.base) {
     case LSCFG_BASE_LENGTH: return r->log_length[f->length] - log_states;
     case LSCFG_BASE_UNIFORM: {
+      if (r->labels) return -f->length * log((double)r->labels->category.size);
       int32_t n_tgt = f->n - f->n_src - r->n_marks;
       return -(f->n_src * r->log_types[0] + n_tgt * r->log_types[1]) - log_states;
     }
+    case LSCFG_BASE_LABELS:
+      return f->rule < 0 ? labels_log_weight(r->labels, symbols + f->symbols, f->n) : r->weight.data[f->rule];
     case LSCFG_BASE_LISTED: return f->rule < 0 ? -HUGE_VAL : -r->log_listed[f->group];
     default:
       return f->rule < 0 ? lexical_log_weight(&r->lexical, symbols + f->symbols, f->n_src, f->n) - log_states
@@ -153,9 +163,10 @@ void restaurant_find(const restaurant *r, const int32_t *symbols, rule_form *f) 
   f->tables = f->rule < 0 ? 0 : tables_of(r, f->rule);
   if (f->rule < 0) {
     const int32_t *own = symbols + f->symbols;
-    f->length = rule_length(own, f->n_src, f->n - r->n_marks, f->arity);
+    f->length = length_of(r, own, f);
     f->group = r->options.model == LSCFG_SAMPLE_DP ? 0 : f->length;
     if (r->n_marks) f->group += (-1 - own[f->n - 1]) * (r->max_length + 1);
+    if (r->labels) f->group += r->labels->category.data[own[0]] * (r->max_length + 1);
   } else {
     f->length = r->length.data[f->rule];
     f->group = r->group.data[f->rule];
@@ -232,7 +243,7 @@ int32_t restaurant_intern(restaurant *r, const int32_t *symbols, const rule_form
   rule += r->n_base;
   if (rule != r->count.size) return rule;
   if (r->seated && seats_add_rule(&r->seats)) return LSCFG_ENOMEM;
-  if (r->options.base == LSCFG_BASE_LEXICAL) {
+  if (r->options.base == LSCFG_BASE_LEXICAL || r->options.base == LSCFG_BASE_LABELS) {
     if (ARRAY_RESERVE(r->weight, 1)) return LSCFG_ENOMEM;
     r->weight.data[r->weight.size++] = f->log_base;
   }
@@ -340,6 +351,7 @@ double restaurant_log_joint(const restaurant *r) {
 /* True if symbols are a rule: words of the vocabulary, and equal numbers of nonterminals on both sides. */
 static int is_rule(const restaurant *r, const int32_t *symbols, int32_t n_src, int64_t n, int32_t arity,
                    int32_t n_words) {
+  if (r->labels) return n_src == n && labels_are_fragment(r->labels, symbols, n, arity);
   int32_t states = r->options.states;
   n -= r->n_marks;
   if (r->n_marks && (n < 0 || symbols[n] >= 0 || symbols[n] < -states)) return 0;
@@ -370,7 +382,7 @@ int restaurant_restore(restaurant *r, const lscfg_tables *t, int32_t n_words) {
         !is_rule(r, t->symbols + begin, t->src_length[rule], n, t->arity[rule], n_words))
       return LSCFG_EINPUT;
     rule_form f = {.symbols = begin, .n_src = t->src_length[rule], .n = (int32_t)n, .arity = t->arity[rule]};
-    if (rule_length(t->symbols + begin, f.n_src, f.n - r->n_marks, f.arity) > r->max_length) return LSCFG_EINPUT;
+    if (length_of(r, t->symbols + begin, &f) > r->max_length) return LSCFG_EINPUT;
     restaurant_find(r, t->symbols, &f);
     int32_t number = restaurant_intern(r, t->symbols, &f);
     if (number < 0) return LSCFG_ENOMEM;

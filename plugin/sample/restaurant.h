@@ -6,6 +6,7 @@
 #include "lscfg/sample.h"
 #include "base/random.h"
 #include "extract/tables.h"
+#include "sample/labels.h"
 #include "sample/lexical.h"
 #include "sample/seats.h"
 
@@ -13,7 +14,7 @@
 typedef struct {
   int64_t symbols; /* where they begin */
   int32_t n_src, n, arity;
-  int32_t length;   /* words of both sides and scope */
+  int32_t length;   /* words of both sides and scope; edges of a fragment */
   int32_t group;    /* its restaurant */
   int32_t rule;     /* -1: it was never in a tree */
   int32_t n_rule;   /* tokens of it in the restaurants */
@@ -25,7 +26,7 @@ typedef struct {
 } rule_form;
 
 /* A separate restaurant for each length of rules, or one for all, number 0: no rule is as short. With hidden states
- * there are as many for each state of the head. Then the symbols of a rule carry states: a nonterminal of the source
+ * there are as many for each state of the head, and with labels for each category of the head. Then the symbols of a rule carry states: a nonterminal of the source
  * side is -1 - its state, and a mark, -1 - the state of the head, follows the target side. */
 typedef struct restaurant restaurant;
 
@@ -40,6 +41,7 @@ struct restaurant {
   ARRAY(int32_t) length;
   ARRAY(int32_t) group;
   lexical_weights lexical; /* if the base distribution has lexical weights */
+  const label_table *labels; /* if rules are fragments of given forests; else NULL */
   ARRAY(double) weight;    /* of each rule, in logs */
   seat_table seats;
   int32_t n_marks;    /* of a rule: 1 with states */
@@ -54,9 +56,10 @@ struct restaurant {
   double *log_listed;  /* [n_groups] of the possible rules of a restaurant, if these are listed */
 };
 
-/* For rules of these tables, which must outlive the restaurant. After a failure nothing is allocated. */
-int restaurant_init(restaurant *, const lscfg_sample_options *, const corpus_tables *, const int64_t n_types[2],
-                    int32_t max_length);
+/* For rules of these tables, which must outlive the restaurant; labels: NULL, or those of given forests. After a
+ * failure nothing is allocated. */
+int restaurant_init(restaurant *, const lscfg_sample_options *, const corpus_tables *, const label_table *labels,
+                    const int64_t n_types[2], int32_t max_length);
 void restaurant_release(restaurant *);
 /* Another mean of the distribution of lengths. */
 void restaurant_set_mean(restaurant *, double mean);

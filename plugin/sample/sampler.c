@@ -108,7 +108,15 @@ static int begin_pair(lscfg_sampler *s) {
   return sampler_take(s, 0, 0) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
 }
 
+/* True if the options go with the forests: with given ones, rules have no text. */
+static int is_possible(const lscfg_phrase_forests *f, const lscfg_sample_options *o) {
+  if (!f->labels.n_categories) return o->base != LSCFG_BASE_LABELS;
+  return o->base != LSCFG_BASE_LEXICAL && o->base != LSCFG_BASE_LISTED && o->moves != LSCFG_MOVES_BLOCKED &&
+         o->moves != LSCFG_MOVES_TYPE && !o->corrected && !o->places && o->states <= 1 && !o->held_out;
+}
+
 lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscfg_sample_options *options) {
+  if (!is_possible(forests, options)) return NULL;
   lscfg_sampler *s = calloc(1, sizeof *s);
   if (!s) return NULL;
   s->forests = forests;
@@ -116,7 +124,9 @@ lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *forests, const lscf
   /* scope: at most one for each source word and one more */
   int32_t longest = 2 * forests->max_words[SRC] + forests->max_words[TGT] + 1;
   const corpus_tables *text = &forests->text->tables;
-  int failed = restaurant_init(&s->rules, options, text, forests->n_types, longest) || reserve_trees(s) ||
+  const label_table *labels = forests->labels.n_categories ? &forests->labels : NULL;
+  if (labels) longest = forests->max_level;
+  int failed = restaurant_init(&s->rules, options, text, labels, forests->n_types, longest) || reserve_trees(s) ||
                sampler_reserve_work(s);
   if (!failed && options->moves == LSCFG_MOVES_TYPE) failed = sampler_init_sites(s);
   if (!failed && options->informed) failed = sampler_init_informed(s);

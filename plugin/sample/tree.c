@@ -12,6 +12,7 @@ void sampler_view_pair(lscfg_sampler *s, int64_t number) {
   s->n_nodes = (int32_t)(p[1].node - p->node);
   s->first_tail = f->first_tail.data + p->edge;
   s->tails = f->tails.data + p->tail;
+  s->label = f->labels.n_categories ? f->label.data + p->edge : NULL;
   for (int side = SRC; side <= TGT; side++) s->words[side] = f->words[side].data + p->word[side];
   s->edge_of = s->edge + p->node;
   s->rule_of = s->rule + p->node;

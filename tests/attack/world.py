@@ -109,6 +109,7 @@ grammar phrases t.deriv -o out
 grammar biparsed t.ja t.en t.al --passes 1 -o out --jobs 1
 grammar biparsed t.ja t.en t.al --set lexicon=lexicon -o out --jobs 1
 grammar sampled t.ja t.en t.al --filter short --sweeps 3 -o out
+grammar sampled forests.jsonl --sweeps 3 --set base=pcfg -o out
 quick many.tsv --plan -o folder --jobs 1
 prepare corpus raw.de raw.en --dev-files new.de new.en --test 4 -o folder --jobs 1
 prepare corpus raw.tsv --source-language de --target-language en --tokeniser none -o folder --jobs 1

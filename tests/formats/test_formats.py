@@ -26,6 +26,8 @@ from lscfg.formats.kbest import Hypothesis, format_hypothesis, parse_hypothesis,
 from lscfg.formats.weights import read_weights, unknown_weights, write_weights
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_sentence_grammars
+from lscfg.induce.sampled.fragments import Fragments
+from lscfg.induce.sampled.productions import Production
 from lscfg.io.arpa import check_arpa
 from lscfg.io.read import read_bytes, read_lines, split_fields, stream_lines
 from lscfg.io.vectors import read_vectors
@@ -228,6 +230,15 @@ def test_forest(example):
     (stored,) = ForestFile(example("forest"))
     assert (stored.words, stored.forest.n_nodes, stored.forest.n_apps) == (["una"], 2, 4)
     assert sorted(stored.features[:, 0]) == [0, 0, 0.30103, 0.60206]
+
+
+def test_fragments(example):
+    productions = [
+        Production("S", (0, 1), (0, 1), ("NP", "VP")),
+        Production("VP", ("saw", 0), ("vio", 0), ("NP",)),
+    ]
+    found = Fragments(productions, {(0, -1, 1, -1): 1.75}, [], {}, 1, 8)
+    assert [*found.lines()] == read_lines(example("fragments"))
 
 
 def test_span_grammar(example):

@@ -67,9 +67,9 @@ class ChainSettings(Declared):
     mean_length: float = setting(2.0, "mean of the distribution of rule lengths", above=0, most=1000)
     base: str = setting(
         "process",
-        "factor of a rule's base probability: that of its length, 1 / words for each symbol, or lexical weights; "
-        "process: length for py, uniform for dp",
-        choices=("process", *BASES[:3]),  # no set of rules is read
+        "factor of a rule's base probability: that of its length, 1 / words for each symbol, lexical weights, or, for "
+        "forests, probabilities of productions (pcfg); process: length for py, uniform for dp",
+        choices=("process", *(name for name in BASES if name != "listed")),  # no set of rules is read
     )
     multiplicity: str = setting(
         "paper",

@@ -127,6 +127,8 @@ def sample_rules(
     Raises:
         InputError: text is held out in spite of hidden states; see ``read_text``, ``Beginning`` and ``run_chain``.
     """
+    if settings.base == "pcfg":
+        raise InputError("base pcfg needs a file of forests, because phrase pairs have no productions")
     if held_out and settings.states > 1:
         raise InputError("the likelihood of held-out text needs states = 1, because it does not sum over hidden states")
     work = ChainWork(inputs, settings, places, folder, resume, held_out, init)

@@ -27,6 +27,30 @@ int lscfg_phrase_forests_join(lscfg_phrase_forests *, const char *src, size_t sr
                               size_t tgt_length, const char *links, size_t links_length, int32_t *stream,
                               lscfg_error *);
 
+/* Forests that are given instead, such as those of a parser; no text may be added to them. Rules are then fragments of
+ * trees: arrays of symbols contain the labels of a fragment's edges in preorder, and -1 for each tail at which it ends,
+ * all as one side. A fragment's length is the number of its edges, and each category of heads has restaurants of its
+ * fragments. */
+
+/* Labels precede the forests. category: [n_labels] of the head, below n_labels; log_weight: [n_labels] log probability
+ * given the category, for LSCFG_BASE_LABELS. LSCFG_EINPUT: a number is out of its range, or there are forests. */
+int lscfg_phrase_forests_label(lscfg_phrase_forests *, int32_t n_labels, const int32_t *category,
+                               const double *log_weight, lscfg_error *);
+
+/* Tails precede their heads, and the root is last; the tails of an edge lie side by side within the head's span, in
+ * order, and no span is empty. */
+typedef struct {
+  int32_t n_nodes;
+  const int32_t (*span)[2];  /* [n_nodes] */
+  const int32_t *first_edge; /* [n_nodes + 1] */
+  const int32_t *label;      /* [edges] */
+  const int32_t *first_tail; /* [edges + 1] */
+  const int32_t *tails;
+} lscfg_given_forest;
+
+/* Adds a forest. max_cut limits the edges below a node, in the tree with most of them. LSCFG_EINPUT: it is none. */
+int lscfg_phrase_forests_give(lscfg_phrase_forests *, const lscfg_given_forest *, lscfg_error *);
+
 typedef struct {
   int64_t n_pairs, n_nodes, n_edges;
   int64_t n_bare;     /* pairs of one node: no link, or nothing inside */
@@ -43,7 +67,8 @@ typedef struct lscfg_sampler lscfg_sampler;
 enum { LSCFG_SAMPLE_PY = 0, LSCFG_SAMPLE_DP = 1 };
 enum { LSCFG_TABLES_POWER = 0, LSCFG_TABLES_EXACT = 1 };
 enum { LSCFG_LENGTH_POISSON = 0, LSCFG_LENGTH_GEOMETRIC = 1, LSCFG_LENGTH_NONE = 2 };
-enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2, LSCFG_BASE_LISTED = 3 };
+enum { LSCFG_BASE_LENGTH = 0, LSCFG_BASE_UNIFORM = 1, LSCFG_BASE_LEXICAL = 2, LSCFG_BASE_LISTED = 3,
+       LSCFG_BASE_LABELS = 4 };
 enum { LSCFG_MOVES_LOCAL = 0, LSCFG_MOVES_TREE = 1, LSCFG_MOVES_BLOCKED = 2, LSCFG_MOVES_TYPE = 3 };
 /* A forced cut has two values in the weights of trees; the rules of an option are weighted independently. */
 enum { LSCFG_ORIGINAL_CUTS = 1, LSCFG_ORIGINAL_RULES = 2 };
@@ -58,7 +83,8 @@ typedef struct {
   double mean_length; /* > 0 */
   int32_t base;       /* LSCFG_BASE_...: base distribution: the probability of the length, 1 / words for each symbol,
                        * or lexical weights; or uniform over the rules of a restaurant in the table of
-                       * lscfg_sampler_restore, which must follow */
+                       * lscfg_sampler_restore, which must follow; or the probabilities of a fragment's labels, and
+                       * 1 / 2 for each tail */
   int32_t density;    /* non-zero: weights trees by the choices outside them; 0 gives a biased chain */
   int32_t original;   /* sum of LSCFG_ORIGINAL_...: differences of the program by the paper's authors, each of which
                        * gives a biased chain; 0: none */
@@ -77,7 +103,8 @@ typedef struct {
   int64_t held_out;   /* this number of pairs at the end are not sampled */
 } lscfg_sample_options;
 
-/* A sampler at sweep 0, of forests that must not change while it lives. NULL: no memory. */
+/* A sampler at sweep 0, of forests that must not change while it lives. NULL: no memory, or options that do not go with
+ * given forests: lexical or listed bases, moves blocked or by type, corrected, places, states, held_out. */
 lscfg_sampler *lscfg_sampler_new(const lscfg_phrase_forests *, const lscfg_sample_options *);
 void lscfg_sampler_free(lscfg_sampler *);
 /* Replaces the initial trees, before the first sweep. Pair k gets the tree of the heads trees[k] .. trees[k + 1] - 1:
