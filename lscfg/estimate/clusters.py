@@ -74,6 +74,7 @@ class SpectralClusters(Estimator[ClusterSettings]):
             InputError: the derivations hold nothing to count or fewer different nodes than states, or the checkpoint
                 has other settings.
         """
+        settings, facts = em.with_chosen_states(derivations, settings, threads)
 
         def beginning(examples: Examples, training: np.ndarray, restart: int) -> np.ndarray:
             seen = (
@@ -85,7 +86,9 @@ class SpectralClusters(Estimator[ClusterSettings]):
             )
             return states
 
-        return em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
+        made = em.EMRun(derivations, settings, "clusters", threads, beginning, folder, resume).run()
+        made.about.update(facts)
+        return made
 
 
 def cluster_states(

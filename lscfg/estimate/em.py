@@ -21,15 +21,16 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import CHECKPOINTS, BestModel, Checkpoints, EMState
-from lscfg.estimate.estimator import Estimator
+from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
+from lscfg.estimate.rank import rank_of_derivations
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import DIGITS, Examples
 from lscfg.io.tensors import Blocks
@@ -71,7 +72,14 @@ class Iterations(Declared):
     likelihood. With both pseudo-counts 0, EM is that of the paper.
     """
 
-    m: int = setting(16, "hidden states", least=1, most=MAX_STATES, metavar="M", common=True)
+    m: int = setting(
+        16,
+        "hidden states; 0: as many as moments of held-out sentences support",
+        least=0,
+        most=MAX_STATES,
+        metavar="M",
+        common=True,
+    )
     iterations: int = setting(25, "maximum iterations", least=0, common=True)
     restarts: int = setting(1, "random restarts, of which the best model is kept", least=1)
     seed: int = setting(1, "seed of the restarts and of the choice of held-out trees", least=0, common=True)
@@ -456,8 +464,33 @@ class ExpectationMaximisation(Estimator[EMSettings]):
             InputError: the derivations hold nothing to count, their nodes lack states or have too many, or the
                 checkpoint has other settings or derivations.
         """
+        settings, facts = with_chosen_states(derivations, settings, threads)
         beginning = _sampled_states(derivations, settings.m) if settings.init == "samples" else None
-        return EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
+        made = EMRun(derivations, settings, settings.init, threads, beginning, folder, resume).run()
+        made.about.update(facts)
+        return made
+
+
+IterationsT = TypeVar("IterationsT", bound=Iterations)
+
+
+def with_chosen_states(
+    derivations: Derivations, settings: IterationsT, threads: int = 1
+) -> tuple[IterationsT, dict[str, object]]:
+    """Chooses the number of hidden states if it is 0.
+
+    Returns:
+        The settings with that number, and facts for ``about``; no facts if the number was given.
+
+    Raises:
+        InputError: see ``rank_of_derivations``; a tensor of so many states does not fit this machine.
+    """
+    if settings.m:
+        return settings, {}
+    found = rank_of_derivations(derivations, settings.forests, settings.seed, threads)
+    check_states(found.m, int(derivations.rules.arity.max(initial=0)))
+    facts: dict[str, object] = {"rank asked": "auto", "gain on held-out moments": found.curve.tolist()}
+    return dataclasses.replace(settings, m=found.m), facts
 
 
 def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.ndarray, int], np.ndarray]:

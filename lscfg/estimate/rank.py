@@ -17,7 +17,11 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.errors import InputError
+from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
+from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import truncated_svd
+from lscfg.extract.derive import Derivations
+from lscfg.extract.examples import Examples
 
 MOST = 64
 """Maximum number of states that is tried: tensors of rules with two nonterminals grow with its cube."""
@@ -40,6 +44,41 @@ class HeldOutRank:
 
     m: int
     curve: np.ndarray
+
+    def tell(self) -> None:
+        """Logs the choice and the curve at powers of two, as a share of its maximum."""
+        most = self.curve[self.m - 1]
+        tried = [1 << k for k in range(len(self.curve).bit_length()) if 1 << k <= len(self.curve)]
+        shares = ", ".join(f"{m}: {self.curve[m - 1] / most:.1%}" for m in tried) if most > 0 else "none"
+        log.info(f"m = {self.m} hidden states, by held-out moments; gain with fewer or more: {shares}")
+
+
+def rank_of_derivations(derivations: Derivations, forests: bool, seed: int, threads: int = 1) -> HeldOutRank:
+    """Chooses the number of states by the default features of spectral estimation, and logs the choice.
+
+    Args:
+        forests: expect moments over all minimal derivations instead of one tree.
+
+    Raises:
+        InputError: the derivations hold nothing to count, or see ``held_out_rank``.
+    """
+    if forests:
+        examples, seen = Occurrences.of_forests(derivations, threads)
+    else:
+        examples = Examples.of(derivations)
+        seen = Occurrences.of_trees(examples)
+    if not examples.n_examples:
+        raise InputError("the derivations contain no rule of at most two nonterminals")
+    chosen, weight = seen.is_example, seen.node_weight
+    features = (
+        extract_features(examples, INSIDE, True, seen=seen),
+        extract_features(examples, OUTSIDE, False, seen=seen),
+    )
+    phi, psi = (scale(side.matrix, chosen, weight, side.squares)[chosen] for side in features)
+    some = None if weight is None else weight[chosen]
+    found = held_out_rank(phi, psi, seen.tree[chosen], some, seed, threads=threads)
+    found.tell()
+    return found
 
 
 def held_out_rank(

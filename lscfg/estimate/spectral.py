@@ -47,7 +47,7 @@ class SpectralSettings(Declared):
     """
 
     m: int = setting(
-        16, "hidden states; spectral: 0 chooses as many as held-out moments support", least=0, metavar="M", common=True
+        16, "hidden states; 0: as many as moments of held-out sentences support", least=0, metavar="M", common=True
     )
     inside: tuple[str, ...] = setting(INSIDE, "templates of inside features", choices=INSIDE_KNOWN)
     outside: tuple[str, ...] = setting(OUTSIDE, "templates of outside features", choices=OUTSIDE_KNOWN)
@@ -131,7 +131,7 @@ def embed(
         options = settings.seed, settings.svd, threads
         chosen = held_out_rank(phi[is_example], psi[is_example], seen.tree[is_example], some, *options)
         m, curve = chosen.m, chosen.curve
-        log.info(f"m = {m} hidden states, by held-out moments")
+        chosen.tell()
         check_states(m, int(examples.rules.arity.max(initial=0)))
     u, sigma, v = truncated_svd(covariance.tocsr(), m, settings.seed, settings.svd, threads)
     singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"

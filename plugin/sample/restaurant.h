@@ -26,8 +26,9 @@ typedef struct {
 } rule_form;
 
 /* A separate restaurant for each length of rules, or one for all, number 0: no rule is as short. With hidden states
- * there are as many for each state of the head, and with labels for each category of the head. Then the symbols of a rule carry states: a nonterminal of the source
- * side is -1 - its state, and a mark, -1 - the state of the head, follows the target side. */
+ * there are as many for each state of the head, and with labels for each category of the head. With states, the symbols
+ * of a rule carry these: a nonterminal of the source side is -1 - its state, and a mark, -1 - the state of the head,
+ * follows the target side. */
 typedef struct restaurant restaurant;
 
 struct restaurant {

@@ -313,7 +313,7 @@ ONE = next(row for row in ROWS if row.line.startswith("estimate em"))
         ("--set m", "--set m: expected KEY=VALUE"),
         ("--set =3", "--set =3: expected KEY=VALUE"),
         ("--set m=99999999999999999999", "--set m: m must be less than 2^63"),
-        ("-m 0", "-m must be at least 1, not 0"),
+        ("-m -1", "-m must be at least 0, not -1"),
         ("--settings none", "none: cannot read"),
         ("--settings bad.toml", "bad.toml:2: not TOML"),
         ("--settings other.toml", "other.toml: no table [em]; rename [emm]?"),

@@ -7,8 +7,9 @@ from scipy import sparse
 from simulate import GrammarSettings, random_model, sample
 
 from lscfg.errors import InputError
+from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.estimate.rank import EXAMPLES, MOST, held_out_rank
-from lscfg.estimate.spectral import SpectralSettings, embed
+from lscfg.estimate.spectral import MethodOfMoments, SpectralSettings, embed
 from lscfg.extract.examples import Examples
 
 
@@ -58,3 +59,17 @@ def test_a_text_without_frequent_features_is_refused():
     one = sparse.csr_matrix(np.eye(EXAMPLES - 1))
     with pytest.raises(InputError, match="no feature has 10 examples, so m cannot be chosen; set m, or use more text"):
         held_out_rank(one, one, np.arange(EXAMPLES - 1), None, 1)
+
+
+@pytest.mark.parametrize("estimator", ["em", "clusters"])
+def test_em_takes_the_number_that_spectral_estimation_chooses(estimator, caplog):
+    caplog.set_level("INFO", "lscfg")
+    trees = sample(random_model(GrammarSettings(rank=3, lexical=18), 0), 6000, 0)
+    kind = ESTIMATORS[estimator]
+    auto, given = (kind.estimate(trees, kind.Settings(m=m, iterations=2)) for m in (0, 3))
+    spectral = MethodOfMoments().estimate(trees, SpectralSettings(m=0))
+    assert auto.rank == spectral.rank == 3 and auto.about["rank asked"] == "auto"
+    assert auto.about["gain on held-out moments"] == spectral.about["gain on held-out moments"]
+    assert "gain on held-out moments" not in given.about and given.about["settings"] == auto.about["settings"]
+    assert all((a == b).all() for a, b in zip(auto.parameters().tensors, given.parameters().tensors, strict=True))
+    assert "m = 3 hidden states, by held-out moments; gain with fewer or more: 1: " in caplog.text
