@@ -2,12 +2,14 @@
 
     python benchmarks/cdec.py cdec.ini weights devtest.ja --cdec-root ~/cdec --library liblscfg_cdec.so --model m8.lscfg
 
-The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). Next to each model's
-line runs its packed form (lscfg cdec pack), with and without the pass that unpacks, and the line alone with
-pack=latent, or above the language model with pack=all. "constant" are as many features that cost nothing to compute:
+The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). "line" is a model's
+line, which packs where only translations are written, "plain" the same with pack=none. Next to both runs the packed
+form (lscfg cdec pack), with and without the pass that unpacks, and the line alone with pack=latent, or above the
+language model with pack=all. "constant" are as many features that cost nothing to compute:
 cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those of an
 empty input. Before a ratio is printed, the run must have matched every edge, and packed ones must have given the lists
 of the plain line: the same translations in order, the same scores up to 1e-6, unpacked ones the same features, too.
+Translations of "line" and "plain" are compared without lists, since lists are not packed.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ from lscfg.cdec_bridge.packing import pack_ini
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.kernel import feature_names
+
+LINES = ("line", "plain")
+"""Forms with the same translations."""
 
 
 def user_seconds(program: Path, ini: Path, weights: Path, text: str, *options: str) -> tuple[float, str, str]:
@@ -118,7 +123,7 @@ def main() -> None:
         for number, model in enumerate(args.model):
             of_line = f"model={Path(model).resolve()} features={args.features} {args.options}".rstrip()
             line = f"feature_function=External {library} {of_line}"
-            for form, ending in (("plain", ""), ("latent", " pack=latent")):
+            for form, ending in (("line", ""), ("plain", " pack=none"), ("latent", " pack=latent")):
                 inis[f"{model} {form}"] = folder / f"{form}{number}.ini"
                 inis[f"{model} {form}"].write_text(f"{plain}\n{line}{ending}\n", encoding="utf-8")
             inis[f"{model} all"] = folder / f"all{number}.ini"
@@ -127,7 +132,8 @@ def main() -> None:
         for number, (key, form) in enumerate(original.items()):
             if key not in inis:
                 inis[key] = folder / f"packed{number}.ini"
-                lines = pack_ini(inis[form], unpack=key.endswith(" unpacked"), library=library).lines
+                line_form = inis[form if form == "cdec" else form.removesuffix("plain") + "line"]
+                lines = pack_ini(line_form, unpack=key.endswith(" unpacked"), library=library).lines
                 inis[key].write_text("\n".join([*lines, ""]), encoding="utf-8")
         found = {}
         for key in dict.fromkeys([*original.values(), *original]):
@@ -136,6 +142,9 @@ def main() -> None:
             found[key] = lists(output)
         for key, form in original.items():
             assert_same(found[key], found[form], key.endswith(" unpacked"))
+        for number in range(len(args.model)):
+            outputs = [user_seconds(program, folder / f"{form}{number}.ini", weights, text)[1] for form in LINES]
+            assert outputs[0] == outputs[1]
         load = {key: user_seconds(program, ini, weights, "")[0] for key, ini in inis.items()}
         rounds = [
             {key: user_seconds(program, ini, weights, text)[0] - load[key] for key, ini in inis.items()}

@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from lscfg import log
-from lscfg.cdec_bridge.packing import NothingToPackError, PackedConfig, pack_ini
+from lscfg.cdec_bridge.packing import packed_if_possible
 from lscfg.cdec_bridge.paths import check_paths
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.names import FeatureNames
@@ -90,13 +89,7 @@ class CdecDecoder:
         self.program = found
         self.jobs = jobs
         self._warned: set[str] = set()
-        self._packed: PackedConfig | None = None
-        try:
-            self._packed = pack_ini(self.ini, library=library)
-        except NothingToPackError:
-            pass
-        except InputError as error:
-            log.info(f"features are not packed, which takes longer: {error}")
+        self._packed = packed_if_possible(self.ini, library=library)
 
     @cached_property
     def names(self) -> FeatureNames | None:

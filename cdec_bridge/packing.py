@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from lscfg import log
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import is_our_library, line_word
 from lscfg.io.read import read_lines
@@ -35,10 +36,25 @@ class PackedConfig:
     """Lines of the cdec.ini, without ``weights``."""
     features: tuple[str, ...]
     """The packed latent features; each must have a weight."""
+    weights_file: str | None = None
+    """The file of weights that the original names."""
 
     def weights(self, tuned: Mapping[str, float]) -> dict[str, float]:
         """The weights for cdec; latent features without weights are 0."""
         return {**dict.fromkeys(self.features, 0.0), **tuned, PACKED: 1.0}
+
+
+def packed_if_possible(
+    path: str | os.PathLike[str], unpack: bool = True, library: str | os.PathLike[str] | None = None
+) -> PackedConfig | None:
+    """The packed configuration as in ``pack_ini``, or None, with a message if packing would have saved time."""
+    try:
+        return pack_ini(path, unpack, library)
+    except NothingToPackError:
+        return None
+    except InputError as error:
+        log.info(f"features are not packed, which takes longer: {error}")
+        return None
 
 
 def pack_ini(
@@ -57,7 +73,7 @@ def pack_ini(
     kept: list[str] = []
     first: list[str] = []
     second: list[str] = []
-    latent = None
+    latent = weights_file = None
     for number, text in enumerate(read_lines(path), 1):
         key, _, value = (part.strip() for part in text.split("#", 1)[0].partition("="))
         if not key:
@@ -66,6 +82,8 @@ def pack_ini(
             raise InputError(f"{cut(key)}: several passes are set already; only one can be divided", path, number)
         if key == "summary_feature" or (key == "intersection_strategy" and value.lower() != "cube_pruning"):
             raise InputError(f"{cut(f'{key}={value}')} has another meaning in several passes", path, number)
+        if key == "weights":
+            weights_file = weights_file or value
         if key in ("weights", "intersection_strategy"):  # cube pruning is the default of the second pass
             continue
         name, *arguments = value.split() or [""]
@@ -96,4 +114,4 @@ def pack_ini(
     first += [f"feature_function={line}", "intersection_strategy=full"]
     last = 3 if any(setting.startswith("feature_function") for setting in second) else 2  # cdec stops at a gap
     third = [f"feature_function{last}=External {library} mode=unpack"] if unpack else []
-    return PackedConfig([*kept, *first, *second, *third], features)
+    return PackedConfig([*kept, *first, *second, *third], features, weights_file)

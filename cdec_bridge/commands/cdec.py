@@ -14,7 +14,7 @@ from lscfg.adapter import source_tree
 from lscfg.cdec_bridge.decoder import find_cdec, find_library, names_of, program_below
 from lscfg.cdec_bridge.forests import binary_inputs, record
 from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
-from lscfg.cdec_bridge.packing import PACKED, pack_ini
+from lscfg.cdec_bridge.packing import PACKED, pack_ini, packed_if_possible
 from lscfg.cdec_bridge.paths import check_paths, working_directory
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.cli import add_action
@@ -150,18 +150,34 @@ def _program(args: argparse.Namespace) -> Path:
 
 def _decode(args: argparse.Namespace) -> None:
 
-    program, options = _program(args), _weights(args)
-    if args.unique:
-        options.append("-r")
-    k, sentences = 1 if args.kbest is None else args.kbest, read_lines(args.text)
-    processes = CdecProcesses(program, args.config, options, k, args.jobs)
-    _check_config(args, sentences)
-    lists = processes.decode(sentences)
+    program, sentences = _program(args), read_lines(args.text)
+    with tempfile.TemporaryDirectory() as folder:
+        ini, options = _configuration(args, Path(folder))
+        if args.unique:
+            options.append("-r")
+        processes = CdecProcesses(program, ini, options, 1 if args.kbest is None else args.kbest, args.jobs)
+        _check_config(args, sentences)
+        lists = processes.decode(sentences)
     if args.kbest:
         lines = [line for found in lists for line in found]
     else:
         lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]
     put_lines(args.output, lines)
+
+
+def _configuration(args: argparse.Namespace, folder: Path) -> tuple[str | Path, list[str]]:
+    """The configuration to run and its options: packed, in the folder, if the weights are known."""
+    plain = args.config, _weights(args)
+    words = {word for line in read_lines(args.config) for word in line.split()}
+    if words & {"pack=latent", "pack=all", "mode=pack"}:  # it is packed already
+        return plain
+    packed = packed_if_possible(args.config, args.kbest is not None, find_library())
+    path = packed and (args.weights or packed.weights_file)
+    if packed is None or not path or not Path(path).is_file() or PACKED in (weights := read_weights(path)):
+        return plain
+    write_lines(folder / "cdec.ini", packed.lines)
+    write_weights(folder / "weights", packed.weights(weights))
+    return folder / "cdec.ini", ["-w", str(folder / "weights")]
 
 
 def _forest(args: argparse.Namespace) -> None:

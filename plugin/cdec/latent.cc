@@ -67,7 +67,7 @@ LatentFeatures::LatentFeatures(const Settings &settings)
     Warn("grammar",
          "the model knows no rule of the grammar " + settings_.decoder.grammars[0] + "; all latent features are 0");
   for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
-  if (settings_.pack != Pack::kNone) packing_.reset(new Packing(settings_.pack, settings_.decoder, feature_ids_));
+  packing_ = Packing::Make(settings_.pack, settings_.decoder, feature_ids_);
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -171,7 +171,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   Infer(*current_, forest.get());
   lscfg_forest_view f;
   lscfg_forest_get(forest.get(), &f);
-  edges_.Clear(f.n_apps);
+  edges_.Clear();
   for (int32_t a = 0; a < f.n_apps; ++a) {
     const int32_t e = f.app_edge[a], head = f.edge_head[e];
     const int32_t second = f.edge_tail[2 * e + 1];
@@ -184,6 +184,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
     const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
     edges_.Add({f.app_rule[a], span, tails[0], tails[1], a, span});
   }
+  edges_.Finish();
   neutral_ = false;
 }
 
@@ -196,7 +197,7 @@ void LatentFeatures::Infer(const BoundGrammar &grammar, const lscfg_forest *fore
   const bool needed = lscfg_needs_inference(&settings_.latent.features);
   vector<double> marginals(needed ? f.n_apps : 0), spans(needed ? f.n_nodes : 0);
   values_.assign(f.n_apps * columns_.size(), 0.0);
-  seen_.assign(f.n_apps, 0);
+  seen_.assign(f.n_apps, false);
   if (needed && lscfg_infer(grammar.binding(), forest, marginals.data(), spans.data(), &inference, &error) < 0)
     throw std::runtime_error(error.message);
   if (needed) lscfg_improper_add(&improper_, &inference);
@@ -301,7 +302,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
 
   /* Rules by their address from here on, since only it may distinguish equal rules. */
   rules_.Clear();
-  edges_.Clear(edges.size());
+  edges_.Clear();
   int32_t n_rules = 0;
   for (size_t k = 0; k < order.size(); ++k) {
     const Recorder::Edge &edge = edges[order[k]];
@@ -311,6 +312,7 @@ void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
     const uint32_t right = edge.tails.size() > 1 ? edge.tails[1] : EdgeTable::kNoTail;
     edges_.Add({rule, EdgeTable::Pack(edge.i, edge.j), left, right, app_of[k], static_cast<uint32_t>(edge.head)});
   }
+  edges_.Finish();
   neutral_ = false;
 }
 
@@ -338,7 +340,7 @@ const double *LatentFeatures::ValuesOf(const HG::Edge &edge, const vector<const 
   *label = found->label;
   if (found->row < 0) return nullptr;
   matched_ += !seen_[found->row];
-  seen_[found->row] = 1;
+  seen_[found->row] = true;
   return &values_[found->row * columns_.size()];
 }
 
@@ -348,13 +350,13 @@ void LatentFeatures::TraversalFeaturesImpl(const SentenceMetadata &, const HG::E
   uint32_t label;
   const double *values = ValuesOf(edge, tails, &label);
   memcpy(state, &label, sizeof label);
-  /* an earlier pass, or the file that the forest is from, may have given the edge other values */
-  for (const int feature : feature_ids_)
-    if (features->value(feature) != 0) features->set_value(feature, 0);
   if (packing_) {
     packing_->Write(values, features);
     return;
   }
+  /* an earlier pass, or the file that the forest is from, may have given the edge other values */
+  for (const int feature : feature_ids_)
+    if (features->value(feature) != 0) features->set_value(feature, 0);
   for (size_t k = 0; values && k < feature_ids_.size(); ++k) {
     if (values[k] != 0) features->set_value(feature_ids_[k], values[k]);
   }

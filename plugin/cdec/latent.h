@@ -58,7 +58,7 @@ class LatentFeatures : public FeatureFunction {
   EdgeTable edges_;
   std::vector<double> values_; /* [applications][columns] */
   mutable PointerMap rules_;
-  mutable std::vector<char> seen_; /* by application */
+  mutable std::vector<bool> seen_; /* by application */
   mutable std::set<std::tuple<const TRule *, int, int, uint32_t, uint32_t>> unmatched_edges_;
 
   mutable int64_t matched_ = 0, unmatched_ = 0;

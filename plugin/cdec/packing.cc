@@ -33,12 +33,32 @@ std::map<string, double> ReadWeights(const string &path) {
   return weights;
 }
 
+/* Weights by cdec's number of their feature. */
+vector<double> ByNumber(const std::map<string, double> &named) {
+  vector<double> weights;
+  for (const auto &weight : named) {
+    const size_t feature = FD::Convert(weight.first);
+    if (feature >= weights.size()) weights.resize(feature + 1);
+    weights[feature] = weight.second;
+  }
+  return weights;
+}
+
 } // namespace
 
 Packing *Packing::last_ = nullptr;
 
-Packing::Packing(Pack what, const DecoderSettings &decoder, const vector<int> &features)
-    : all_(what == Pack::kAll), features_(features), packed_(FD::Convert(kPacked)), number_(FD::Convert(kNumber)) {
+Packing::Packing(bool all, int packed, const vector<int> &features, vector<double> weights)
+    : all_(all), features_(features), packed_(packed), number_(FD::Convert(kNumber)), weights_(std::move(weights)) {
+  others_ = weights_;
+  for (const int feature : features)
+    if (static_cast<size_t>(feature) < others_.size()) others_[feature] = 0;
+  last_ = this;
+}
+
+std::unique_ptr<Packing> Packing::Make(Pack what, const DecoderSettings &decoder, const vector<int> &features) {
+  if (what == Pack::kNone) return nullptr;
+  if (what == Pack::kAuto) return MakeUnseen(decoder, features);
   if (last_) throw ConfigError("pack= occurs in two lines; keep one of them");
   if (decoder.changing_weights)
     throw ConfigError("pack= needs weights that stay as they are, but here they are learned; take it out of the line");
@@ -52,14 +72,28 @@ Packing::Packing(Pack what, const DecoderSettings &decoder, const vector<int> &f
       throw ConfigError(path + ": no weight of " + FD::Convert(feature) +
                         ", which is to be packed; tune without pack= first");
   if (named.count(kNumber)) throw ConfigError(path + ": " + kNumber + " must have no weight; remove it");
-  for (const auto &weight : named) {
-    const size_t feature = FD::Convert(weight.first);
-    if (feature >= weights_.size()) weights_.resize(feature + 1);
-    weights_[feature] = weight.second;
-  }
-  if (Weight(packed_) == 0 || !std::isfinite(Weight(packed_)))
+  const auto packed = named.find(kPacked);
+  if (packed == named.end() || packed->second == 0 || !std::isfinite(packed->second))
     throw ConfigError(path + ": pack= needs a weight of " + kPacked + "; add the line '" + kPacked + " 1'");
-  last_ = this;
+  return std::unique_ptr<Packing>(
+      new Packing(what == Pack::kAll, FD::Convert(kPacked), features, ByNumber(named)));
+}
+
+/* Without a weight of Packed, the latent feature of the largest weight takes the sum. */
+std::unique_ptr<Packing> Packing::MakeUnseen(const DecoderSettings &decoder, const vector<int> &features) {
+  if (!decoder.only_best || decoder.external != 1 || decoder.changing_weights || decoder.later_weights) return nullptr;
+  if (decoder.weights.empty() || !FileExists(decoder.weights)) return nullptr;
+  const std::map<string, double> named = ReadWeights(decoder.weights);
+  int largest = -1;
+  double size = 0;
+  for (int feature : features) {
+    const auto weight = named.find(FD::Convert(feature));
+    if (weight == named.end() || !std::isfinite(weight->second) || std::fabs(weight->second) <= size) continue;
+    largest = feature;
+    size = std::fabs(weight->second);
+  }
+  if (largest < 0) return nullptr;
+  return std::unique_ptr<Packing>(new Packing(true, largest, features, ByNumber(named)));
 }
 
 void Packing::Clear() {
@@ -70,10 +104,15 @@ void Packing::Clear() {
 void Packing::Write(const double *values, SparseVector<double> *features) {
   double sum = 0;
   if (all_) {
-    sum = features->dot(weights_);
+    sum = features->dot(others_);
+    for (const int feature : features_)
+      if (keep_ && features->value(feature) != 0) features->set_value(feature, 0);
     if (keep_)
       for (const auto &entry : *features) kept_.emplace_back(entry.first, entry.second);
     features->clear();
+  } else {
+    for (const int feature : features_)
+      if (features->value(feature) != 0) features->set_value(feature, 0);
   }
   for (size_t k = 0; values && k < features_.size(); ++k) {
     sum += Weight(features_[k]) * values[k];

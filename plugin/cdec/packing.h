@@ -3,6 +3,7 @@
 #ifndef LSCFG_CDEC_PACKING_H
 #define LSCFG_CDEC_PACKING_H
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,8 +13,9 @@
 
 class Packing {
  public:
-  /* Throws ConfigError if the weights lack one of these features, or the packed feature. */
-  Packing(Pack what, const DecoderSettings &decoder, const std::vector<int> &features);
+  /* Null for kNone, and for kAuto where an output may show the features or the weights are not known; throws
+   * ConfigError if the weights lack what kLatent or kAll need: one of these features, or the packed feature. */
+  static std::unique_ptr<Packing> Make(Pack what, const DecoderSettings &decoder, const std::vector<int> &features);
   ~Packing() { last_ = nullptr; }
   Packing(const Packing &) = delete;
 
@@ -23,19 +25,24 @@ class Packing {
   /* From now on what is packed is kept, for the edges of one sentence. */
   void Keep() { keep_ = true; }
   void Clear();
-  /* Packs features of these values (of all, for NULL: 0) and, with pack=all, the existing features of the edge. */
+  /* Packs features of these values (of all, for NULL: 0), which replace those of the edge; with pack=all, its others,
+   * too. */
   void Write(const double *values, SparseVector<double> *features);
   /* Restores the packed features instead of the packed one. */
   void Restore(SparseVector<double> *features) const;
 
  private:
+  /* Weights by cdec's number. */
+  Packing(bool all, int packed, const std::vector<int> &features, std::vector<double> weights);
+  static std::unique_ptr<Packing> MakeUnseen(const DecoderSettings &decoder, const std::vector<int> &features);
   double Weight(int feature) const { return static_cast<size_t>(feature) < weights_.size() ? weights_[feature] : 0; }
 
   static Packing *last_;
   const bool all_;
   const std::vector<int> features_;
-  const int packed_, number_;   /* the feature of the sum; the one of weight 0 that identifies the edge */
-  std::vector<double> weights_; /* by cdec's number */
+  const int packed_, number_; /* the feature of the sum; the one of weight 0 that identifies the edge */
+  const std::vector<double> weights_;
+  std::vector<double> others_; /* the same, 0 for features_ */
   bool keep_ = false;
   std::vector<std::pair<int, double>> kept_; /* what edge k had: from ends_[k - 1] to ends_[k], edges counted from 1 */
   std::vector<size_t> ends_;
@@ -44,18 +51,19 @@ class Packing {
 /* Packs all existing features of an edge, without latent features. */
 class PlainPacking : public FeatureFunction {
  public:
-  explicit PlainPacking(const DecoderSettings &decoder) : packing_(Pack::kAll, decoder, {}) {} /* throws ConfigError */
+  /* Throws ConfigError. */
+  explicit PlainPacking(const DecoderSettings &decoder) : packing_(Packing::Make(Pack::kAll, decoder, {})) {}
 
-  void PrepareForInput(const SentenceMetadata &) override { packing_.Clear(); }
+  void PrepareForInput(const SentenceMetadata &) override { packing_->Clear(); }
 
  protected:
   void TraversalFeaturesImpl(const SentenceMetadata &, const HG::Edge &, const std::vector<const void *> &,
                              SparseVector<double> *features, SparseVector<double> *, void *) const override {
-    packing_.Write(nullptr, features);
+    packing_->Write(nullptr, features);
   }
 
  private:
-  mutable Packing packing_; /* what it keeps is of the sentence at hand */
+  const std::unique_ptr<Packing> packing_; /* what it keeps is of the sentence at hand */
 };
 
 /* Undoes the packing of an earlier pass, edge by edge, so that lists of hypotheses have all features. */

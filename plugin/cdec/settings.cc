@@ -23,6 +23,8 @@ namespace {
 class ConfigReader {
  public:
   void Add(const string &key, const string &value) {
+    settings.only_best = settings.only_best && WritesNothing(key);
+    settings.external += key.compare(0, 16, "feature_function") == 0 && value.compare(0, 8, "External") == 0;
     if (key == "grammar" || key == "formalism") settings.found = true;
     if (key == "grammar")
       settings.grammars.push_back(value);
@@ -66,6 +68,25 @@ class ConfigReader {
  private:
   static constexpr const char *kSwitches = "PraZnJzGoL?";
 
+  /* True for options that only say which forest is searched, and how. */
+  static bool WritesNothing(string key) {
+    static const std::set<string> one_pass = {"formalism",
+                                              "grammar",
+                                              "goal",
+                                              "input",
+                                              "quiet",
+                                              "unique_k_best",
+                                              "scfg_default_nt",
+                                              "scfg_max_span_limit",
+                                              "scfg_no_hiero_glue_grammar",
+                                              "add_pass_through_rules"};
+    static const std::set<string> each_pass = {"weights",      "feature_function", "intersection_strategy",
+                                               "cubepruning_pop_limit", "density_prune",    "beam_prune"};
+    if (one_pass.count(key)) return true;
+    if (!key.empty() && (key.back() == '2' || key.back() == '3')) key.pop_back();
+    return each_pass.count(key) > 0;
+  }
+
   /* Programs that learn weights have a decoder in them, too; their options have other meanings. */
   static bool IsCdec(const string &program) {
     return program.find("cdec", program.find_last_of('/') + 1) != string::npos;
@@ -92,8 +113,12 @@ class ConfigReader {
       const string &token = arguments[k];
       if (token.compare(0, 2, "--") == 0) {
         const size_t equals = token.find('=');
-        const string key = FullName(token.substr(2, equals == string::npos ? equals : equals - 2));
-        if (key.empty()) continue;
+        const string written = token.substr(2, equals == string::npos ? equals : equals - 2);
+        const string key = FullName(written);
+        if (key.empty()) {
+          settings.only_best = settings.only_best && WritesNothing(written);
+          continue;
+        }
         if (IsSwitch(key))
           Take(key, "");
         else if (equals != string::npos)
@@ -103,6 +128,7 @@ class ConfigReader {
       } else if (token.size() > 1 && token[0] == '-') {
         for (size_t c = 1; c < token.size(); ++c) { /* switches may be written together, as in -rk 100 */
           const string key = LongName(token[c]);
+          settings.only_best = settings.only_best && (!key.empty() || strchr("riIK", token[c]));
           if (strchr(kSwitches, token[c])) {
             if (!key.empty()) Take(key, "");
             continue;
@@ -127,6 +153,7 @@ class ConfigReader {
       case 'f': return "formalism";
       case 'g': return "grammar";
       case 'w': return "weights";
+      case 'F': return "feature_function";
       case 'd': return "scfg_default_nt";
       case 'S': return "scfg_max_span_limit";
       case 'n': return "scfg_no_hiero_glue_grammar";
@@ -150,6 +177,9 @@ class ConfigReader {
                                         "weights",
                                         "weights2",
                                         "weights3",
+                                        "feature_function",
+                                        "feature_function2",
+                                        "feature_function3",
                                         "mr_mira_compat"};
     for (const char *full : names)
       if (name == full ||
@@ -218,10 +248,11 @@ Mode ToMode(const string &value) {
 }
 
 Pack ToPack(const string &value) {
+  if (value == "auto") return Pack::kAuto;
   if (value == "none") return Pack::kNone;
   if (value == "latent") return Pack::kLatent;
   if (value == "all") return Pack::kAll;
-  throw ConfigError("pack=" + value + ": expected none, latent or all");
+  throw ConfigError("pack=" + value + ": expected auto, none, latent or all");
 }
 
 /* As the reader of cdec.ini in lscfg/formats/ini.py. */
@@ -233,8 +264,8 @@ string ToCategory(const string &key, const string &value) {
 
 [[noreturn]] void Unknown(const string &token) {
   throw ConfigError("unknown option '" + token + "'; options are " + lscfg_options_usage() +
-                    " mode=parse|record|forest|pack|unpack forests=DIR pack=none|latent|all grammar=FILE max_span=N "
-                    "glue=true|false pass_through=true|false goal=CATEGORY");
+                    " mode=parse|record|forest|pack|unpack forests=DIR pack=auto|none|latent|all grammar=FILE "
+                    "max_span=N glue=true|false pass_through=true|false goal=CATEGORY");
 }
 
 /* The words of the command that started this process, whose main() is not ours. */

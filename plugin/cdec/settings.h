@@ -19,6 +19,8 @@ struct DecoderSettings {
   bool glue = true, pass_through = false, coarse_to_fine = false;
   bool later_weights = false;    /* later passes have separate weights */
   bool changing_weights = false; /* sentences bring changes to the weights, or the program is one that learns */
+  bool only_best = true;         /* nothing but the best translation is written: no lists, no forests */
+  int external = 0;              /* number of feature functions in libraries */
 };
 
 /* From the command line of this process and the files that its -c options name. Never fails: what cannot be read is
@@ -33,11 +35,12 @@ enum class Mode {
   kUnpack  /* restore the features that an earlier pass has packed */
 };
 
-enum class Pack { kNone, kLatent, kAll };
+/* kAuto: kAll where no output shows the features, else kNone. */
+enum class Pack { kAuto, kNone, kLatent, kAll };
 
 struct Settings {
   Mode mode = Mode::kParse;
-  Pack pack = Pack::kNone;
+  Pack pack = Pack::kAuto;
   std::string forests; /* where recorded forests are written, empty: nowhere */
   lscfg::LatentOptions latent;
   DecoderSettings decoder;

@@ -13,7 +13,7 @@ from lscfg.cdec_bridge.packing import pack_ini
 from lscfg.cdec_bridge.paths import check_paths
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.formats.weights import read_weights
+from lscfg.formats.weights import read_weights, write_weights
 
 LINE = "feature_function=External lib/liblscfg_cdec.so model=m.lscfg features=LatentSpan,paper"
 INI = f"""# tuned
@@ -201,6 +201,43 @@ def test_the_command_to_decode_works(ini, caplog, monkeypatch, inside):
     (ini.parent / "g.gz").unlink()
     with pytest.raises(InputError, match=r"cdec.ini:\d+: grammar: no file 'g.gz' in .*, where cdec runs; correct"):
         check_paths(folder / command[-1], folder)
+
+
+@pytest.mark.parametrize("kbest", [False, True])
+def test_known_weights_are_packed(ini, monkeypatch, kbest):
+    """``cdec decode`` packs by itself, and unpacks for lists only; packed configurations stay as they are."""
+    seen = []
+
+    class Processes:
+        def __init__(self, program, config, options, *_):
+            self.lines = Path(config).read_text().splitlines()
+            self.weights = read_weights(options[1]) if options else None
+
+        def decode(self, sentences):
+            seen.append((self.lines, self.weights))
+            return [["0 ||| a ||| A=1 ||| 1"] for _ in sentences]
+
+    monkeypatch.chdir(ini.parent)
+    monkeypatch.setattr("lscfg.cdec_bridge.commands.cdec.find_cdec", lambda: Path("cdec"))
+    monkeypatch.setattr("lscfg.cdec_bridge.commands.cdec.CdecProcesses", Processes)
+    for name in ("g.gz", "lm.arpa", "m.lscfg", "liblscfg_cdec.so"):
+        Path(name).touch()
+    Path("lib").mkdir()
+    Path("lib/liblscfg_cdec.so").touch()
+    Path("text").write_text("a\n")
+    tuned = {"LatentSpan": 2.0, "A": 1.0}
+    write_weights("old", tuned)
+    words = ["cdec", "decode", "text", "-c", "cdec.ini", "-o", "out", *(["-k", "2"] if kbest else [])]
+    packed = pack_ini(ini, unpack=kbest)
+    assert main(words) == 0
+    assert seen.pop() == (packed.lines, packed.weights(tuned))
+    write_weights("new", {"LatentSpan": 3.0})
+    assert main([*words, "-w", "new"]) == 0
+    assert seen.pop() == (packed.lines, packed.weights({"LatentSpan": 3.0}))
+    for change in (("weights=old", "# weights"), (LINE, LINE + " pack=all"), (LINE, LINE + " mode=record")):
+        ini.write_text(INI.replace(*change))
+        assert main(words) == 0
+        assert seen.pop() == (ini.read_text().splitlines(), None)
 
 
 def test_paths_count_from_where_cdec_runs(ini, capsys, monkeypatch):

@@ -31,8 +31,8 @@ def system(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(driver: Path, folder: Path, *lines: str) -> subprocess.CompletedProcess[str]:
-    command = [driver, "forest", *lines, "-c", "cdec.ini", "-w", "weights"]
+def run(driver: Path, folder: Path, *lines: str, options: str = "") -> subprocess.CompletedProcess[str]:
+    command = [driver, "forest", *lines, "-c", "cdec.ini", "-w", "weights", *options.split()]
     environment = os.environ | {"UBSAN_OPTIONS": "print_stacktrace=1"}
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 
@@ -94,6 +94,49 @@ def test_packed_features_are_restored(driver: Path, system: Path) -> None:
             )
         for own, whole in zip(shown(driver, system, *lines, "-", "mode=unpack"), plain, strict=True):
             assert own == pytest.approx(whole, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("setting", "packs"),
+    [
+        ("intersection_strategy=cube_pruning", True),
+        ("quiet=true\ncubepruning_pop_limit=30\nbeam_prune=5", True),
+        ("k_best=5", False),
+        ("weights2=weights", False),
+        ("summary_feature=Risk", False),
+        ("feature_function2=External liblscfg_cdec.so mode=unpack", False),
+    ],
+)
+def test_known_weights_are_packed(driver: Path, system: Path, setting: str, packs: bool) -> None:
+    """One latent feature takes the sum if nothing but translations is written."""
+    configure(system, False)
+    CdecForests(system, False, CASES[0][1])
+    weight = {name: float(value) for name, value in map(str.split, (system / "weights").read_text().splitlines())}
+    model = "model=model.lscfg features=paper"
+    plain = shown(driver, system, model)
+    with open(system / "cdec.ini", "a") as ini:
+        ini.write(f"feature_function=External liblscfg_cdec.so {model}\n{setting}\n")
+    assert shown(driver, system, f"{model} pack=none") == plain
+    found = shown(driver, system, model)
+    assert (found != plain) == packs
+    for own, whole in zip(found, plain, strict=True):
+        sums = [sum(weight.get(name, 0.0) * value for name, value in edge.items()) for edge in (own, whole)]
+        assert sums[0] == pytest.approx(sums[1], abs=1e-12)
+        assert not packs or [*own] == ["LatentMarginal"] or not own  # the goal has no features
+
+
+def test_options_of_the_command_line_count(driver: Path, system: Path) -> None:
+    """Lists and forests show features, so these are not packed."""
+    configure(system, False)
+    CdecForests(system, False, CASES[0][1])
+    model = "model=model.lscfg features=paper"
+    with open(system / "cdec.ini", "a") as ini:
+        ini.write(f"feature_function=External liblscfg_cdec.so {model}\n")
+    plain = run(driver, system, f"{model} pack=none").stdout
+    for words in ("-r", "--quiet", "-K 20", "--input text", "-rK 20", "--cubepruning_pop_limit=20"):
+        assert run(driver, system, model, options=words).stdout != plain, words
+    for words in ("-k 5", "-rk 5", "--k_best 5", "--k_b=5", "-O kept", "-z", "--show_partition", "-F External"):
+        assert run(driver, system, model, options=words).stdout == plain, words
 
 
 def test_recorded_forests_are_files(driver: Path, system: Path) -> None:
