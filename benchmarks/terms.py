@@ -5,8 +5,8 @@
 Terms are consistent phrase pairs of one to three source words, none of them among the most frequent words of the
 training text, and at most two of a sentence. A sentence obeys only its own terms. Rows: ``none``; ``reference``, the
 words of the reference; ``usual``, the most frequent translation in the training text where the reference contains that;
-``forms``, this translation and its inflected forms (``forms=auto``) where the reference contains one of them;
-``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
+``forms``, this translation and its inflected forms (``forms=auto``) where the reference contains one of them; ``listed``,
+this translation alone for the same terms; ``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
 glossary. For ``masked BLEU`` a placeholder replaces each form in translation and reference, so that words which cannot
 match do not count. Without terms, the placeholder replaces the words that the decoder's links connect with the term. So
 the rows ``none`` and ``random`` differ by the harm to other words. ``used`` counts forms found in the translation
@@ -178,7 +178,8 @@ def main() -> None:
     with EmbeddedDecoder.from_ini(args.ini, cached=0) as decoder:
         nothing = [["" for _ in mine] for mine in own]
         passed = [with_unknown(text, mine) for text, mine in zip(sources, terms, strict=True)]
-        rows = {"none": nothing, "reference": own, "usual": usual, "forms": auto, "random": drawn}
+        listed = [[f.partition("|")[0] for f in mine] for mine in auto]
+        rows = {"none": nothing, "reference": own, "usual": usual, "forms": auto, "listed": listed, "random": drawn}
         rows["unknown"] = [f for _, f in passed]
         for name, forms in rows.items():
             if args.rows and name not in args.rows:

@@ -10,7 +10,7 @@ from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.prepare.sides import Side
-from lscfg.prepare.stems import has_stemmer, word_stem
+from lscfg.prepare.stems import deriving_ending, has_stemmer, word_stem
 
 SEEN = 2
 """Minimum count of a form in the training text; rarer ones are often misspelled."""
@@ -90,8 +90,12 @@ class Inflections:
     def _of_word(self, word: str) -> list[str]:
         """The other forms of a word."""
         same = self._by_stem.get(word_stem(self._language, word), ())
-        capital = word[:1].isupper()
-        others = [form for form in same if form != word and form[:1].isupper() == capital]
+        capital, ending = word[:1].isupper(), deriving_ending(self._language, word)
+        others = [
+            form
+            for form in same
+            if form != word and form[:1].isupper() == capital and deriving_ending(self._language, form) == ending
+        ]
         return sorted(others, key=lambda form: (-self._counts[form], form))
 
 

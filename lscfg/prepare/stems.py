@@ -92,6 +92,34 @@ def word_stem(language: str, word: str) -> str:
     return _stemmer(language)(word.lower())
 
 
+DERIVING = {
+    "en": ("ly", "ness", "ful", "ity", "al", "ment"),
+    "de": ("lich", "ig", "isch", "ung", "heit", "keit"),
+    "es": ("mente", "dad"),
+    "fr": ("ment", "ité"),
+    "it": ("mente", "ità"),
+    "pt": ("mente", "dade"),
+}
+"""Endings that make another part of speech of a word, but that its stem lacks, too."""
+
+
+def deriving_ending(language: str, word: str) -> str:
+    """The ending of ``DERIVING`` without which a word keeps its stem; empty if there is none.
+
+    Words of one stem with different such endings are no forms of each other: ``surely``, ``sure``.
+
+    Raises:
+        InputError: see ``stemmer``.
+    """
+    word = word.lower()
+    endings = next((DERIVING[code] for code in rule_languages(language) if code in DERIVING), ())
+    for ending in endings:
+        rest = word.removesuffix(ending)
+        if rest not in ("", word) and word_stem(language, rest) == word_stem(language, word):
+            return ending
+    return ""
+
+
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
     return stemmer(language, None)

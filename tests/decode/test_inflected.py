@@ -21,6 +21,7 @@ from lscfg.lm.estimate import DEFAULT_FALLBACK
 from lscfg.lm.lmplz import build_lm
 from lscfg.prepare.record import Record
 from lscfg.prepare.sides import Side, SideRecipe
+from lscfg.prepare.stems import deriving_ending
 from lscfg.prepare.tokeniser import TOKENISERS
 
 COUNTS = {"caliper": 5, "calipers": 9, "Calipers": 4, "calipered": 1, "house": 3, "brake": 7, "braked": 2, "1984": 6}
@@ -40,6 +41,23 @@ def test_forms_have_the_stem_and_the_case_of_the_head_and_were_seen_twice() -> N
     assert len(many.of_phrases(["wording"], 0, None, 3)) == 3
     with pytest.raises(InputError, match="the target 'brake caliper' has 2 words, so its head is not word 3"):
         found.of_phrases(["brake caliper"], 3, None, 16)
+
+
+def test_words_derived_by_an_ending_are_no_forms() -> None:
+    counts = dict.fromkeys("sure surely kind kinds kindness apply applied nation nations national".split(), 2)
+    made = Inflections(counts, "en")
+    for word, forms in (
+        ("sure", {"sure"}),
+        ("surely", {"surely"}),
+        ("kind", {"kind", "kinds"}),
+        ("nation", {"nation", "nations"}),
+        ("apply", {"apply", "applied"}),  # "app" has another stem
+        ("national", {"national"}),
+    ):
+        assert {*made.of_phrases([word], 0, None, 16)} == forms
+    endings = [("de", "Bedeutung", "ung"), ("fr", "rapidement", "ment"), ("fr", "moment", ""), ("es", "feliz", "")]
+    for language, word, ending in endings:
+        assert deriving_ending(language, word) == ending
 
 
 @pytest.mark.parametrize("order", [2, 3, 4])
