@@ -5,12 +5,12 @@
 Terms are consistent phrase pairs of one to three source words, none of them among the most frequent words of the
 training text, and at most two of a sentence. A sentence obeys only its own terms. Rows: ``none``; ``reference``, the
 words of the reference; ``usual``, the most frequent translation in the training text where the reference contains that;
-``forms``, this translation and its inflected forms (``forms=auto``) where the reference contains one of them; ``listed``,
-this translation alone for the same terms; ``random``, random target words; ``unknown``, a new word for each term, which the decoder passes through, instead of a
-glossary. For ``masked BLEU`` a placeholder replaces each form in translation and reference, so that words which cannot
-match do not count. Without terms, the placeholder replaces the words that the decoder's links connect with the term. So
-the rows ``none`` and ``random`` differ by the harm to other words. ``used`` counts forms found in the translation
-by their words, not by the decoder's record.
+``forms``, this translation and its inflected forms (``forms=auto``) where the reference contains one of them;
+``listed``, this translation alone for the same terms; ``random``, random target words; ``unknown``, a new word for each
+term, which the decoder passes through, instead of a glossary. For ``masked BLEU`` a placeholder replaces each form in
+translation and reference, so that words which cannot match do not count. Without terms, the placeholder replaces the
+words that the decoder's links connect with the term. So the rows ``none`` and ``random`` differ by the harm to other
+words. ``used`` counts forms found in the translation by their words, not by the decoder's record.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ do not depend on the weights, so the decoder keeps them for each distinct senten
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 from collections import deque
@@ -340,12 +341,11 @@ def _with_numbers(
     known: frozenset[int] | None = None
     for text, request in requests:
         words = split_words(text)
-        changed = {word: other for word in words if (other := formats.converted(word)) != word}
-        if changed and segment_text(text) == text and not is_lattice(text):
+        changed = [formats.converted(word, before) for before, word in itertools.pairwise(["", *words])]
+        if changed != words and segment_text(text) == text and not is_lattice(text):
             known = decoder.grammar.source_words() if known is None else known
             find = decoder.grammar.vocab.find
-            changed = {word: other for word, other in changed.items() if find(word) not in known}
-            text = " ".join(changed.get(word, word) for word in words)
+            text = " ".join(word if find(word) in known else other for word, other in zip(words, changed, strict=True))
         yield text, request
 
 

@@ -28,6 +28,29 @@ _REGIONS = re.compile(r"(?i)[-_](?:ch|li|za|in|419|cr|do|gt|hn|mx|ni|pa|pe|pr|sv
 """Regions that may write numbers in another way than the language elsewhere."""
 
 
+_VERSION = re.compile(r"\d{1,3}\.\d{1,3}", re.ASCII)
+# fmt: off
+_NUMBERED = frozenset((
+    "v", "v.", "ver", "ver.", "version", "versions", "release", "section", "chapter", "figure", "fig.", "table",
+))
+_MONEY = frozenset((
+    "aud", "brl", "cad", "chf", "cny", "czk", "dkk", "dollar", "dollars", "eur", "euro", "euros", "fr", "fr.", "gbp",
+    "hkd", "huf", "inr", "jpy", "kr", "krw", "mxn", "nok", "pln", "rs", "rs.", "rub", "sek", "sgd", "try", "usd",
+    "yen", "zar",
+))
+# fmt: on
+
+
+def is_version(number: str, before: str) -> bool:
+    """True for a number such as 3.11 after a name (Python 3.11) or a word such as *version* or *section*.
+
+    Prices, such as EUR 3.50, and numbers at the beginning of a sentence are no versions.
+    """
+    name, letters = before.lower(), before.replace("-", "").replace(".", "").isalnum()
+    named = letters and before[0].isupper() and name not in _MONEY
+    return bool(_VERSION.fullmatch(number)) and (named or name in _NUMBERED)
+
+
 class _Separators(NamedTuple):
     """Separators of a language."""
 
@@ -66,7 +89,7 @@ class NumberFormats:
     """
 
     def __init__(self, source: _Separators, target: _Separators):
-        self._pattern = source.pattern()
+        self._pattern, self._points = source.pattern(), source.decimals == "."
         self._changes = str.maketrans({source.decimals: target.decimals, source.thousands or "\0": target.thousands})
 
     @classmethod
@@ -75,6 +98,11 @@ class NumberFormats:
         pair = _Separators.of(source), _Separators.of(target)
         return None if pair[0] is None or pair[1] is None or pair[0] == pair[1] else cls(pair[0], pair[1])
 
-    def converted(self, word: str) -> str:
-        """The number in the target language; another word stays."""
-        return word.translate(self._changes) if self._pattern.fullmatch(word) else word
+    def converted(self, word: str, before: str = "") -> str:
+        """The number in the target language; another word, and a version, stays.
+
+        Args:
+            before: the word before, after which the number may be a version, see ``is_version``.
+        """
+        number = self._pattern.fullmatch(word) and not (self._points and is_version(word, before))
+        return word.translate(self._changes) if number else word

@@ -44,8 +44,8 @@ def test_forms_have_the_stem_and_the_case_of_the_head_and_were_seen_twice() -> N
 
 
 def test_words_derived_by_an_ending_are_no_forms() -> None:
-    counts = dict.fromkeys("sure surely kind kinds kindness apply applied nation nations national".split(), 2)
-    made = Inflections(counts, "en")
+    words = "sure surely kind kinds kindness apply applied nation nations national"
+    made = Inflections(dict.fromkeys(words.split(), 2), "en")
     for word, forms in (
         ("sure", {"sure"}),
         ("surely", {"surely"}),

@@ -75,3 +75,29 @@ def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: p
     write_ini(tmp_path / "plain" / "cdec.ini", small_config(tmp_path / "plain"))  # no preparation, so no languages
     with Decoder(tmp_path / "plain" / "cdec.ini", names[1]) as decoder:
         assert "1.234,5" in decoder.translate(text)[0].split()
+
+
+def test_numbers_after_names_are_versions() -> None:
+    found = NumberFormats.of("en", "de")
+    assert found is not None
+    for text, number in (
+        ("Python 3.11", "3.11"),
+        ("PHP 8.2", "8.2"),
+        ("version 3.11", "3.11"),
+        ("Version 2.0", "2.0"),
+        ("section 4.2", "4.2"),
+        ("about 3.11", "3,11"),
+        ("EUR 3.50", "3,50"),
+        ("Rs. 3.50", "3,50"),
+        ("$ 3.50", "3,50"),
+        ("( 3.50", "3,50"),
+        ("2020 3.50", "3,50"),
+        ("Apple 1,234.5", "1.234,5"),
+        ("Apple 1,234", "1.234"),
+    ):
+        before, word = text.split()
+        assert found.converted(word, before) == number, text
+    assert found.converted("3.11") == "3,11"
+    german = NumberFormats.of("de", "en")
+    assert german is not None
+    assert (german.converted("3,11", "Python"), german.converted("1.234", "Apple")) == ("3.11", "1,234")
