@@ -6,8 +6,9 @@ Each sentence is translated, then its reference is stored as its correction; the
 before its own correction. ``next s`` is the time from the correction to the end of the next translation of the same
 sentence, which must be the correction. ``restart s`` reads the whole memory again.
 
-With ``--stored DIR``, the folder of a memory, the text is also translated without and with this memory, by turns. The
-table has the CPU time: of the first time, when phrases must be looked up, and the least of ``PASSES`` later times.
+With ``--stored DIR``, the folder of a memory, the text is also translated without and with this memory, by turns of
+sentences. The table has the CPU time: of the first time, when phrases must be looked up, and the sum of the least of
+``PASSES`` later times of each sentence.
 """
 
 from __future__ import annotations
@@ -35,15 +36,20 @@ WARM = 100
 
 
 def cpu_seconds(
-    decoder: EmbeddedDecoder, sources: Sequence[str], weights: Mapping[str, float], memory: Memory
-) -> tuple[float, float]:
-    """CPU time of all sentences without and with a memory."""
-    found = []
-    for used in (None, memory):
-        begin = time.process_time()
-        list(decoder.translate(sources, weights, memory=used))
-        found.append(time.process_time() - begin)
-    return found[0], found[1]
+    decoder: EmbeddedDecoder, sources: Sequence[str], weights: Mapping[str, float], memory: Memory, turn: int = 0
+) -> np.ndarray:
+    """CPU time without and with a memory of each sentence, float64 [2, sentences].
+
+    Args:
+        turn: 1 begins with the memory, 0 without it; the next sentence begins with the other.
+    """
+    found = np.empty((2, len(sources)))
+    for number, source in enumerate(sources, turn):
+        for side in (number % 2, 1 - number % 2):
+            begin = time.process_time()
+            list(decoder.translate([source], weights, memory=memory if side else None))
+            found[side, number - turn] = time.process_time() - begin
+    return found
 
 
 def measure_stored(run: runs.Run, decoder: EmbeddedDecoder, folder: Path, args: argparse.Namespace) -> None:
@@ -52,10 +58,10 @@ def measure_stored(run: runs.Run, decoder: EmbeddedDecoder, folder: Path, args: 
     sources = text[: min(args.lines, len(text) - WARM)]
     cpu_seconds(decoder, text[-WARM:], weights, memory)
     first = cpu_seconds(decoder, sources, weights, memory)
-    later = [cpu_seconds(decoder, sources, weights, memory) for _ in range(PASSES)]
+    later = np.min([cpu_seconds(decoder, sources, weights, memory, turn % 2) for turn in range(1, PASSES + 1)], axis=0)
     run.table("other sentences", ["time", "stored", "sentences", "ms without", "ms with", "ratio"])
-    for name, times in (("first", first), ("later", [min(one) for one in zip(*later, strict=True)])):
-        without, with_memory = (1000 * one / len(sources) for one in times)
+    for name, times in (("first", first), ("later", later)):
+        without, with_memory = (1000 * times.mean(axis=1)).tolist()
         run.row(name, len(memory), len(sources), without, with_memory, with_memory / without)
 
 

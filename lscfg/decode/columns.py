@@ -16,7 +16,7 @@ from lscfg.decode.unknown import SUBSTITUTES
 from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.functions.rows import NamedRows, SparseRows
+from lscfg.functions.rows import FewRows, NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, Grammar
 
 
@@ -120,7 +120,7 @@ class SourcedRows(NamedTuple):
     """Description for messages."""
     own: Sequence[str]
     """Names among the decoder's that belong to this source."""
-    rows: NamedRows
+    rows: NamedRows | FewRows
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class OwnFeatures:
 
     names: tuple[str, ...]
     """Features that the decoder's columns lack."""
-    parts: tuple[tuple[NamedRows, np.ndarray], ...]
+    parts: tuple[tuple[NamedRows | FewRows, np.ndarray], ...]
     """Features with the column of each, which counts on from the decoder's columns."""
 
     @classmethod
@@ -149,11 +149,19 @@ class OwnFeatures:
             placed.append((rows, np.array([columns.setdefault(name, len(columns)) for name in rows.names], np.int64)))
         return cls(tuple(columns)[len(known) :], tuple(placed))
 
-    def scores(self, weights: np.ndarray) -> np.ndarray:
-        """The score of each application, float64 [n_apps], by the weights of all columns."""
-        first, *others = (rows.scores(weights[columns]) for rows, columns in self.parts)
-        found: np.ndarray = sum(others, start=first)
-        return found
+    def add_scores(self, scores: np.ndarray, weights: np.ndarray) -> None:
+        """Adds to the score of each application, float64 [n_apps], by the weights of all columns."""
+        total = None
+        for rows, columns in self.parts:
+            if isinstance(rows, NamedRows):
+                own = rows.scores(weights[columns])
+                total = own if total is None else total + own
+        whole = scores if total is None else total
+        for rows, columns in self.parts:
+            if isinstance(rows, FewRows):
+                whole[rows.apps] += rows.scores(weights[columns])
+        if total is not None:
+            scores += total
 
     def add(self, features: np.ndarray, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
         """Adds these features to the features [groups, decoder's columns] of groups of applications."""
@@ -170,4 +178,36 @@ class OwnFeatures:
     @property
     def size(self) -> int:
         """Bytes of the arrays."""
-        return sum(rows.row_of.nbytes + rows.rows.values.nbytes * 2 for rows, _ in self.parts)
+        return sum(rows.size for rows, _ in self.parts)
+
+
+@dataclass(frozen=True)
+class LayeredValues:
+    """Values of a forest's applications, most of which are rows of the forest without the rules of a layer.
+
+    A number of an application, and an array or slice of numbers, is an index, which gives the rows.
+    """
+
+    values: np.ndarray
+    """float64 [n, columns], of the other forest."""
+    further: np.ndarray
+    """float64 [m, columns]."""
+    row_of: np.ndarray
+    """int64 [n_apps]: row of ``values``, or n plus the row of ``further``."""
+
+    def __matmul__(self, weights: np.ndarray) -> np.ndarray:
+        products: np.ndarray = np.concatenate([self.values @ weights, self.further @ weights]).take(self.row_of)
+        return products
+
+    def __getitem__(self, apps: np.ndarray | slice) -> np.ndarray:
+        rows = self.row_of[apps]
+        found = np.empty((len(rows), self.further.shape[1]))
+        other = rows >= len(self.values)
+        found[~other] = self.values[rows[~other]]
+        found[other] = self.further[rows[other] - len(self.values)]
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.values.nbytes + self.further.nbytes + self.row_of.nbytes

@@ -316,8 +316,9 @@ class Memory:
         pairs = self._by_source.get(" ".join(words))
         exact = self._pairs[pairs[-1]] if pairs else None
         phrases, known = list[tuple[StoredRule, ...]](), self._rules.get
-        for n in range(1, min(PHRASE_WORDS, len(words)) + 1):
-            for source in dict.fromkeys([" ".join(words[i : i + n]) for i in range(len(words) - n + 1)]):
+        reach = self._sentences.reach(words, PHRASE_WORDS)
+        for n in range(1, max(reach) + 1):
+            for source in dict.fromkeys([" ".join(words[i : i + n]) for i, most in enumerate(reach) if most >= n]):
                 found = known(source)
                 if found is None:
                     found = self._rules_of(source, n)

@@ -11,7 +11,7 @@ import numpy as np
 from lscfg.decode.memory import StoredRule
 from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.sentence_rules import EncodedPhrases, Sides
-from lscfg.functions.rows import NamedRows, SparseRows
+from lscfg.functions.rows import FewRows
 from lscfg.kernel import Grammar, X
 from lscfg.kernel.forest import find_rules
 
@@ -106,19 +106,12 @@ class PhraseTable:
             self._rows = np.concatenate([self._rows, room])
         self._rows[first:size] = self._new.rows(self._sides[first:])
 
-    def features(self, numbers: np.ndarray, known: np.ndarray, apps: np.ndarray, n_apps: int) -> NamedRows:
+    def features(self, numbers: np.ndarray, known: np.ndarray, apps: np.ndarray) -> FewRows:
         """Features of applications of new phrases.
 
         Args:
             numbers: of the phrase of each application.
             known: 1 for an application whose source side the grammar contains, else 0.
-            apps: numbers of the applications.
-            n_apps: number of all applications, of which the others have no such features.
+            apps: numbers of the applications, ascending.
         """
-        count, width = len(apps), len(self._new.names)
-        row_of = np.full(n_apps, count)
-        row_of[apps] = np.arange(count)
-        offsets = np.arange(count + 2) * width
-        offsets[-1] = offsets[-2]  # the last row is empty
-        rows = SparseRows(offsets, np.tile(np.arange(width), count), self._rows[numbers, known].ravel(), width)
-        return NamedRows(self._new.names, rows, row_of)
+        return FewRows(self._new.names, apps, self._rows[numbers, known])

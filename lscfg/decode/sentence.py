@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.columns import FeatureColumns, OwnFeatures, SourcedRows
+from lscfg.decode.columns import FeatureColumns, LayeredValues, OwnFeatures, SourcedRows
 from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.frames import frame_of
@@ -26,7 +26,7 @@ from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrase_table import PhraseTable
 from lscfg.decode.phrases import StoredPair
-from lscfg.decode.sentence_rules import ADDED, AddedFeatures, SentenceRules, encode
+from lscfg.decode.sentence_rules import ADDED, CORRECTION, AddedFeatures, SentenceRules, encode
 from lscfg.decode.target_words import SearchModel, TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
@@ -118,7 +118,7 @@ class Sentence:
     grammar: Grammar
     rows: np.ndarray  # of the features of each application's rule; the forest's array without terms
     penalties: np.ndarray  # WordPenalty of each application
-    extra: np.ndarray | None  # [n_apps, F]
+    extra: np.ndarray | LayeredValues | None  # [n_apps, F]
     unparsed: str = ""  # reason why ``forest`` is None
     added: AddedFeatures | None = None
     occurrences: tuple[Occurrence, ...] = ()
@@ -290,7 +290,10 @@ class SentenceDecoder:
             return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
         terms, recalled, order = request.terms.occurrences, request.recalled, request.order
         more = terms or recalled.phrases or recalled.similar or order != ANY_ORDER
-        sentence = constrained(self, index, text, terms, recalled, order) if more else self._sentences.get(text)
+        weighted = bool(request.added_weights[CORRECTION])
+        sentence = self._sentences.get(text)
+        if more:
+            sentence = constrained(self, index, text, terms, recalled, order, weighted)
         if sentence is None:
             sentence = self.prepare(index, text)
             if self.keeps and sentence.size <= self._room:
@@ -358,7 +361,7 @@ class SentenceDecoder:
             if sentence.extra is not None:
                 scores += sentence.extra @ weights[self.columns.extra]
             if sentence.own is not None:
-                scores += sentence.own.scores(weights)
+                sentence.own.add_scores(scores, weights)
         if not np.isfinite(scores).all():
             raise InputError(f"a rule for {quote(sentence.text)} has a score that is not finite; give smaller weights")
         return scores
@@ -524,15 +527,17 @@ def constrained(
     terms: tuple[Occurrence, ...],
     recalled: Recalled,
     order: WordOrder = ANY_ORDER,
+    weighted: bool = False,
 ) -> Sentence:
     """A sentence whose derivations obey its hard terms and word order, and may use rules of corrections and frames.
 
     Args:
         index: number of the sentence, from 0, for a warning.
+        weighted: as of ``SentenceRules``.
     """
     vocab = decoder.grammar.vocab
     ids = vocab.add_line(text)
-    more = SentenceRules(decoder.grammar)
+    more = SentenceRules(decoder.grammar, weighted)
     if order.zones:
         more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
@@ -548,10 +553,11 @@ def constrained(
     layer, borrowed = _layer(decoder, more, ids)
     first, widest = len(decoder.grammar) + EXTRA_RULES, max((j - i for i, j in order.zones), default=0)
     for way in decoder.ways:
-        whole, why = first_parse(layer, ids, [replace(way, max_span=max(way.max_span, widest))])
+        used = way if way.max_span >= widest else replace(way, max_span=widest)
+        whole, why = first_parse(layer, ids, [used])
         if whole is None:
             continue
-        sentence = replace(_with_rules(decoder, index, text, layer, whole, more, borrowed), occurrences=terms)
+        sentence = _with_rules(decoder, index, text, layer, whole, more, borrowed, terms)
         if terms or order != ANY_ORDER:
             keep = obeying(whole, layer, terms)
             if order != ANY_ORDER:
@@ -562,11 +568,13 @@ def constrained(
                 if part is None:
                     continue
                 sentence = _part(sentence, part, kept)
-        assert sentence.forest is not None
-        return replace(sentence, taught=taught_positions(sentence.forest, first, min(borrowed, default=None)))
+                rules = np.asarray(part.app_rule)
+                added = np.flatnonzero((rules >= first) & (rules < first + len(more)))
+                sentence = replace(sentence, taught=taught_positions(part, added))
+        return sentence
     if order != ANY_ORDER:
         log.warning(f"sentence {index + 1} has no parse that keeps its zones and walls; they are ignored")
-        return constrained(decoder, index, text, terms, recalled)
+        return constrained(decoder, index, text, terms, recalled, ANY_ORDER, weighted)
     log.warning(f"sentence {index + 1} {why}; its words are passed through")
     passed, empty = replaced_words(text.split(), terms), np.empty(0)
     words, rows = " ".join(passed.words), np.empty(0, np.int32)
@@ -621,6 +629,7 @@ def _with_rules(
     whole: Forest,
     more: SentenceRules,
     borrowed: Mapping[int, BorrowedRule],
+    terms: tuple[Occurrence, ...],
 ) -> Sentence:
     """A sentence with more rules. New rules of corrections get the features of ``NewPhrases``.
 
@@ -651,43 +660,53 @@ def _with_rules(
     extra = None
     if decoder._provider is not None:
         extra = _extra_of_layer(decoder, index, text, whole, applied.layer, phrases)
-        extra[glue] = 0.0
+        extra.row_of[glue] = len(extra.values)
         if substitutes:
             of_substitute = np.zeros(whole.n_apps, bool)
             of_substitute[substitutes] = True
-            extra[of_substitute] = extra[_copies(whole, decoder.grammar, of_substitute)]
+            extra.row_of[of_substitute] = extra.row_of[_copies(whole, decoder.grammar, of_substitute)]
     other = list[SourcedRows]()
     if borrowed:
-        other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed))]
+        other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed, substitutes))]
     if len(places):
         known = _share_node(whole, phrases, apps[single])
-        found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single], whole.n_apps)
+        found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single])
         other.append(SourcedRows("a correction", found_rows.names, found_rows))
     features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
-    return Sentence(text, whole, layer, rows, penalties, extra, "", more.added(applied, own), own=features)
+    added, taught = more.added(applied, own), taught_positions(whole, apps)
+    return Sentence(text, whole, layer, rows, penalties, extra, "", added, terms, features, taught=taught)
 
 
 def _extra_of_layer(
     decoder: SentenceDecoder, index: int, text: str, whole: Forest, of_layer: np.ndarray, phrases: np.ndarray
-) -> np.ndarray:
-    """The provider's features of a forest without rules of a layer, whose applications get those of a usual phrase."""
+) -> LayeredValues:
+    """The provider's features of a forest without rules of a layer, whose applications get those of a usual phrase.
+
+    The first further row contains zeros.
+    """
     keep = np.ones(whole.n_apps, bool)
     keep[of_layer] = False
     plain, apps = whole.restricted(keep)
     values = None if plain is None else decoder._extra_features(index, text, plain)
     if values is None:
-        return np.zeros((whole.n_apps, len(decoder.columns.extra)))
-    place, without = np.zeros(whole.n_apps, np.int64), np.ones(whole.n_apps, bool)
-    place[apps] = np.arange(len(apps))
-    without[apps] = False
-    extra = values.take(place, axis=0)
-    extra[without] = 0.0
-    of_phrase = np.zeros(whole.n_apps, bool)
-    of_phrase[phrases] = True
-    usual = np.flatnonzero(of_phrase.take(apps))
+        values, apps = np.empty((0, len(decoder.columns.extra))), np.empty(0, np.int64)
+    row_of = np.full(whole.n_apps, len(apps))
+    row_of[apps] = np.arange(len(apps))
+    further = np.zeros((2, values.shape[1]))
+    usual = row_of[phrases]
+    usual = usual[usual < len(apps)]
     if len(usual):
-        extra[of_layer] = np.median(values[usual], 0)
-    return np.asarray(extra)
+        row_of[of_layer] = len(apps) + 1
+        further[1] = _medians(values[usual])
+    return LayeredValues(values, further, row_of)
+
+
+def _medians(values: np.ndarray) -> np.ndarray:
+    """The medians of the columns of some rows, one or more, by the bits of ``numpy.median``."""
+    half, columns = len(values) // 2, np.ascontiguousarray(values.T)
+    columns.partition([half - 1, half] if half else [0], axis=1)
+    middle = columns[:, half]
+    return middle if len(values) % 2 else (columns[:, half - 1] + middle) / 2
 
 
 def _phrases(forest: Forest, size: int) -> np.ndarray:

@@ -102,13 +102,14 @@ class SentenceRules:
 
     Args:
         grammar: the finished grammar of the decoder.
+        weighted: the feature ``Correction`` has a weight, so that ``applied`` looks for rules of the grammar with it.
 
     Attributes:
         sides: both sides of the rules that are no phrases of corrections, in order.
     """
 
-    def __init__(self, grammar: Grammar):
-        self._grammar = grammar
+    def __init__(self, grammar: Grammar, weighted: bool):
+        self._grammar, self._weighted = grammar, weighted
         self.sides: dict[Sides, None] = {}  # before the phrases of corrections, then after them
         self._added: list[tuple[float, ...]] = []  # of the same rules
         self._phrases: EncodedPhrases | None = None
@@ -139,10 +140,12 @@ class SentenceRules:
         """The unfinished layer of all rules over the grammar."""
         made = GrammarLayer(self._grammar)
         sides, first = [*self.sides], self._first_phrase
-        made.add_all(X, sides[:first])
+        if before := sides[:first]:
+            made.add_all(X, before)
         if self._phrases is not None:
             made.add_flat(X, self._phrases.symbols, self._phrases.lengths.ravel())
-        made.add_all(X, sides[first:])
+        if after := sides[first:]:
+            made.add_all(X, after)
         return made
 
     def applied(self, forest: Forest, phrases: np.ndarray) -> Applied:
@@ -154,7 +157,7 @@ class SentenceRules:
         app_rule, first = np.asarray(forest.app_rule), len(self._grammar) + EXTRA_RULES
         layer = np.flatnonzero(app_rule >= first)
         corrected, values = phrases[:0], np.empty(0)
-        if self._phrases is not None and len(self._phrases.rules):
+        if self._weighted and self._phrases is not None and len(self._phrases.rules):
             order = np.argsort(self._phrases.rules)
             known, rules = self._phrases.rules[order], app_rule[phrases]
             place = np.minimum(np.searchsorted(known, rules), len(known) - 1)

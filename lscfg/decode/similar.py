@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,8 @@ from lscfg.decode.phrases import StoredPair
 SIMILAR = 0.7
 """Minimum similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
 MOST_SIMILAR = 3
+BUCKETS = 251
+"""Number of sets of words, of which the index notes those that a sentence contains; a byte counts them."""
 
 
 class SimilarPair(NamedTuple):
@@ -37,7 +38,9 @@ class SentenceIndex:
         self._pairs = pairs
         self._ids, self._lengths = array("q"), array("i")  # of each pair in the order of addition; length 0: removed
         self._rows: dict[int, int] = {}
-        self._with: dict[str, array[int]] = {}  # rows of each word, ascending
+        self._numbers: dict[str, int] = {}  # of the words of all pairs
+        self._contains = np.zeros((BUCKETS, 256), np.uint8)  # 1 for a bucket of a row's words, with room at the end
+        self._adjacent: set[int] = set()  # pairs of word numbers, perhaps those of removed pairs, too
 
     def add(self, pair: StoredPair) -> None:
         """Adds a pair, which is later than all others."""
@@ -45,40 +48,51 @@ class SentenceIndex:
         self._rows[pair.id] = row
         self._ids.append(pair.id)
         self._lengths.append(len(words))
-        for word in {*words}:
-            self._with.setdefault(word, array("i")).append(row)
+        numbers = [self._numbers.setdefault(word, len(self._numbers)) for word in words]
+        if row == self._contains.shape[1]:
+            self._contains = np.concatenate([self._contains, np.zeros_like(self._contains)], axis=1)
+        self._contains[[number % BUCKETS for number in numbers], row] = 1
+        self._adjacent.update([one << 32 | other for one, other in pairwise(numbers)])
 
     def remove(self, pair: StoredPair) -> None:
         """Removes a pair."""
         row = self._rows.pop(pair.id)
         self._lengths[row] = 0
-        for word in {*pair.source.split(" ")}:
-            own = self._with[word]
-            del own[bisect_left(own, row)]
+        self._contains[:, row] = 0
 
-    def _counts(self, words: Sequence[str]) -> np.ndarray:
-        """Numbers of some words that each row contains."""
-        found = [np.frombuffer(self._with[word], np.int32) for word in words if self._with.get(word)]
-        return np.bincount(np.concatenate(found), minlength=len(self._ids)) if found else np.zeros(len(self._ids))
+    def reach(self, words: Sequence[str], most: int) -> list[int]:
+        """Number of words from each on, at most ``most``, up to which the pairs may contain these words in turn."""
+        found, numbers, after = [0] * len(words), [self._numbers.get(word, -1) for word in words], -1
+        for i in range(len(words) - 1, -1, -1):
+            if (number := numbers[i]) >= 0:
+                more = found[i + 1] if after >= 0 and number << 32 | after in self._adjacent else 0
+                found[i] = min(most, more + 1)
+            after = number
+        return found
+
+    def _near(self, words: Sequence[str]) -> list[int]:
+        """Rows that share enough words with a sentence, and perhaps some others, ascending."""
+        lacking = int((1 - SIMILAR) * len(words) + 1e-9)  # a similar sentence contains all but these
+        known = [number for word in words if (number := self._numbers.get(word)) is not None]
+        lacking -= len(words) - len(known)
+        if lacking < 0 or not known:
+            return []
+        buckets = [*{number % BUCKETS for number in known}]
+        common = self._contains[buckets, : len(self._ids)].sum(axis=0, dtype=np.uint8)
+        return list((common >= max(1, len(buckets) - lacking)).nonzero()[0].tolist())
 
     def similar(self, words: Sequence[str]) -> tuple[SimilarPair, ...]:
         """The most similar pairs, the most similar first, then the latest; without those of equal words."""
-        # A similar sentence contains all but `lacking` of the words, so it contains `wanted` of the rarest.
-        lacking = int((1 - SIMILAR) * len(words) + 1e-9)
-        wanted = min(4, len(words) - lacking)
-        rarest = sorted(words, key=lambda word: (len(self._with.get(word, ())), word))[: lacking + wanted]
-        lengths = np.frombuffer(self._lengths, np.int32) if self._lengths else np.zeros(0, np.int32)
-        least, most = SIMILAR * len(words) - 1e-9, len(words) / SIMILAR + 1e-9
-        near = np.flatnonzero(self._counts(rarest) >= wanted)
-        near = near[(lengths[near] >= least) & (lengths[near] <= most)]
-        known, own, found = {*words}, Counter(words), []
+        known, found = {*words}, []
         again = len(words) - len(known)
-        for row in near.tolist():
+        least, most = SIMILAR * len(words) - 1e-9, len(words) / SIMILAR + 1e-9
+        for row in self._near(words):
+            if not least <= self._lengths[row] <= most:
+                continue
             pair = self._pairs[self._ids[row]]
             other = pair.source.split(" ")
             longer = max(len(words), len(other))
-            common = SIMILAR * longer - 1e-9
-            if len(known.intersection(other)) + again < common or (own & Counter(other)).total() < common:
+            if len(known.intersection(other)) + again < SIMILAR * longer - 1e-9:
                 continue
             similarity = 1 - word_edits(words, other) / longer
             if SIMILAR <= similarity < 1:

@@ -20,26 +20,22 @@ Shown = Callable[[str], str]
 """Turns words into text for people."""
 
 
-def taught_positions(forest: Forest, first: int, end_of_rules: int | None = None) -> tuple[int, ...]:
+def taught_positions(forest: Forest, apps: np.ndarray) -> tuple[int, ...]:
     """Positions of the words that rules of a layer translate, ascending.
 
     Args:
         forest: of the sentence, without the derivations that its hard terms exclude.
-        first: number of the first rule of the layer.
-        end_of_rules: number of the first borrowed rule, which does not count.
+        apps: applications of the rules.
     """
-    app_rule, app_edge = np.asarray(forest.app_rule), np.asarray(forest.app_edge)
-    apps = np.flatnonzero(app_rule >= first)
-    if end_of_rules is not None:
-        apps = apps[app_rule[apps] < end_of_rules]
-    edges = np.array(sorted({*app_edge[apps].tolist()}), np.int64)
-    heads, inner = np.asarray(forest.edge_head)[edges], np.asarray(forest.edge_tail)[edges, 0] >= 0
-    spans = np.asarray(forest.node_span)[heads]
+    edges = np.asarray(forest.app_edge)[apps]
+    edge_head, inner = np.asarray(forest.edge_head), np.asarray(forest.edge_tail)[edges, 0] >= 0
+    node_span = np.asarray(forest.node_span)
     found = set[int]()
-    for begin, end in {*map(tuple, spans[~inner].tolist())}:
-        found.update(range(begin, end))
-    for edge, (begin, end) in zip(edges[inner].tolist(), spans[inner].tolist(), strict=True):
-        below = [range(*forest.node_span[tail].tolist()) for tail in forest.tails(edge)]
+    for node in {*edge_head[edges[~inner]].tolist()}:
+        found.update(range(*node_span[node].tolist()))
+    for edge in {*edges[inner].tolist()}:
+        below = [range(*node_span[tail].tolist()) for tail in forest.tails(edge)]
+        begin, end = node_span[edge_head[edge]].tolist()
         found.update(k for k in range(begin, end) if not any(k in one for one in below))
     return tuple(sorted(found))
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lscfg.functions.rows import NamedRows
+from lscfg.functions.rows import FewRows
 from lscfg.kernel import Forest, Grammar, GrammarLayer, X
 
 # A word without a one-word rule borrows the rules of a known word: the same letters but for capitals and accents, else
@@ -192,16 +192,18 @@ class UnknownWords:
         return found
 
 
-def borrowed_features(forest: Forest, borrowed: Mapping[int, BorrowedRule]) -> NamedRows:
-    """``SUBSTITUTES`` of the applications of a forest.
+def borrowed_features(forest: Forest, borrowed: Mapping[int, BorrowedRule], apps: Sequence[int]) -> FewRows:
+    """``SUBSTITUTES`` of applications of borrowed rules, ascending.
 
     Args:
         borrowed: by the number of their rule in the layer of the forest.
     """
-    rows = {rule: number for number, rule in enumerate(borrowed)}
-    substitutes = [one.substitute for one in borrowed.values()]
-    features = [{_NAMES[one.kind]: 1.0, SUBSTITUTES[-1]: math.log(one.similarity)} for one in substitutes]
-    return NamedRows.of(features, np.array([rows.get(rule, -1) for rule in forest.app_rule.tolist()], np.int64))
+    values = np.zeros((len(apps), len(SUBSTITUTES)))
+    for row, app in zip(values, apps, strict=True):
+        substitute = borrowed[int(forest.app_rule[app])].substitute
+        row[SUBSTITUTES.index(_NAMES[substitute.kind])] = 1.0
+        row[-1] = math.log(substitute.similarity)
+    return FewRows(SUBSTITUTES, np.array(apps, np.int64), values)
 
 
 def plain_form(word: str) -> str:

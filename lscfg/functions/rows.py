@@ -47,6 +47,44 @@ class SparseRows:
 
 
 @dataclass(frozen=True)
+class FewRows:
+    """Features by name of a few rule applications; all others have none."""
+
+    names: tuple[str, ...]
+    """Names of the columns, each once."""
+    apps: np.ndarray
+    """int64 [n], ascending."""
+    values: np.ndarray
+    """float64 [n, names]."""
+
+    def scores(self, weights: np.ndarray) -> np.ndarray:
+        """The product of the features of each of the n applications with the weights [names]."""
+        sums = (self.values * weights).cumsum(axis=1)  # one term after the other, as in ``SparseRows``
+        return np.asarray(sums[:, -1] if self.names else np.zeros(len(sums)))
+
+    def sums(self, apps: np.ndarray, groups: np.ndarray) -> np.ndarray:
+        """Sums over groups of applications, float64 [groups, names]; ``groups`` as of ``SparseRows.sums``."""
+        sums = np.zeros((len(groups) - 1, len(self.names)))
+        if len(self.apps):
+            place = np.minimum(np.searchsorted(self.apps, apps), len(self.apps) - 1)
+            for k in np.flatnonzero(self.apps[place] == apps).tolist():
+                sums[np.searchsorted(groups, k, "right") - 1] += self.values[place[k]]
+        return sums
+
+    def part(self, kept: np.ndarray) -> FewRows:
+        """The features of a part of the applications, ascending."""
+        place = np.searchsorted(kept, self.apps)
+        inside = place < len(kept)
+        inside[inside] = kept[place[inside]] == self.apps[inside]
+        return replace(self, apps=place[inside], values=self.values[inside])
+
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays."""
+        return self.apps.nbytes + self.values.nbytes
+
+
+@dataclass(frozen=True)
 class NamedRows:
     """Features of rule applications by name: application a has row ``row_of[a]`` of ``rows``."""
 
@@ -88,3 +126,8 @@ class NamedRows:
     def part(self, kept: np.ndarray) -> NamedRows:
         """The features of a part of the applications."""
         return replace(self, row_of=self.row_of[kept])
+
+    @property
+    def size(self) -> int:
+        """Bytes of the arrays."""
+        return self.row_of.nbytes + self.rows.values.nbytes * 2

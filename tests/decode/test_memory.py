@@ -23,8 +23,8 @@ from lscfg.api.decoder import Decoder
 from lscfg.corpus.edits import word_edits
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import COMPILED, HALVED_BY, MOST_TARGETS, NEW_LINES, Memory, open_memory
-from lscfg.decode.phrases import phrase_spans
-from lscfg.decode.similar import SimilarPair
+from lscfg.decode.phrases import pair_phrases, phrase_spans
+from lscfg.decode.similar import BUCKETS, SimilarPair
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
@@ -71,6 +71,7 @@ def test_edits_by_recursion() -> None:
     for _ in range(60):
         a, b = ("".join(rng.choices("xyz", k=rng.randint(0, 5))) for _ in range(2))
         assert word_edits(a, b) == slow(a, b)
+    assert word_edits(["a", "b"] * 40, ["b", "a"] * 40) == 2 and word_edits(["a"] * 90, ["b"] * 70) == 90
 
 
 def state(memory: Memory, texts: list[str]) -> Any:
@@ -126,12 +127,18 @@ def test_a_later_pair_of_the_same_source_answers(tmp_path: Path) -> None:
     assert (found := memory.recall("a").pair) and found.target == "x"
 
 
-def test_similar_sentences_by_comparison_with_all(tmp_path: Path) -> None:
+@pytest.mark.parametrize("buckets", [3, BUCKETS])
+def test_similar_sentences_by_comparison_with_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, buckets: int
+) -> None:
+    monkeypatch.setattr("lscfg.decode.similar.BUCKETS", buckets)
     memory, rng = Memory(tmp_path, straight), random.Random(3)
+    for number in range(300):  # more than the index first has room for
+        memory.add(" ".join(rng.choices("abcde", k=rng.randint(2, 6))), f"x{number}")
+    for number in range(1, 300, 3):
+        memory.undo(number)
     for _ in range(40):
-        memory.add(" ".join(rng.choices("abcde", k=rng.randint(2, 6))), "x")
-    for _ in range(40):
-        words = rng.choices("abcde", k=rng.randint(2, 6))
+        words = rng.choices("abcdef", k=rng.randint(1, 9))
         found = []
         for pair in memory.pairs:
             other = pair.source.split(" ")
@@ -140,6 +147,20 @@ def test_similar_sentences_by_comparison_with_all(tmp_path: Path) -> None:
                 found.append(SimilarPair(pair, similarity))
         found.sort(key=lambda one: (-one.similarity, -one.pair.id))
         assert memory.recall(" ".join(words)).similar == tuple(found[:3])
+
+
+def test_phrases_are_looked_up_as_far_as_pairs_contain_the_words(tmp_path: Path) -> None:
+    memory, rng = Memory(tmp_path, straight), random.Random(5)
+    for number in range(30):
+        memory.add(" ".join(rng.choices("abcdefgh", k=rng.randint(1, 6))), f"x{number} y z v w u")
+    memory.undo(2)
+    phrases = {phrase for pair in memory.pairs for phrase in pair_phrases(pair)}
+    for _ in range(30):
+        words = rng.choices("abcdefghi", k=rng.randint(1, 12))
+        spans = {" ".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, len(words) + 1)}
+        found = {(rule.source, rule.target) for rule in memory.recall(" ".join(words)).rules}
+        expected = {source for source, _ in phrases if source in spans}
+        assert {source for source, _ in found} == expected and found <= phrases
 
 
 def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_latent_features_of_a_borrowed_rule_are_those_of_the_copied_word(config)
     decoder = SentenceDecoder(config, Provider, 0)
     sentence = decoder.prepare(0, "la Casá verde")
     spans = sentence.forest.node_span[sentence.forest.edge_head[sentence.forest.app_edge]]
-    own = sentence.extra[:, 0]
+    own = sentence.extra[:][:, 0]
     layer = sentence.forest.app_rule >= len(decoder.grammar) + 6
     assert layer.any()
     assert own[layer].tolist() == [1.0] * int(layer.sum())

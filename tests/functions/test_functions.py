@@ -20,6 +20,7 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.functions.function import FEATURE_FUNCTIONS, FunctionLine, ParsedInput, RuleFunction
+from lscfg.functions.rows import FewRows, NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, REST, Grammar, ParseOptions
 from lscfg.parallel.choose import in_processes
 from lscfg.settings import Declared
@@ -340,3 +341,26 @@ def test_hosts_that_lack_functions_say_so(ini: Path) -> None:
     config = DecoderConfig(functions=(FunctionLine("RuleShape"),), path=ini)
     with pytest.raises(InputError, match=r"Moses cannot compute feature_function=RuleShape; remove"):
         config.check_common("Moses")
+
+
+def test_few_rows_are_those_of_rows_of_all_applications() -> None:
+    """Bit for bit."""
+    rng = np.random.default_rng(1)
+    for _ in range(30):
+        n_apps, width = int(rng.integers(1, 60)), int(rng.integers(1, 14))
+        apps = np.flatnonzero(rng.random(n_apps) < 0.3)
+        few = FewRows(tuple(f"F{k}" for k in range(width)), apps, rng.normal(size=(len(apps), width)))
+        row_of = np.full(n_apps, len(apps))
+        row_of[apps] = np.arange(len(apps))
+        offsets = np.append(np.arange(len(apps) + 1), len(apps)) * width
+        cells = SparseRows(offsets, np.tile(np.arange(width), len(apps)), few.values.ravel(), width)
+        rows = NamedRows(few.names, cells, row_of)
+        scores, weights = np.zeros(n_apps), rng.normal(size=width)
+        scores[few.apps] = few.scores(weights)
+        assert scores.tobytes() == rows.scores(weights).tobytes()
+        kept = np.flatnonzero(rng.random(n_apps) < 0.5)
+        assert few.part(kept).sums(np.arange(len(kept)), np.arange(len(kept) + 1)).tobytes() == (
+            rows.part(kept).sums(np.arange(len(kept)), np.arange(len(kept) + 1)).tobytes()
+        )
+        used, groups = rng.integers(0, n_apps, 20), np.array([0, 3, 3, 11, 20])
+        assert few.sums(used, groups).tobytes() == rows.sums(used, groups).tobytes()
