@@ -216,9 +216,10 @@ def test_words_replace_rules_that_moses_lacks(tmp_path, language, tokeniser):
 def test_many_new_words_recommend_chrf(tmp_path):
     found = guess_lines(tmp_path, "aym", NEW_WORDS)
     shown = {one.what: str(one) for one in found.findings}
-    assert found.tuning == {"metric": "bleu+chrf"}
+    assert found.tables["tuning"] == {"metric": "bleu+chrf"}
+    assert found.tables["decoder"] == {"unknown": "similar", "functions": ["Letters", "Copies"]}
     assert shown["metric"].startswith("metric:    bleu+chrf (17% of the words of further target text are new")
     assert shown["tokeniser"].startswith("tokeniser: words (Moses has no rules for aym; the text shows its words")
     few = [line.rpartition(" ")[0] + (" neu" if k % 2 else f" {line[-3:]}") for k, line in enumerate(NEW_WORDS)]
-    assert guess_lines(tmp_path, "aym", few).tuning == {}
-    assert guess_lines(tmp_path, "aym", NEW_WORDS[:200]).tuning == {}
+    assert guess_lines(tmp_path, "aym", few).tables == {}
+    assert guess_lines(tmp_path, "aym", NEW_WORDS[:200]).tables == {}

@@ -104,11 +104,11 @@ def run(args: argparse.Namespace) -> None:
         model, library = (Path(name) if name else None for name in (args.model, args.library))
         made = decoder_files(folder, Path(args.grammar), Path(args.lm), model, args.rules, library)
         lines = format_ini(made[0])
-    prepare, tuning = _prepare(args) if args.raw else (None, {})
+    prepare, tables = _prepare(args) if args.raw else (None, {})
     make_folder(folder)
     if wanted:
         with atomic_write(experiment) as file:
-            file.write(experiment_text(given, prepare, tables={"tuning": tuning}))
+            file.write(experiment_text(given, prepare, tables=tables))
         log.info(f"wrote {experiment}")
         missing = [key for key in CORPUS if key not in given and not (args.raw and (given or "_" in key))]
         if missing:
@@ -123,8 +123,8 @@ def run(args: argparse.Namespace) -> None:
         )
 
 
-def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, object]]:
-    """The keys of [prepare] and [tuning]: how to read raw text, and numbers of pairs for dev and test by its size.
+def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, dict[str, object]]]:
+    """The keys of [prepare], with numbers of pairs for dev and test by the size of the text, and of other tables.
 
     Raises:
         InputError: a language is not a code, or the files cannot be read or hold no pairs.
@@ -149,4 +149,4 @@ def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, obj
     size = held_out_size(found.pairs)
     sizes = ", ".join(f"{name} = {size}" for name in drawn)
     log.info(f"{found.pairs:,} pairs{': ' if sizes else ''}{sizes}")
-    return found.settings | dict.fromkeys(drawn, size), found.tuning
+    return found.settings | dict.fromkeys(drawn, size), found.tables

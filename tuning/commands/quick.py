@@ -333,8 +333,8 @@ def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, 
         for number, side in enumerate(("source", "target")[:sides])
     }
     systems = DEFAULT_SYSTEMS if args.all_systems else {name: DEFAULT_SYSTEMS[name] for name in BETTER}
-    tables: dict[str, dict[str, object]] = {"language_model": {"discount_fallback": True}}  # small texts need it
-    tables["tuning"] = found.tuning | ({"iterations": ITERATIONS} if found.pairs <= SMALL else {})
+    tables = found.tables | {"language_model": {"discount_fallback": True}}  # small texts need it
+    tables["tuning"] = found.tables.get("tuning", {}) | ({"iterations": ITERATIONS} if found.pairs <= SMALL else {})
     found.found(
         "systems",
         ", ".join(systems),
