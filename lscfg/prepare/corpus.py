@@ -202,6 +202,22 @@ def propose_spelling(files: RawFiles, settings: PrepareSettings) -> list[Proposa
     return propose(train.texts[1], (line for text in sets[0].texts[1:] for line in text))
 
 
+def prepare_monolingual(
+    paths: Sequence[Path], recipe: SideRecipe, orthography: Path | None, engine: Engine
+) -> list[str]:
+    """Prepares text without translations like a side of a corpus, and leaves out empty lines.
+
+    Args:
+        orthography: table of rewrites of this side; None: no rewrites.
+
+    Raises:
+        InputError: a file is bad or missing.
+    """
+    spelling = read_orthography(orthography) if orthography else Orthography(())
+    lines = [spelling.apply(clean(line, recipe.unicode)) for path in paths for line in _short_lines(path)]
+    return [words for words in _mapped(engine, recipe, "encode", lines) if words]
+
+
 def _healthy(train: TextSet, drop: Mapping[int, str], remarks: list[Remark]) -> TextSet:
     """The training text without the pairs to drop, whose faults become remarks."""
     remarks += [train.remark(number, "dropped", fault) for number, fault in drop.items()]
@@ -562,7 +578,7 @@ def _mapped(engine: Engine, recipe: SideRecipe, step: str, lines: Sequence[str])
 def _step(block: tuple[SideRecipe, str, list[str]]) -> list[str]:
     recipe, step, lines = block
     side = recipe.side()
-    work = side.split if step == "split" else side.finish
+    work = {"split": side.split, "finish": side.finish, "encode": side.encode}[step]
     return [work(line) for line in lines]
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from lscfg import log
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines
 from lscfg.tuning.experiment.schema import RawCorpus
+from lscfg.tuning.experiment.stages.text import warn_of_known
 from lscfg.tuning.experiment.system import Experiment
 
 RESULTS = ("results.json", "manifest.json", "report.html")
@@ -50,13 +50,10 @@ def _warn_of_leaks(experiment: Experiment) -> None:
     """Warns if the monolingual text contains references, which flatter the language model and new rules."""
     corpus, texts = experiment.corpus, experiment.monolingual.target
     assert not isinstance(corpus, RawCorpus)
-    if not texts:
-        return
-    known = {line for path in texts for line in read_lines(path)}
-    for reference in (*corpus.dev_reference, *corpus.test_reference):
-        lines = read_lines(reference)
-        if count := sum(line in known for line in lines):
-            log.warning(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
+    if texts:
+        warn_of_known(
+            (line for path in texts for line in read_lines(path)), (*corpus.dev_reference, *corpus.test_reference)
+        )
 
 
 def _check_charted(experiment: Experiment, count: int, path: Path) -> None:

@@ -86,7 +86,7 @@ def make_plan(experiment: Experiment, learning_curve: bool = False) -> Plan:
         name: Draft(experiment.of(system), system, texts, lm, files, systems)
         for name, system in experiment.systems.items()
     }
-    shared = [texts.prepared, lm] if texts.prepared else [lm]
+    shared = [*filter(None, (texts.prepared, texts.more)), lm]
     ruled = [draft for draft in drafts.values() if draft.system.rules]
     for draft in ruled:
         if draft.system.rules and draft.system.rules.grammar_file:

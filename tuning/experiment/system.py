@@ -228,8 +228,13 @@ class Texts:
     test_source: Input
     test_references: tuple[Input, ...]
     alignment: tuple[Input, ...] = ()
+    more_source: tuple[Input, ...] = ()
+    more_target: tuple[Input, ...] = ()
+    """Monolingual text."""
     prepared: Stage | None = None
     """The preparation."""
+    more: Stage | None = None
+    """The preparation of monolingual text."""
     raw_references: tuple[Input, ...] = ()
     """References of the test set as people wrote them, if the text was prepared."""
     raw_tokens: str = ""

@@ -16,10 +16,12 @@ from lscfg.errors import InputError
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.prepare.reader import TEXT_READERS
+from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import settings_of
 from lscfg.tuning.evaluate import restored_bleu, restored_tokens
+from lscfg.tuning.experiment.cache import StageCache
 from lscfg.tuning.experiment.checks import check_corpus
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
@@ -265,3 +267,21 @@ def test_tokens_of_restored_bleu(language, tokens):
 def test_restored_bleu_of_lines_that_do_not_fit():
     with pytest.raises(InputError, match="restored text has 1 lines, the references have 2"):
         restored_bleu(["a"], [["a", "b"]])
+
+
+def test_monolingual_text_is_prepared_like_the_corpus(experiment, texts, tmp_path, caplog):
+    reference = read_lines(texts / "test.en")[0]
+    write_lines(tmp_path / "more.en", ["Nuevo quesca Raro.", "", reference])
+    write_lines(tmp_path / "spelling.tsv", ["qu\tk\t\te"])
+    spelling = f'[prepare]\northography = "{tmp_path / "spelling.tsv"}"'
+    more = f'[monolingual]\ntarget = "{tmp_path / "more.en"}"\n[language_model]'
+    plan = make_plan(experiment(*GIVEN, ("[language_model]", more), ("[prepare]", spelling)))
+    assert plan.stages()[:2] == [plan.texts.prepared, plan.texts.more] and not plan.texts.more_source
+    assert [part.stage for part in plan.texts.more_target] == [plan.texts.more]
+    cache = StageCache(tmp_path / "cache", apart=False)
+    for stage in (*plan.stages()[:2], next(stage for stage in plan.stages() if stage.name == "lm")):
+        cache.make(stage, 1)
+    side = Record.read(cache.path(plan.texts.prepared)).sides[1].side()
+    made = read_lines(cache.path(plan.texts.more) / "target")
+    assert made == [side.encode("Nuevo kesca Raro."), side.encode(reference)]
+    assert "kesca" in (cache.path(stage) / "lm.arpa").read_text() and "monolingual text has 1 of" in caplog.text

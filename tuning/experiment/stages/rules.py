@@ -273,6 +273,4 @@ def language_model_stage(experiment: Experiment, texts: Texts) -> Stage:
     if settings.file:
         own = LanguageModelSettings(order=settings.order, file=settings.file)
         return Stage("lm", language_model, own, LanguageModelFiles())
-    return Stage(
-        "lm", language_model, settings, LanguageModelFiles(texts.target, tuple(more.target) if more.lm else ())
-    )
+    return Stage("lm", language_model, settings, LanguageModelFiles(texts.target, texts.more_target if more.lm else ()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
@@ -13,7 +13,7 @@ from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
-from lscfg.prepare.corpus import RawFiles, prepare_corpus, raw_reference, set_file
+from lscfg.prepare.corpus import HELD_OUT_SETS, RawFiles, prepare_corpus, prepare_monolingual, raw_reference, set_file
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import RECORD, Record
 from lscfg.prepare.settings import PrepareSettings
@@ -24,6 +24,7 @@ from lscfg.tuning.experiment.stage import File, Input, Stage, version
 from lscfg.tuning.experiment.system import Experiment, Texts
 
 RESTORED, RESTORED_BLEU = "restored", "restored.json"
+MORE_SOURCE, MORE_TARGET = "source", "target"
 
 
 @dataclass(frozen=True)
@@ -83,11 +84,54 @@ def restore(folder: Path, settings: Restoring, inputs: RestoredFiles[Path], jobs
     write_json(folder / RESTORED_BLEU, {"bleu": bleu, "signature": signature})
 
 
+@dataclass(frozen=True)
+class MonolingualFiles(Generic[File]):
+    """Raw text of either side, the record of the preparation, and the table of rewrites of the target side, if any."""
+
+    record: File
+    source: tuple[File, ...]
+    target: tuple[File, ...]
+    orthography: File | None
+
+
+@version(1)
+def prepare_more(folder: Path, settings: None, inputs: MonolingualFiles[Path], jobs: int) -> None:
+    """Prepares monolingual text like the parallel text; warns of references in the text."""
+    source, target = Record.read(inputs.record.parent).sides
+    with in_processes(jobs) as engine:
+        made = prepare_monolingual(inputs.source, source, None, engine)
+        more = prepare_monolingual(inputs.target, target, inputs.orthography, engine)
+    for file, lines in ((MORE_SOURCE, made), (MORE_TARGET, more)):
+        write_lines(folder / file, lines)
+    log.info(f"monolingual: {len(made):,} source lines, {len(more):,} target lines")
+    warn_of_known(more, (inputs.record.with_name(set_file(name, target.language)) for name in HELD_OUT_SETS))
+
+
+def warn_of_known(monolingual: Iterable[str], references: Iterable[Path]) -> None:
+    """Warns of references in monolingual text, which flatter the language model and new rules."""
+    known = {*monolingual}
+    for reference in references if known else ():
+        lines = read_lines(reference)
+        if count := sum(line in known for line in lines):
+            log.warning(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
+
+
 def plan_texts(experiment: Experiment) -> Texts:
     """The text files of an experiment."""
-    corpus = experiment.corpus
+    corpus, more = experiment.corpus, experiment.monolingual
     if isinstance(corpus, RawCorpus):
-        return _prepared(experiment.prepare, corpus)
+        texts = _prepared(experiment.prepare, corpus)
+        if not more.source and not more.target:
+            return texts
+        assert texts.prepared is not None
+        files = MonolingualFiles(
+            texts.prepared / RECORD, tuple(more.source), tuple(more.target), experiment.prepare.orthography
+        )
+        stage = Stage("monolingual", prepare_more, None, files)
+        source, target = (
+            (stage / file,) if given else () for file, given in ((MORE_SOURCE, more.source), (MORE_TARGET, more.target))
+        )
+        return dataclasses.replace(texts, more_source=source, more_target=target, more=stage)
     return Texts(
         corpus.source,
         corpus.target,
@@ -96,6 +140,8 @@ def plan_texts(experiment: Experiment) -> Texts:
         corpus.test_source,
         tuple(corpus.test_reference),
         tuple(corpus.alignment),
+        tuple(more.source),
+        tuple(more.target),
     )
 
 

@@ -148,7 +148,7 @@ class Expand(SystemStep):
     def _rules(self, draft: Draft) -> Iterator[Stage]:
         experiment, texts, own = draft.experiment, draft.texts, self.propagation
         mono, translated = experiment.monolingual, (texts.dev_source, texts.test_source)
-        inputs = PhraseInputs(draft.files.needed("text"), tuple(mono.source), tuple(mono.target), translated)
+        inputs = PhraseInputs(draft.files.needed("text"), texts.more_source, texts.more_target, translated)
         found = Stage("phrases", phrases, own.phrases, inputs)
         yield found
         similar = Stage("graph", graph, own.graph, GraphInputs(found / PHRASES))

@@ -178,7 +178,7 @@ class Latent(SystemStep):
         context = settings.context
         chosen = context.models if context else ()
         takes_text = any(CONTEXT_MODELS[one.name].TAKES_TEXT for one in chosen)
-        more = tuple(draft.experiment.monolingual.source) if takes_text else ()
+        more = draft.texts.more_source if takes_text else ()
         inputs = ModelFiles(files.derivations, read, files.source if context else None, more)
         draft.model = Stage("estimate", estimate, settings, inputs)
         draft.features = draft.model / MODEL
