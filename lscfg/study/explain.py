@@ -14,7 +14,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -131,6 +131,7 @@ class Explainer:
         self.path = os.fspath(path)
         unknown = BindingOptions(compose=True)
         self._ways: tuple[ParseOptions, ...] = ()
+        self._borrows = False
         model_path = path
         if self.path.endswith(".ini"):
             config = read_ini(path)
@@ -142,6 +143,7 @@ class Explainer:
             model_path, unknown = found, LatentOptions.of(config.latent.options.items()).unknown
             self.grammar = read_grammar(config)
             self._ways = parse_options(config, self.grammar)
+            self._borrows = config.substitutes
         self.model = Model(model_path)
         parameters = Parameters.load(model_path)
         if self._ways:
@@ -163,7 +165,8 @@ class Explainer:
         Args:
             top: largest number of choices, and of states, of a span.
             least: smallest marginal of spans outside the best derivation.
-            derivation: replaces the best derivation, for example by that of a decoder with the same ini.
+            derivation: replaces the best derivation, for example by that of a decoder with the same ini. A rule that
+                an unknown word borrows has the figures of the copied word.
 
         Raises:
             InputError: ``top`` or ``least`` is out of its range, or the derivation is not in the forest.
@@ -182,7 +185,8 @@ class Explainer:
         shares = _shares(forest, np.abs(inference.apps), context)
         apps = self._apps_of(forest, words, derivation) if derivation else _best_derivation(forest, shares)
         head = forest.edge_head[forest.app_edge]
-        best = describe(forest, self.grammar, words, apps, [{} for _ in apps])
+        best = tuple(replace(rule, features={}) for rule in derivation)
+        best = best or describe(forest, self.grammar, words, apps, [{} for _ in apps])
         depth = {int(head[app]): level for app, level in zip(apps, _depths(best), strict=True)}
         others = np.nonzero((forest.node_cat == X) & (np.abs(inference.nodes) >= least))[0]
         nodes = [int(head[app]) for app in apps if forest.node_cat[head[app]] == X]
@@ -237,9 +241,10 @@ class Explainer:
             below = [nodes.get((derivation[k].category, derivation[k].span), -1) for k in rule.children]
             edges = [] if head < 0 else range(*forest.node_edges[head : head + 2].tolist())
             fitting = [e for e in edges if forest.tails(e) == below]
-            candidates = (app for e in fitting for app in range(*forest.edge_apps[e : e + 2].tolist()))
-            sides = rule.source, rule.target
-            app = next((app for app in candidates if self._sides(forest, app, words) == sides), None)
+            candidates = [app for e in fitting for app in range(*forest.edge_apps[e : e + 2].tolist())]
+            wanted = [(rule.source, rule.target), (rule.source, rule.source)][: 1 + self._borrows]
+            by_sides = {self._sides(forest, app, words): app for app in reversed(candidates)}
+            app = next((by_sides[sides] for sides in wanted if sides in by_sides), None)
             if app is None:
                 raise InputError(
                     f"the forest has no rule {rule.source} → {rule.target} over words {rule.span}", self.path

@@ -11,9 +11,11 @@ import pytest
 from forests import RULES, build
 from helpers import derivations, rule_table, save_model
 
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import describe
 from lscfg.errors import InputError
 from lscfg.io.columns import WIDTH, fit
+from lscfg.io.write import write_lines
 from lscfg.kernel import Binding, ParseOptions, X
 from lscfg.model.parameters import OneState
 from lscfg.study.explain import Explainer, Explanation
@@ -173,3 +175,26 @@ def test_a_given_derivation_stands_in_place_of_the_best(model):
     other = tuple(dataclasses.replace(rule, target="nothing") for rule in given)
     with pytest.raises(InputError, match=r"the forest has no rule .* → nothing over words"):
         explainer(" ".join(words), derivation=other)
+
+
+def test_a_borrowed_rule_has_the_figures_of_the_copied_word(model, tmp_path):
+    write_lines(tmp_path / "g", [f"[X] ||| {rule} |||" for rule in RULES])
+    lines = [
+        "formalism=scfg",
+        "grammar=g",
+        "add_pass_through_rules=true",
+        f"feature_function=LSCFG model={model} features=paper",
+    ]
+    write_lines(tmp_path / "plain.ini", lines)
+    write_lines(tmp_path / "cdec.ini", [*lines, "unknown_words=similar"])
+    with EmbeddedDecoder.from_ini(tmp_path / "cdec.ini") as decoder:
+        (found,) = decoder.translate(["A b"], {"SubstituteForm": 9.0}, derivations=True)
+    (derivation, text) = found.derivations[0], found.hypotheses[0].text
+    assert ("A", "x") in {(rule.source, rule.target) for rule in derivation}
+    said = Explainer(tmp_path / "cdec.ini")("A b", derivation=derivation)
+    assert said.translation == text
+    assert [(rule.source, rule.target) for rule in said.best] == [(rule.source, rule.target) for rule in derivation]
+    (chosen,) = (choice for choice in spans_of(said)[0, 1].choices if choice.chosen)
+    assert (chosen.source, chosen.target) == ("A", "A")
+    with pytest.raises(InputError, match="the forest has no rule A → x over words"):
+        Explainer(tmp_path / "plain.ini")("A b", derivation=derivation)
