@@ -29,6 +29,7 @@ DOCUMENTS = tuple(
         "docs/guides/cluster.md",
         "docs/guides/hidden-states.md",
         "docs/guides/how-much-text.md",
+        "docs/guides/small-languages.md",
         "docs/reference/features.md",
     )
 )
@@ -184,6 +185,20 @@ def doubling() -> str:
             cells.append(f"{(high - low) / math.log2(many / few):.1f}")
         lines.append([pair, *cells])
     return table(["corpus", "5,000 to 10,000", "10,000 to 20,000", "20,000 to all"], lines, right(1, 4))
+
+
+def small_curve() -> str:
+    """chrF of the small languages by the number of training pairs."""
+    made = find_table("small/small-curve")
+    points: dict[str, dict[int, float]] = {}
+    for row in (dict(zip(made["columns"], row, strict=True)) for row in made["rows"]):
+        points.setdefault(row["language"], {})[row["pairs"]] = row["chrF"]
+    few = (0, 1000, 5000)
+    lines = []
+    for language, own in points.items():
+        most = max(own)
+        lines.append([language, *(f"{own[n]:.1f}" if n in own else "" for n in few), f"{own[most]:.1f} ({most:,})"])
+    return table(["language", "untranslated", "1,000 pairs", "5,000", "most (pairs)"], lines, right(1, 4))
 
 
 CURVE_STYLE = (
@@ -439,6 +454,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "table-3": table_3,
     "training-size": training_size,
     "doubling": doubling,
+    "small-curve": small_curve,
     "states": states,
     "nearest": nearest,
     "sampled": sampled,
