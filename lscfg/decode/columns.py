@@ -84,7 +84,10 @@ class FeatureColumns:
         values = np.concatenate([values, [1.0, 1.0]])
         self.penalty = named.of("WordPenalty", "feature_function=WordPenalty") if config.word_penalty else None
         pairs = [(name, name + end) for name in models for end in ("", "_OOV")]
+        emissions = [(one.name, feature) for one in config.models for feature in one.features[2:]]
         self.lm = np.array([named.of(of, f"the language model {name}") for name, of in pairs], np.int64).reshape(-1, 2)
+        for name, of in emissions:
+            named.of(of, f"the language model {name}")
         self.extra = np.array([named.of(name, "the latent features") for name in provided], np.int64)
         if len({*provided}) < len(provided):
             raise ValueError(f"the provider names a feature twice: {provided}")

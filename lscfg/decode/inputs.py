@@ -13,10 +13,11 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures, SourcedRows
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
-from lscfg.formats.ini import DecoderConfig, find_file
+from lscfg.formats.ini import DecoderConfig, NamedModel, find_file
 from lscfg.formats.marked import MarkedSpan, read_marked
 from lscfg.formats.plf import Lattice, is_lattice, lattice_fault, parse_lattice
 from lscfg.formats.segments import Segment, read_segment, segment_text
+from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import ParsedInput
 from lscfg.functions.rows import NamedRows
 from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
@@ -158,9 +159,22 @@ def own_features(
             SourcedRows(f"feature_function={function.name}", function.names(), function.values(given))
             for function in config.functions
         ]
+    for model in config.models:
+        if model.classes is not None:
+            given = ParsedInput(forest, grammar, tuple(words) if lattice is None else lattice.first_words())
+            own = model.features[2:]
+            parts.append(SourcedRows(f"the language model {model.name}", own, _emissions(given, model)))
     if lattice is not None and any(arc.features for arc in lattice.arcs):
         parts.append(SourcedRows("a lattice", (), _arc_features(lattice, forest)))
     return OwnFeatures.of(names, parts)
+
+
+def _emissions(given: ParsedInput, model: NamedModel) -> NamedRows:
+    """Sums over the target words of a rule of their log10 p in their classes."""
+    assert model.classes is not None
+    emissions, (rules, rule_of) = read_word_classes(model.classes).emissions, given.rules
+    sums = [sum(emissions.get(one, 0.0) for one in rule.target if isinstance(one, str)) for rule in rules]
+    return NamedRows.of([{model.features[2]: value} if value else {} for value in sums], rule_of)
 
 
 def _arc_features(lattice: Lattice, forest: Forest) -> NamedRows:

@@ -43,15 +43,17 @@ from lscfg.decode.terms import (
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
 from lscfg.decode.word_order import keeping_order
 from lscfg.errors import InputError, cut, quote
-from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.ini import DecoderConfig, NamedModel
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.marked import ANY_ORDER, WordOrder
 from lscfg.formats.plf import Lattice
 from lscfg.formats.segments import Segment, read_segment
+from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
+from lscfg.kernel.mapped_lm import MappedModel
 from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
@@ -258,7 +260,7 @@ class SentenceDecoder:
         self.keeps = cached > 0
         self.ways = parse_options(config, self.grammar)
         named = config.models
-        self.models = [LanguageModel(one.path, self.grammar.vocab) for one in named] if models is None else models
+        self.models = [_opened(one, self.grammar.vocab) for one in named] if models is None else models
         provided = () if self._provider is None else self._provider.names
         self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
         self._target = TargetWords(config.functions, self.grammar.vocab)
@@ -473,6 +475,13 @@ class SentenceDecoder:
 
     def _text(self, ids: np.ndarray) -> str:
         return " ".join(map(self._word, ids.tolist()))
+
+
+def _opened(model: NamedModel, vocab: Vocab) -> LanguageModel:
+    if not model.marked and model.classes is None:
+        return LanguageModel(model.path, vocab)
+    classes = None if model.classes is None else read_word_classes(model.classes).classes
+    return MappedModel(model.path, vocab, classes, model.marked)
 
 
 def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None:

@@ -67,6 +67,24 @@ class NamedModel(NamedTuple):
 
     name: str
     path: Path
+    marked: bool = False
+    """Rules write ``<s>`` and ``</s>`` (-x of KLanguageModel)."""
+    classes: Path | None = None
+    """Classes of words, of which the model is (-m of KLanguageModel)."""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of its features: the sum of log10 p, the number of unknown words, and the log10 p within classes."""
+        emission = () if self.classes is None else (f"{self.name}_Emit",)
+        return self.name, f"{self.name}_OOV", *emission
+
+    @property
+    def line(self) -> str:
+        """The value of the feature_function line."""
+        options = ["-x"] if self.marked else []
+        options += [] if self.classes is None else ["-m", line_word(self.classes)]
+        options += [] if self.name == DecoderConfig.language_model_name else ["-n", self.name]
+        return " ".join(["KLanguageModel", *options, line_word(self.path)])
 
 
 MOST_MODELS = 4
@@ -84,7 +102,7 @@ class DecoderConfig:
     language_model_name: str = "LanguageModel"
     """Name of its feature (-n of KLanguageModel); ``_OOV`` is appended for the feature of unknown words."""
     further_models: tuple[NamedModel, ...] = ()
-    """Language models after the first."""
+    """Language models after the first, and all of classes or marked text, even without a first."""
     word_penalty: bool = False
     """Counts target words (feature_function=WordPenalty)."""
     latent: LatentFeature | None = None
@@ -122,18 +140,21 @@ class DecoderConfig:
     @property
     def models(self) -> tuple[NamedModel, ...]:
         """All language models."""
-        if self.language_model is None:
-            return ()
-        return NamedModel(self.language_model_name, self.language_model), *self.further_models
+        first = (NamedModel(self.language_model_name, self.language_model),) if self.language_model else ()
+        return *first, *self.further_models
 
     def with_models(self, path: Callable[[Path], Path | None]) -> DecoderConfig:
         """The configuration with other files of the language models; None: without the model."""
-        named = ((one.name, path(one.path)) for one in self.models)
-        found = [NamedModel(name, there) for name, there in named if there is not None]
-        if not found:
-            return replace(self, language_model=None, further_models=())
-        name, first = found[0]
-        return replace(self, language_model=first, language_model_name=name, further_models=tuple(found[1:]))
+        found = [
+            one._replace(path=there, classes=None if one.classes is None else path(one.classes))
+            for one in self.models
+            if (there := path(one.path)) is not None
+        ]
+        first = next((one for one in found[:1] if one == NamedModel(one.name, one.path)), None)
+        if first is None:
+            return replace(self, language_model=None, further_models=tuple(found))
+        changed = replace(self, language_model=first.path, language_model_name=first.name)
+        return replace(changed, further_models=tuple(found[1:]))
 
     def check_common(self, user: str) -> None:
         """Refuses feature functions and rules that only the decoders themselves compute.
@@ -146,14 +167,19 @@ class DecoderConfig:
         """
         if self.functions:
             raise InputError(f"{user} cannot compute feature_function={self.functions[0]}; remove the line", self.path)
-        if self.further_models:
+        if len(self.models) > 1:
             raise InputError(f"{user} takes one language model; keep one of {len(self.models)} lines", self.path)
+        if self.further_models:
+            raise InputError(f"{user} takes a language model of words without -x and -m; remove the options", self.path)
         if self.substitutes:
             raise InputError(f"{user} does not support unknown_words={UNKNOWN_WORDS[1]}; remove the line", self.path)
 
 
 UNKNOWN_WORDS = ("copy", "similar")
 """Translations of unknown words: the words themselves, or also those of similar words."""
+
+BY_CDEC = "remove the line, or decode with lscfg cdec decode"
+"""Cure of settings that only cdec knows."""
 
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 """Feature functions that are not kinds."""
@@ -231,8 +257,7 @@ def format_ini(config: DecoderConfig) -> list[str]:
     if config.word_penalty:
         lines.append("feature_function=WordPenalty")
     for model in config.models:
-        name = "" if model.name == DecoderConfig.language_model_name else f"-n {model.name} "
-        lines.append(f"feature_function=KLanguageModel {name}{line_word(model.path)}")
+        lines.append(f"feature_function={model.line}")
     if config.latent is not None:
         lines.append(f"feature_function={config.latent.line}")
     lines += [f"feature_function={function}" for function in config.functions]
@@ -273,7 +298,10 @@ class _Reader:
         if not equals:
             raise self.error(f"expected key=value, found {quote(text)}")
         if key not in _SETTINGS:
-            raise self.error(f"{cut(key)} is not supported here; supported are {', '.join(_SETTINGS)}")
+            raise self.error(
+                f"{cut(key)} is not supported here; supported are {', '.join(_SETTINGS)}{did_you_mean(key, _SETTINGS)}; "
+                f"{BY_CDEC}"
+            )
         if key not in ("grammar", "feature_function"):
             if key in self.seen:
                 raise self.error(f"{key} is set in line {self.seen[key]} already; keep one of the two")
@@ -304,7 +332,7 @@ class _Reader:
                 f"{self.path}:{self.number}: {key}={value} is read as {allowed}, which finds the same or better"
             )
         elif value.lower() != allowed.lower():
-            raise self.error(f"{cut(f'{key}={value}')} is not supported; only {allowed} is")
+            raise self.error(f"{cut(f'{key}={value}')} is not supported; only {allowed} is; {BY_CDEC}")
 
     def number_of(self, key: str, value: str) -> None:
         name = {"scfg_max_span_limit": "max_span", "cubepruning_pop_limit": "pop_limit", "k_best": "k_best"}[key]
@@ -356,7 +384,7 @@ class _Reader:
             known = (*BUILT_IN, *FEATURE_FUNCTIONS)
             raise self.error(
                 f"feature function {quote(value)} is not supported; supported are {', '.join(known)}"
-                f"{did_you_mean(name, known)}"
+                f"{did_you_mean(name, known)}; {BY_CDEC}"
             )
 
     def function(self, line: FunctionLine) -> None:
@@ -372,22 +400,31 @@ class _Reader:
             raise self.error(f"a second feature_function={name}; keep one of the two")
 
     def language_model(self, arguments: list[str]) -> None:
-        name = DecoderConfig.language_model_name
-        if len(arguments) == 3 and arguments[0] == "-n":
-            name, arguments = arguments[1], arguments[2:]
-        if len(arguments) != 1 or arguments[0].startswith("-"):
-            raise self.error("expected feature_function=KLanguageModel [-n NAME] FILE")
+        given: dict[str, str] = {}
+        rest = iter(arguments)
+        for word in rest:
+            option = word if word in ("-x", "-m", "-n") else ""
+            value = next(rest, "") if option in ("-m", "-n") else word
+            if option in given or not value or value.startswith("-") != (option == "-x"):
+                raise self.error("expected feature_function=KLanguageModel [-x] [-m CLASSES] [-n NAME] FILE")
+            given[option] = value
+        if "" not in given:
+            raise self.error("expected feature_function=KLanguageModel [-x] [-m CLASSES] [-n NAME] FILE")
+        classes = self.file("KLanguageModel -m", given["-m"]) if "-m" in given else None
+        name = given.get("-n", DecoderConfig.language_model_name)
+        model = NamedModel(name, self.file("KLanguageModel", given[""]), "-x" in given, classes)
         others = self.config.models
-        if taken := {name, f"{name}_OOV"} & {one.name + end for one in others for end in ("", "_OOV")}:
+        if taken := {*model.features} & {feature for one in others for feature in one.features}:
             raise self.error(
                 f"a second feature_function=KLanguageModel with the feature {cut(min(taken))}; "
                 "give the model another name with -n NAME"
             )
+        if others and others[0].marked != model.marked:
+            raise self.error("KLanguageModel with and without -x; rules write sentence marks for all models or none")
         if len(others) == MOST_MODELS:
             raise self.error(f"more than {MOST_MODELS} language models")
-        model = NamedModel(name, self.file("KLanguageModel", arguments[0]))
-        if others:
-            self.config = replace(self.config, further_models=(*others[1:], model))
+        if others or model.marked or model.classes:
+            self.config = replace(self.config, further_models=(*self.config.further_models, model))
         else:
             self.config = replace(self.config, language_model=model.path, language_model_name=name)
 

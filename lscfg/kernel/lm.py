@@ -30,6 +30,9 @@ from lscfg.kernel.base import Vocab, check, view
 from lscfg.kernel.compiled import open_compiled
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
+FINAL = "|||"
+"""End of a sentence for several models, which is no word of a rule."""
+
 _REASON = re.compile(r" threw [\w:]*Exception(?: because `.*?')?\. ?(.*?)\)?$")
 """The end of KenLM's messages, after places in KenLM's source."""
 
@@ -177,12 +180,12 @@ class JoinedModels:
         pointers = ffi.new("lscfg_lm *[]", [model._pointer for model in self._all])
         all_weights = np.vstack([self.weights, np.array([[1.0, 0.0]])[: len(self._all) - len(self.models)]])
         columns = [ffi.from_buffer("double[]", np.ascontiguousarray(column)) for column in all_weights.T]
-        joined = lib.lscfg_joined_new(len(self._all), pointers, *columns)
+        end = self._all[0]._vocab.add(FINAL)
+        joined = lib.lscfg_joined_new(len(self._all), pointers, *columns, end)
         if joined == ffi.NULL:
             raise KernelError("out of memory")
         self._context = ffi.gc(joined, lib.lscfg_joined_free)
         self.order = max(model.order for model in self._all)
-        end = self._all[0]._vocab.add(END)
         pointer = lib.lscfg_lm_new(self.order, end, ffi.addressof(lib, "lscfg_joined_step"), self._context)
         if pointer == ffi.NULL:
             raise KernelError("out of memory")

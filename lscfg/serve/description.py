@@ -119,7 +119,7 @@ def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, sett
         "terms": len(system.glossary),
         "corrections": system.memory is not None,
         "pieces": pieces,
-        "language_model": config.language_model is not None,
+        "language_model": bool(config.models),
         "features": len(system.weights),
         "confidence": None if system.confidence is None else confidence_facts(system.confidence),
         "pairs": dict(system.preparation.sizes) if system.preparation else {},

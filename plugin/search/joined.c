@@ -7,19 +7,21 @@
 #include "search/lm.h"
 
 struct lscfg_joined {
-  int32_t n;
+  int32_t n, end_word;
   lscfg_lm **models;
   double *weights, *oov_weights;
   ARRAY(int32_t) states; /* n states of the models for each state */
   index_table known;     /* states by their tuples */
 };
 
-lscfg_joined *lscfg_joined_new(int32_t n, lscfg_lm *const *models, const double *weights, const double *oov_weights) {
+lscfg_joined *lscfg_joined_new(int32_t n, lscfg_lm *const *models, const double *weights, const double *oov_weights,
+                               int32_t end_word) {
   if (n < 1) return NULL;
   size_t count = (size_t)n;
   lscfg_joined *j = calloc(1, sizeof *j);
   if (!j) return NULL;
   j->n = n;
+  j->end_word = end_word;
   j->models = malloc(count * sizeof *j->models);
   j->weights = malloc(count * sizeof *j->weights);
   j->oov_weights = malloc(count * sizeof *j->oov_weights);
@@ -74,7 +76,8 @@ int lscfg_joined_step(void *joined, int32_t state, int32_t word, float *log10p, 
   if (ARRAY_RESERVE(j->states, j->n)) return LSCFG_ENOMEM;
   for (int32_t k = 0; k < j->n; k++) {
     int code = LSCFG_OK;
-    const lm_slot *slot = lm_find(j->models[k], j->states.data[(int64_t)state * j->n + k], word, &code);
+    int32_t own_word = word == j->end_word ? j->models[k]->end_word : word;
+    const lm_slot *slot = lm_find(j->models[k], j->states.data[(int64_t)state * j->n + k], own_word, &code);
     if (!slot) return code;
     int32_t own = lm_reach(slot);
     sum += j->weights[k] * slot->log10p;

@@ -113,7 +113,7 @@ static void use_joined(lscfg_lm *lm, int32_t order, const int32_t *words, int32_
   const double weights[2] = {0.25, 0.75}, oov_weights[2] = {-1, 0.5};
   double own, both;
   int32_t outside;
-  lscfg_joined *joined = lscfg_joined_new(2, two, weights, oov_weights);
+  lscfg_joined *joined = lscfg_joined_new(2, two, weights, oov_weights, 0);
   require(joined != NULL, "memory");
   lscfg_lm *sum = lscfg_lm_new(order, 0, lscfg_joined_step, joined);
   require(sum != NULL, "memory");
