@@ -298,10 +298,9 @@ class _Reader:
         if not equals:
             raise self.error(f"expected key=value, found {quote(text)}")
         if key not in _SETTINGS:
-            raise self.error(
-                f"{cut(key)} is not supported here; supported are {', '.join(_SETTINGS)}{did_you_mean(key, _SETTINGS)}; "
-                f"{BY_CDEC}"
-            )
+            near = did_you_mean(key, _SETTINGS)
+            known = ", ".join(_SETTINGS)
+            raise self.error(f"{cut(key)} is not supported here; supported are {known}{near}; {BY_CDEC}")
         if key not in ("grammar", "feature_function"):
             if key in self.seen:
                 raise self.error(f"{key} is set in line {self.seen[key]} already; keep one of the two")

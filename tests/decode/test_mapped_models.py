@@ -79,9 +79,8 @@ def test_marks_of_rules_equal_marks_of_the_model(more: int, config: DecoderConfi
     models = tuple(NamedModel(f"LM{n}", tmp_path / "lm", True) for n in range(1 + more))
     marked = replace(config, grammars=(tmp_path / "marked",), language_model=None, further_models=models)
     weights = {"P": 1.0, "PassThrough": -2.0, "WordPenalty": 0.0}
-    weights |= {
-        f"LM{n}{end}": weight / (1 + more) for n in range(1 + more) for end, weight in (("", 0.9), ("_OOV", -1.0))
-    }
+    for n in range(1 + more):
+        weights |= {f"LM{n}": 0.9 / (1 + more), f"LM{n}_OOV": -1.0 / (1 + more)}
     wanted = {"P": 1.0, "PassThrough": -2.0, "LanguageModel": 0.9, "LanguageModel_OOV": -1.0}
     lines = ["la casa verde", "la casa", "casa verde", "casa"]
     with EmbeddedDecoder(marked) as decoder, EmbeddedDecoder(config) as plain:

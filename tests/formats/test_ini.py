@@ -124,7 +124,7 @@ def test_paths_fall_back_to_the_folder_of_the_file(
         ("feature_function=KLanguageModel -m missing lm", "KLanguageModel -m: no file 'missing'"),
         (
             "feature_function=KLanguageModel lm\nfeature_function=KLanguageModel -x -n N lm",
-            "KLanguageModel with and without -x; the rules write sentence marks",
+            "KLanguageModel with and without -x; rules write sentence marks",
         ),
         (
             "feature_function=KLanguageModel -n A -m w lm\nfeature_function=KLanguageModel -n A_Emit lm",
