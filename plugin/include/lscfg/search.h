@@ -63,7 +63,7 @@ int lscfg_ngrams_step(void *ngrams, int32_t state, int32_t word, float *log10p, 
  * outside the model. Its order is the largest of theirs. The models, which must outlive it, fill in their tables. */
 typedef struct lscfg_joined lscfg_joined;
 
-/* weights, oov_weights [n], finite; end_word: each model reads its own instead. NULL: memory is out, or n is below 1. */
+/* weights, oov_weights [n], finite; end_word: each model reads its own instead. NULL: memory is out, or n < 1. */
 lscfg_joined *lscfg_joined_new(int32_t n, lscfg_lm *const *models, const double *weights, const double *oov_weights,
                                int32_t end_word);
 void lscfg_joined_free(lscfg_joined *);
