@@ -34,6 +34,11 @@ def _bounded(line: str) -> str:
     return line if len(line) <= LONGEST else f"{line[:half]}…{line[-half:]}"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number of things, such as "1 sentence" or "2 sentences"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """The end of a message about an unknown name: the most similar known name, if any."""
     near = difflib.get_close_matches(str(name)[:SHOWN], list(known), 1)

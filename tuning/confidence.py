@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lscfg.decode.confidence import Confidence, translation_evidence, weights_hash
 from lscfg.decode.derivations import Translated, WordDetails
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.tuning.calibration import Floats, Quality, bands_of, calibrate, held_out, quality
 from lscfg.tuning.edits import edited
 
@@ -91,7 +91,7 @@ def learn_confidence(text: JudgedText, weights: Mapping[str, float]) -> Confiden
     """
     if len(text.details) < FEWEST:
         raise InputError(
-            f"{len(text.details)} sentences with a parse and words; confidence needs {FEWEST} or more of them"
+            f"{counted(len(text.details), 'sentence')} with a parse and words; confidence needs {FEWEST} or more"
         )
     if not text.matched.any():
         raise InputError("no word of the translations is in a reference; do the references translate this text?")

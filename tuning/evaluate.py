@@ -10,7 +10,7 @@ import numpy as np
 from sacrebleu.metrics import BLEU
 
 from lscfg import log
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.prepare.languages import is_unspaced, rule_languages
 from lscfg.settings import Declared
 from lscfg.tuning.bleu import check_references
@@ -234,7 +234,7 @@ def _check_outputs(
     for name, runs in outputs.items():
         for output in runs:
             if len(output) != lines:
-                raise InputError(f"system {name} has {len(output)} lines, the references have {lines}")
+                raise InputError(f"system {name} has {counted(len(output), 'line')}, the references have {lines}")
     for system in tested:
         if system is not None and system not in outputs:
             raise InputError(f"baseline {system} is not among the systems: {', '.join(outputs)}")

@@ -9,7 +9,7 @@ from typing import Any
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_weights
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.inputs import check_inputs
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
 from lscfg.parallel.choose import in_processes
@@ -50,7 +50,7 @@ def tune_decoder(
     for number, document in enumerate(references):
         if len(document) != len(lines):
             name = "reference" if len(references) == 1 else f"reference[{number}]"
-            raise InputError(f"{name} has {len(document)} lines, but source has {len(lines)}; give pairs")
+            raise InputError(f"{name} has {counted(len(document), 'line')}, but source has {len(lines)}; give pairs")
     made, workers = settings_from(TuneSettings, settings, "tune"), int(check_number(jobs, "jobs", 1))
     with in_processes(workers) as engine, EmbeddedDecoder.from_ini(config, engine, needed=False) as decoder:
         if weights is None:

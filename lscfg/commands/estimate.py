@@ -7,7 +7,7 @@ import dataclasses
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.derive import Derivations
 from lscfg.io.arguments import InputFile
@@ -69,4 +69,4 @@ def run(args: argparse.Namespace) -> None:
     if neural:
         model = dataclasses.replace(model, neural=neural)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
-    log.info(f"wrote {args.output}: {len(model.rules)} rules, m = {model.rank}")
+    log.info(f"wrote {args.output}: {counted(len(model.rules), 'rule')}, m = {model.rank}")

@@ -12,7 +12,7 @@ from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.commands.grammars import biparsed, fragments, hiero, sampled
 from lscfg.commands.grammars.extraction import Extraction
 from lscfg.corpus.parallel import check_sentences
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.grammar.counts import RuleCounts, effective_size
 from lscfg.grammar.select import check_max_targets, select_rules
@@ -177,7 +177,7 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
     selection = select_rules(rules, most, inputs.wanted, bool(args.per_sentence))
     for reason, count in selection.dropped.items():
         if count:
-            log.info(f"dropped {count} rules: {reason}")
+            log.info(f"dropped {counted(count, 'rule')}: {reason}")
     written = len(selection.kept)
     if args.output and args.join:
         with TemporaryDirectory() as folder:
@@ -187,7 +187,7 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
     elif args.output:
         _writer(args.format)(args.output, rules, selection, args.jobs)
     if args.output:
-        log.info(f"wrote {args.output}: {written} rules")
+        log.info(f"wrote {args.output}: {counted(written, 'rule')}")
     if args.per_sentence:
         assert inputs.wanted is not None
         write_sentence_grammars(args.per_sentence, rules, selection, inputs.wanted, args.jobs)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_lines, stream_lines
 from lscfg.kernel import words_fault
 
@@ -67,7 +67,9 @@ def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: s
         InputError: both are named, with their numbers of lines.
     """
     if lines != wanted:
-        raise InputError(f"{lines} lines, but {other} has {wanted}; both need the same number of lines", path)
+        raise InputError(
+            f"{counted(lines, 'line')}, but {other} has {wanted}; both need the same number of lines", path
+        )
 
 
 def check_words(words: Iterable[str]) -> None:
@@ -98,7 +100,9 @@ def stream_aligned(
         if f is None or e is None or links is None:
             shorter = next(path for path, line in zip(paths, lines, strict=True) if line is None)
             longer = next(path for path, line in zip(paths, lines, strict=True) if line is not None)
-            raise InputError(f"{number - 1} lines, but {longer} has more; both need the same number of lines", shorter)
+            raise InputError(
+                f"{counted(number - 1, 'line')}, but {longer} has more; both need the same number of lines", shorter
+            )
         check_sentence(f, src, number)
         check_sentence(e, tgt, number)
         yield f, e, links

@@ -12,7 +12,7 @@ from lscfg import log
 from lscfg.decode.derivations import Translated
 from lscfg.decode.inflected import Inflections, PhraseTest
 from lscfg.decode.terms import EACH_FORM, MOST_FORMS, MOST_WORDS, Term, TermIndex, WordMatch
-from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.errors import InputError, counted, did_you_mean, quote
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
 from lscfg.prepare.sides import Side
@@ -73,7 +73,9 @@ class Glossary:
                 continue
             if len(cells) > len(columns) and any(cells[len(columns) :]):
                 raise InputError(
-                    f"{len(cells)} columns, but the first line names {len(columns)}; remove a tab", path, number
+                    f"{counted(len(cells), 'column')}, but the first line names {len(columns)}; remove a tab",
+                    path,
+                    number,
                 )
             if len(entries) == MOST_TERMS:
                 raise InputError(f"more than {MOST_TERMS:,} terms; split the glossary", path, number)
@@ -115,7 +117,7 @@ class Glossary:
         _remark(
             self.path,
             [f"line {line} (line {first})" for line, first in again],
-            "terms do not count, because an earlier term has the same source",
+            "terms without effect, because an earlier term has the same source",
         )
         return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords)
 
@@ -254,30 +256,32 @@ class GlossaryReport:
         lines = {entry.line: entry.term for entry in reversed(self._entries)}
         source = {line: quote(term.source) for line, term in sorted(lines.items())}
         log.info(
-            f"{self._path}: {len(self._found)} of {len(source)} terms occur, at {self._found.total()} places; "
-            f"{self._used} of {self._hard} hard ones are used"
+            f"{self._path}: {len(self._found)} of {len(source)} terms occur, "
+            f"at {counted(self._found.total(), 'place')}; {self._used} of {self._hard} hard ones are used"
         )
         _remark(
             self._path,
             [
-                f"line {line} {source[line]} ({count} times, first in sentence {first + 1})"
+                f"line {line} {source[line]} ({counted(count, 'time')}, first in sentence {first + 1})"
                 for line, (count, first) in sorted(self._overlaps.items())
             ],
-            "terms do not count where they overlap a longer term, or an equally long one to the left",
+            "terms without effect where they overlap a longer term, or an equally long one to the left",
         )
         absent = [line for line in source if line not in self._found and line not in self._overlaps]
-        _remark(self._path, [f"line {line} {source[line]}" for line in absent], "terms do not occur in the text")
+        _remark(self._path, [f"line {line} {source[line]}" for line in absent], "terms that do not occur in the text")
         _remark(
             self._path,
             [f"line {line} {source[line]} (sentence {number + 1})" for line, number in sorted(self._lost.items())],
-            "hard terms were not used; please report this fault",
+            "hard terms without use; please report this fault",
         )
         if self._unparsed:
-            log.warning(f"{self._path}: {self._unparsed} hard terms replace their words in sentences without a parse")
+            log.warning(
+                f"{self._path}: hard terms that replace their words in sentences without a parse: {self._unparsed}"
+            )
 
 
 def _remark(path: str, examples: Sequence[str], fact: str) -> None:
     """Warns of a fact in one line, if there are examples."""
     if examples:
         more = f" and {len(examples) - LISTED} more" if len(examples) > LISTED else ""
-        log.warning(f"{path}: {len(examples)} {fact}: {', '.join(examples[:LISTED])}{more}")
+        log.warning(f"{path}: {fact} ({len(examples)}): {', '.join(examples[:LISTED])}{more}")

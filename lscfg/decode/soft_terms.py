@@ -88,7 +88,7 @@ def fit_terminology(
     found = least_weight(use, float(np.mean([abs(value) for value in weights.values() if value] or [1.0])))
     log.info(
         f"soft terms: {ADDED[TERMINOLOGY]} {found.weight:.4g} uses {100 * found.use:.1f} % of {total} terms "
-        f"in {len(texts)} sentences"
+        f"in {counted(len(texts), 'sentence')}"
     )
     return found.weight
 

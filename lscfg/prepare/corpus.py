@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lscfg import log
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
 from lscfg.log import progress
@@ -267,7 +267,8 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, healt
     for path, text in zip(files, raw, strict=True):
         if len(text) != len(raw[0]):
             raise InputError(
-                f"{len(text)} lines, but {files[0]} has {len(raw[0])}; both need the same number of lines", path
+                f"{counted(len(text), 'line')}, but {files[0]} has {len(raw[0])}; both need the same number of lines",
+                path,
             )
     if not raw[0]:
         raise InputError(f"the {name} set is empty", files[0])

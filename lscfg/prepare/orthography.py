@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_lines
 from lscfg.prepare.characters import marks
 
@@ -111,7 +111,9 @@ def read_orthography(path: str | os.PathLike[str]) -> Orthography:
 
 def _rewrite(columns: Sequence[str], path: str | os.PathLike[str], number: int) -> Rewrite:
     if not 2 <= len(columns) <= len(COLUMNS):
-        raise InputError(f"has {len(columns)} columns; give {', '.join(COLUMNS)} with tabs between them", path, number)
+        raise InputError(
+            f"has {counted(len(columns), 'column')}; give {', '.join(COLUMNS)} with tabs between them", path, number
+        )
     found = [unicodedata.normalize("NFC", column.strip()) for column in columns]
     if not found[0]:
         raise InputError("names no letters to replace in its first column", path, number)

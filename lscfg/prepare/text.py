@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.prepare.encoded import EncodedSettings, decoding_fault, encoded_lines
 from lscfg.prepare.reader import RawPair, TextReader
 
@@ -33,6 +33,7 @@ class PlainText(TextReader[EncodedSettings]):
                 if f is None or e is None:
                     shorter, longer = (source, target) if f is None else (target, source)
                     raise InputError(
-                        f"{number - 1} lines, but {longer} has more; both need the same number of lines", shorter
+                        f"{counted(number - 1, 'line')}, but {longer} has more; both need the same number of lines",
+                        shorter,
                     )
                 yield RawPair(str(source), number, f, e, decoding_fault(f, e) if settings.encoding else "")

@@ -16,7 +16,7 @@ from starlette.routing import Match, Route, Router
 from starlette.types import ASGIApp
 
 from lscfg.bundle.system import TranslationSystem
-from lscfg.errors import cut, quote
+from lscfg.errors import counted, cut, quote
 from lscfg.serve import corrections, why_not
 from lscfg.serve.corrections import Corrections
 from lscfg.serve.description import ShownScore, metrics, openapi, system_facts
@@ -220,7 +220,7 @@ class Application:
             for k, text in enumerate(query.texts)
         ]
         translations = await self._dispatcher.translate(request.receive, sentences)
-        request.scope["lscfg.notes"]["done"] = f"{len(translations)} sentences"
+        request.scope["lscfg.notes"]["done"] = counted(len(translations), "sentence")
         return JsonLine({"translations": [one.answer for one in translations]})
 
     # ---- what no path answers ----

@@ -10,7 +10,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from lscfg.errors import did_you_mean, quote
+from lscfg.errors import counted, did_you_mean, quote
 from lscfg.serve.dispatch import Dispatcher
 from lscfg.serve.libre import check_key
 from lscfg.serve.pairs import pair_schema, read_pair
@@ -107,7 +107,7 @@ class Corrections:
         work = ListWork(*self._dispatcher.described, after, limit + 1, self._options)
         found = await self._dispatcher.compute(request.receive, "corrections", list_corrections, work)
         shown = found[:limit]
-        request.scope["lscfg.notes"]["done"] = f"{len(shown)} corrections"
+        request.scope["lscfg.notes"]["done"] = counted(len(shown), "correction")
         return JsonLine({"corrections": shown, "next": shown[-1]["id"] if len(found) > limit else None})
 
     async def add(self, request: Request) -> Response:

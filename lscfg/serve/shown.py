@@ -31,6 +31,8 @@ class GivenTerms:
     """The text that a person gave for a form in words."""
     kept: frozenset[tuple[str, str]] = frozenset()
     """See ``PreparedTerms``."""
+    untouched: frozenset[tuple[str, str]] = frozenset()
+    """Those of ``kept`` that no person gave, such as addresses, which answers do not list as terms."""
     warnings: tuple[str, ...] = ()
 
 
@@ -41,6 +43,7 @@ def given_terms(
     words: str,
     sides: Sides | None,
     occurs: PhraseTest | None = None,
+    untouched: Sequence[Term] = (),
 ) -> GivenTerms:
     """The terms and choices for a sentence.
 
@@ -50,27 +53,31 @@ def given_terms(
         words: its words.
         sides: of the preparation; None: terms and text are words.
         occurs: true for phrases of the training text.
+        untouched: terms that keep parts of the text which no person gave; they count last.
 
     Raises:
         InputError: a term has too many words, a choice none, or the system no stems or forms for a term.
     """
     if sides is None:
         return GivenTerms(_joined_index(glossaries), tuple(choices))
-    source, target = sides
-    chosen, typed = prepared_choices(choices, target)
+    first, second = sides
+    chosen, typed = prepared_choices(choices, second)
     kept: list[list[Term]] = []
     own: set[tuple[str, str]] = set()
+    given = own
     warnings: dict[str, None] = {}
-    for terms in glossaries:
-        found = prepared_terms(terms, source, target, text, words, occurs)
-        inside = [source.subwords and _inside_word(words.split(), term.source.split()) for term in found.terms]
+    for terms in (*glossaries, untouched):
+        given = own
+        found = prepared_terms(terms, first, second, text, words, occurs)
+        inside = [first.subwords and _inside_word(words.split(), term.source.split()) for term in found.terms]
         for term in (term for term, within in zip(found.terms, inside, strict=True) if within):
-            name = quote(source.join(term.source))
+            name = quote(first.join(term.source))
             warnings[f"the term {name} is part of a longer word here and is not used"] = None
         kept.append([term for term, within in zip(found.terms, inside, strict=True) if not within])
         typed = {**found.typed, **typed}
-        own |= found.kept
-    return GivenTerms(_joined_index(kept), chosen, typed, frozenset(own), tuple(warnings))
+        own = own | found.kept
+    automatic = frozenset((source, form) for source, form in own - given if (source.lower(), "") not in given)
+    return GivenTerms(_joined_index(kept), chosen, typed, frozenset(own), automatic, tuple(warnings))
 
 
 def _joined_index(glossaries: Sequence[Sequence[Term]]) -> TermIndex:
@@ -134,7 +141,11 @@ class ShownTranslation:
         if sides and typed:
             shown = with_typed(shown, ranges, typed)
             ranges = word_ranges(target, shown)
-        terms = [{"source": [*one.source], "target": [*one.target], "form": form} for one, form, _ in typed]
+        terms = [
+            {"source": [*one.source], "target": [*one.target], "form": form}
+            for one, form, _ in typed
+            if (" ".join(words[slice(*one.source)]), one.form) not in given.untouched
+        ]
         return cls(shown, words, places, ranges, terms)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import quote as percent_quoted
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from lscfg.errors import quote
+from lscfg.errors import counted, quote
 from lscfg.formats.marked import blank_tags
 from lscfg.markup.formats import Format
 from lscfg.prepare.languages import base_language, same_language
@@ -98,7 +98,7 @@ class TextRequests:
         if (listed := len(sentences) * (1 + query.alternatives)) > (most := self._settings.max_translations):
             raise RefusalError(413, f"{listed} translations; at most {most} are listed; ask for fewer alternatives")
         answers = by_text(texts, await self._dispatcher.translate(request.receive, sentences))
-        request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
+        request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
         results = []
         for number in range(len(query.texts)):
             own = [k for k, owner in enumerate(owners) if owner == number]
@@ -184,7 +184,7 @@ class TextRequests:
         named = [NamedText(f"text {k} of the file", *one) for k, one in enumerate(texts, 1)]
         options = self._options(xml_input=mode)
         sentences = self._sentences(named, options, read_instructions(found, self._forms))
-        request.scope["lscfg.notes"]["done"] = f"{len(sentences)} sentences"
+        request.scope["lscfg.notes"]["done"] = counted(len(sentences), "sentence")
         if request.query_params.get("progress") == "1":
             lines = self._progress(request, read, sentences, name, form)
             return StreamingResponse(lines, media_type="application/x-ndjson")

@@ -320,9 +320,9 @@ class Translator:
         own = options.raw == (self._sides is not None)  # the glossary of the system is text for its preparation
         sides, marked = self._sides if options.raw else None, list[Occurrence]()
         untouched = _untouched(text, sides[0], self._numbers) if sides else []
-        glossaries = options.terms, self._glossary if own else (), untouched
+        glossaries = options.terms, self._glossary if own else ()
         try:
-            given = given_terms(glossaries, options.choices, text, words, sides, self._phrases)
+            given = given_terms(glossaries, options.choices, text, words, sides, self._phrases, untouched)
             if tags is not None and options.xml_input is not None:
                 given = replace(given, typed={**given.typed, **tags.typed})
                 marked = marked_terms(tags.line.spans, options.xml_input)

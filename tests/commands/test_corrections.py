@@ -29,7 +29,7 @@ def test_list_and_removal(store: Path, capsys: pytest.CaptureFixture[str], caplo
     assert [(row[0], *row[2:]) for row in rows] == [(str(k), *pair) for k, pair in enumerate(PAIRS, 1)]
     assert [row[1] for row in rows] == [pair.time for pair in Memory(store).pairs]
     assert main(["inspect", "corrections", str(store), "--undo", "3", "1", "3"]) == 0
-    assert "1 corrections remain" in caplog.text
+    assert "1 correction left" in caplog.text
     assert [pair.id for pair in Memory(store).pairs] == [2]
 
 

@@ -29,7 +29,7 @@ def files(tmp_path, src, tgt):
 
 
 def test_sides_of_different_length(tmp_path):
-    with pytest.raises(InputError, match=r"e: 1 lines, but .*f has 2"):
+    with pytest.raises(InputError, match=r"e: 1 line, but .*f has 2"):
         read_parallel(*files(tmp_path, ["a", "b"], ["x"]))
 
 

@@ -98,7 +98,7 @@ def test_sources_that_become_equal_are_warned_of_once(tmp_path: Path) -> None:
         prepared = found.prepared()
     assert [entry.line for entry in prepared.entries] == [2, 3, 6]
     assert warnings == [
-        f"{tmp_path / 'terms.tsv'}: 2 terms do not count, because an earlier term has the same source: "
+        f"{tmp_path / 'terms.tsv'}: terms without effect, because an earlier term has the same source (2): "
         "line 5 (line 2), line 7 (line 6)"
     ]
 
@@ -115,9 +115,9 @@ def test_the_report_names_overlaps_and_absent_terms(tmp_path: Path) -> None:
         report.finish()
     path = tmp_path / "terms.tsv"
     assert warnings == [
-        f"{path}: 1 terms do not count where they overlap a longer term, or an equally long one to the left: "
-        "line 2 'casa' (1 times, first in sentence 1)",
-        f"{path}: 1 terms do not occur in the text: line 4 'q'",
+        f"{path}: terms without effect where they overlap a longer term, or an equally long one to the left (1): "
+        "line 2 'casa' (1 time, first in sentence 1)",
+        f"{path}: terms that do not occur in the text (1): line 4 'q'",
     ]
 
 

@@ -49,7 +49,7 @@ def test_rows_are_the_scores_of_sacrebleu(tmp_path, monkeypatch, capsys):
 
 def test_errors_name_the_system(tmp_path, monkeypatch, capsys):
     (tmp_path / "short").write_text("a\n")
-    with pytest.raises(InputError, match="system short has 1 lines, the references have 20"):
+    with pytest.raises(InputError, match="system short has 1 line, the references have 20"):
         run(tmp_path, monkeypatch, f"short={tmp_path / 'short'}")
     with pytest.raises(InputError, match="baseline better is not among the systems: good"):
         run(tmp_path, monkeypatch, f"good={tmp_path / 'good'}", "--against", "better")

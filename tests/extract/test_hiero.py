@@ -272,9 +272,9 @@ def test_a_refused_pair_leaves_nothing():
 
 
 def test_files_of_different_length(tmp_path):
-    with pytest.raises(InputError, match=r"e\.gz: 1 lines, but .*f has more"):
+    with pytest.raises(InputError, match=r"e\.gz: 1 line, but .*f has more"):
         list(stream_aligned(*aligned_files(tmp_path, ["a", "b"], ["x"], ["", ""])))
-    with pytest.raises(InputError, match=r"f: 1 lines, but .*al has more"):
+    with pytest.raises(InputError, match=r"f: 1 line, but .*al has more"):
         list(stream_aligned(*aligned_files(tmp_path, ["a"], ["x"], ["", ""])))
     with pytest.raises(InputError, match="empty"):
         list(stream_aligned(*aligned_files(tmp_path, [], [], [])))

@@ -54,7 +54,7 @@ def test_a_rewrite_without_context_equals_a_replacement_in_random_text():
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("a", "2: has 1 columns; give old letters, new letters, letters before, letters after with tabs between them"),
+        ("a", "2: has 1 column; give old letters, new letters, letters before, letters after with tabs between them"),
         ("a\tb\tc\td\te", "2: has 5 columns"),
         ("\tb", "2: names no letters to replace in its first column"),
         ("A\tb", "2: has capitals in old letters, 'A'; write small letters"),

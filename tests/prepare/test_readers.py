@@ -117,8 +117,8 @@ def test_text(tmp_path, end):
 
 def test_bad_text(tmp_path):
     good, short = written(tmp_path / "a.de", "a\nb\n"), written(tmp_path / "a.en", "a\n")
-    assert refused("text", good, short).startswith(f"{short}: 1 lines, but {good} has more")
-    assert refused("text", short, good).startswith(f"{short}: 1 lines, but {good} has more")
+    assert refused("text", good, short).startswith(f"{short}: 1 line, but {good} has more")
+    assert refused("text", short, good).startswith(f"{short}: 1 line, but {good} has more")
     latin = written(tmp_path / "latin", "a\nß\n".encode("latin-1"))
     assert refused("text", latin, good).startswith(f"{latin}:2: not valid UTF-8")
     cut = tmp_path / "cut.gz"

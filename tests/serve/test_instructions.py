@@ -57,6 +57,20 @@ def test_terms_in_raw_text_are_prepared_and_restored(client: Client) -> None:
     assert found["translation"] == "A flower" and found["terms"] == []
 
 
+def test_answers_list_only_terms_that_a_person_gave(client: Client) -> None:
+    address = "https://Example.org/A?b=c"
+    for given, listed in (
+        ({}, []),
+        ({"keep": [address]}, [address]),
+        ({"glossary": [{"source": address.upper(), "mode": "keep", "match": "nocase"}]}, [address]),
+        ({"glossary": [{"source": address, "target": "our page"}]}, ["our page"]),
+        ({"glossary": [{"source": "casa", "target": "hut"}]}, ["hut"]),
+    ):
+        (found,) = answers(client, source=f"La casa {address}", **given)
+        assert [one["form"] for one in found.get("terms", ())] == listed, given
+        assert (listed == ["our page"]) != (address in found["translation"])
+
+
 def test_a_term_in_small_letters_begins_a_sentence_with_a_capital(client: Client) -> None:
     (found,) = answers(client, source="una flor", glossary=[{"source": "una flor", "target": "blossoms"}])
     assert found["translation"] == "Blossoms"

@@ -12,6 +12,7 @@ from services import little_system
 
 from lscfg.bundle.system import open_system
 from lscfg.decode.confidence import Confidence, weights_hash
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated, WordDetails
 from lscfg.errors import InputError
 from lscfg.tuning.confidence import judge, learn_confidence, measure
@@ -67,7 +68,7 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     assert run.returncode == 1 and f"{copy}: has no confidence.json; learn one from another text, with -o" in run.stderr
     run = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert run.returncode == 0, run.stderr
-    assert "1 of 42 sentences are left out: no words, or no parse" in run.stderr and run.stdout.startswith(
+    assert "sentences left out, without words or a parse: 1 of 42" in run.stderr and run.stdout.startswith(
         "confidence "
     )
     learned = open_system(copy).confidence
@@ -85,5 +86,12 @@ def test_the_command_learns_and_measures(system: Path, tmp_path: Path) -> None:
     (copy / "confidence.json").write_text("damaged")
     again = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "t", "-o", copy / "confidence.json")
     assert again.returncode == 0 and Confidence.read(copy / "confidence.json") == learned
+    assert "without a wrong word" not in again.stderr
+    with EmbeddedDecoder.from_ini(copy / "cdec.ini") as decoder:
+        lines = (copy / "s").read_text().splitlines()
+        output = [one[0].text for one in decoder.decode(lines, open_system(copy).weights, 1, True)]
+    (copy / "output").write_text("\n".join(output) + "\n")
+    copied = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "output", "-o", copy / "confidence.json")
+    assert copied.returncode == 0 and f"{copy}/output: translations without a wrong word: 41 of 41" in copied.stderr
     short = run_lscfg("evaluate", "confidence", copy, copy / "s", copy / "weights")
     assert short.returncode == 1 and "weights" in short.stderr

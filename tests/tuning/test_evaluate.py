@@ -313,7 +313,7 @@ def test_command_example_and_refusals(files, tmp_path):
             command.run(parse("--reference", str(tmp_path / "a"), item))
     names, options = files
     for extra in (["--source", str(tmp_path / "a")], [f"A={tmp_path / 'a'}"], ["--reference", str(tmp_path / "a")]):
-        with pytest.raises(InputError, match=r"a: 1 lines, but .*ref0\.gz has 150"):
+        with pytest.raises(InputError, match=r"a: 1 line, but .*ref0\.gz has 150"):
             command.run(parse(*options, names[0], *extra))
     for extra, message in (
         (["--metrics", "meteor"], "'meteor' is not one of bleu, chrf, comet, meteor-es, ribes, ter"),

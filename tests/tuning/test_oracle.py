@@ -126,7 +126,7 @@ def test_sentences_without_a_parse(grammar: Path, tmp_path: Path, capsys: pytest
         (["A=G", "--pops", "0"], "--pops must be 1 to"),
         (["A=G", "--keep", "-1"], "--keep must be 1 to"),
         (["A=missing"], "missing: cannot read: No such file"),
-        (["A=G", "--reference", "short"], "short: 1 lines, but f has 3"),
+        (["A=G", "--reference", "short"], "short: 1 line, but f has 3"),
         (["A=G", "--reference", "many"], "more than 255 times"),
     ],
 )

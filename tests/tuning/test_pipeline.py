@@ -224,7 +224,7 @@ def test_wrong_arguments_are_named_by_fit(arguments, message):
 def test_wrong_calls_are_refused(fitted, tmp_path):
     with pytest.raises(InputError, match=r"lines\[1\] contains a NUL character"):
         fitted.translate(["a", "a\0b"])
-    with pytest.raises(InputError, match="target has 1 lines, but source has 8"):
+    with pytest.raises(InputError, match="target has 1 line, but source has 8"):
         fitted.score(NEW, ["a"])
     for glossary, message in (
         (3, "glossary must be a list of entries"),

@@ -156,7 +156,7 @@ def test_the_command_joins_lists_of_several_systems(lists, capsys):
     (lists / "short").write_text("0 ||| x ||| Old=1 ||| 1\n")
     assert main(["rescore", str(lists / "lists.gz"), str(lists / "short"), "--mbr", "bleu", "--quiet"]) == 1
     said = capsys.readouterr().err
-    assert "short: lists of 1 sentences" in said and said.count("\n") == 1
+    assert "short: lists of 1 sentence," in said and said.count("\n") == 1
 
 
 def test_sentences_without_a_list_stay_empty(lists, capsys):

@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from lscfg import log
 from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
@@ -18,6 +20,9 @@ from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
 from lscfg.tuning.confidence import JudgedText, Measured, judge, learn_confidence, measure
+
+MOST_EQUAL = 0.8
+"""Share of translations without a wrong word from which references are suspected to be translations of the system."""
 
 WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 
@@ -57,7 +62,9 @@ def run(args: argparse.Namespace) -> None:
     text = _judged(system, args.source, args.reference)
     if text.left_out:
         every = text.left_out + len(text.details)
-        log.info(f"{text.left_out} of {every} sentences are left out: no words, or no parse")
+        log.info(f"sentences left out, without words or a parse: {text.left_out} of {every}")
+    if args.output:
+        _warn_of_copies(text, args.reference)
     try:
         made = learn_confidence(text, system.weights) if args.output else _measured(system, text)
     except InputError as error:
@@ -67,6 +74,17 @@ def run(args: argparse.Namespace) -> None:
         print(format_bands(made))
     else:
         print(format_measures(made))
+
+
+def _warn_of_copies(text: JudgedText, references: list[str]) -> None:
+    """Warns of references that the translations equal: nobody writes most sentences as the system does."""
+    wrong = np.bincount(text.owner, 1 - text.matched, len(text.details))
+    equal = int((wrong == 0).sum())
+    if equal > MOST_EQUAL * len(text.details):
+        log.warning(
+            f"{', '.join(references)}: translations without a wrong word: {equal} of {len(text.details)}; confidence "
+            "learned from this text is too high, so give references that people wrote"
+        )
 
 
 def _measured(system: TranslationSystem, text: JudgedText) -> Measured:

@@ -6,7 +6,7 @@ import argparse
 
 from lscfg import log
 from lscfg.corpus.parallel import check_length
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, counted, quote
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.weights import read_weights, warn_of_weights, write_weights
 from lscfg.io.arguments import InputFile, NamedFile, OutputFile
@@ -115,7 +115,7 @@ def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
         found.append(read_lists(path, {}))
         if len(found[-1]) != sentences:
             raise InputError(
-                f"lists of {len(found[-1])} sentences, but {args.lists[0]} has {sentences}; name lists of one text",
+                f"lists of {counted(len(found[-1]), 'sentence')}, but {args.lists[0]} has {sentences}; name one text",
                 path,
             )
     return found

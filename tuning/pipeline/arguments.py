@@ -9,7 +9,7 @@ from typing import Any
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text
 from lscfg.decode.glossary import COLUMNS, Glossary, prepared_term
 from lscfg.decode.terms import FORMS, MATCHES, MODES, Term
-from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.errors import InputError, counted, did_you_mean, quote
 from lscfg.extract.extractor import EXTRACTORS, extractor_names
 from lscfg.prepare.languages import equal_codes, is_unspaced
 from lscfg.prepare.reader import TEXT
@@ -55,7 +55,7 @@ def check_pairs(source: Any, target: Any) -> dict[str, list[str]]:
     texts = {"source": check_side(source, "source"), "target": check_side(target, "target")}
     lengths = [len(lines) for lines in texts.values()]
     if lengths[0] != lengths[1]:
-        raise InputError(f"target has {lengths[1]} lines, but source has {lengths[0]}; give pairs")
+        raise InputError(f"target has {counted(lengths[1], 'line')}, but source has {lengths[0]}; give pairs")
     if not lengths[0]:
         raise InputError("source must contain one line or more; the list is empty")
     return texts

@@ -27,8 +27,3 @@ def p_equation(value: float, least: float) -> str:
         least: the smallest value that the test can give, a bound.
     """
     return f"p\u00a0≤\u00a0{least:.4f}" if value <= least else f"p\u00a0=\u00a0{value:.4f}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things, such as "1 sentence" or "2 sentences"."""
-    return f"{count:,} {noun}" + ("" if count == 1 else "s")

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from lscfg.corpus.edits import word_edits
+from lscfg.errors import counted
 from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, Stats, corpus_bleu, corpus_stats
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.report.content import SIGNIFICANT, Content
 from lscfg.tuning.report.section import ReportData, ReportSection
-from lscfg.tuning.report.text import counted, p_equation, signed
+from lscfg.tuning.report.text import p_equation, signed
 from lscfg.tuning.report.warnings import LENGTHS, MOST_UNKNOWN
 from lscfg.tuning.significance import bootstrap, compact
 

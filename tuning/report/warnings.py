@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lscfg.errors import counted
 from lscfg.tuning.objectives import characters
 from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.section import ReportData, ReportSection
-from lscfg.tuning.report.text import counted
 
 LENGTHS = 0.95, 1.05
 """Ratios of the length of translations to that of references without a warning."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from lscfg import log
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
@@ -29,5 +29,5 @@ def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSet
     log.table(written.statistics)
     for reason, count in written.dropped.items():
         if count:
-            log.info(f"dropped {count} rules: {reason}")
-    log.info(f"wrote {args.output}: {written.rules} rules")
+            log.info(f"dropped {counted(count, 'rule')}: {reason}")
+    log.info(f"wrote {args.output}: {counted(written.rules, 'rule')}")

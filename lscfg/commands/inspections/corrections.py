@@ -10,6 +10,7 @@ from pathlib import Path
 from lscfg import log
 from lscfg.bundle.system import ini_file, preparation_of
 from lscfg.decode.memory import Memory
+from lscfg.errors import counted
 from lscfg.io.arguments import InputFolder
 from lscfg.parser import CommandParser
 from lscfg.prepare.record import Record
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     memory = Memory(args.corrections)
     if args.undo:
         memory.undo(*args.undo)
-        log.info(f"{len(memory)} corrections remain")
+        log.info(f"{counted(len(memory), 'correction')} left")
         return
     prepared = None if args.system is None else preparation_of(ini_file(Path(args.system)))
     sides = None if prepared is None else [recipe.side() for recipe in Record.read(prepared).sides]

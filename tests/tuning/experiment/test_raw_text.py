@@ -265,7 +265,7 @@ def test_tokens_of_restored_bleu(language, tokens):
 
 
 def test_restored_bleu_of_lines_that_do_not_fit():
-    with pytest.raises(InputError, match="restored text has 1 lines, the references have 2"):
+    with pytest.raises(InputError, match="restored text has 1 line, the references have 2"):
         restored_bleu(["a"], [["a", "b"]])
 
 

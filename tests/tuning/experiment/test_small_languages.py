@@ -51,7 +51,7 @@ def test_halves_take_lines_by_turns(tmp_path):
     run("halves.py", tmp_path / "dev.es", tmp_path / "dev.shp")
     assert read_lines(tmp_path / "dev.1.shp") == ["1", "3"] and read_lines(tmp_path / "dev.2.es") == ["2"]
     (tmp_path / "dev.shp").write_text("1\n")
-    with pytest.raises(InputError, match=r"1 lines, but .* has 3"):
+    with pytest.raises(InputError, match=r"1 line, but .* has 3"):
         run("halves.py", tmp_path / "dev.es", tmp_path / "dev.shp")
 
 
@@ -65,5 +65,5 @@ def test_the_table_counts_lengths_and_copies(tmp_path, capsys):
     assert copied.endswith(" | 1.25 | 1.0 | 100.0 |") and mine.startswith("| mine | ")
     assert mine.endswith(" | 1.625 | 1.333 | 50.0 |")
     (tmp_path / "o").write_text("abcd\n")
-    with pytest.raises(InputError, match="1 lines, but the reference has 2"):
+    with pytest.raises(InputError, match="1 line, but the reference has 2"):
         run("table.py", tmp_path / "s", tmp_path / "r", f"mine={tmp_path / 'o'}")
