@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import gc
 import io
 import os
 import re
@@ -130,11 +131,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command and returns the exit status."""
     if arguments is None and sys.getfilesystemencoding() != "utf-8":  # of daemons under LC_ALL=POSIX
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
+    program = arguments is None
+    if program:
+        gc.disable()  # until everything is imported: modules stay, so that collections only traverse them
     with log.shown(log.Display()):
-        return _main(sys.argv[1:] if arguments is None else arguments)
+        return _main(sys.argv[1:] if arguments is None else arguments, program)
 
 
-def _main(given: Sequence[str]) -> int:
+def _main(given: Sequence[str], program: bool) -> int:
     for name, value in ONE_THREAD.items():
         os.environ.setdefault(name, value)
     _open_standard_files()
@@ -160,6 +164,9 @@ def _main(given: Sequence[str]) -> int:
     args, unknown = parser.parse_known_args(given)
     if unknown:
         parser.chosen(args).refuse(unknown)
+    if program:
+        gc.freeze()
+        gc.enable()
     log.show(log.Display(quiet=quiet))
     name = f"lscfg {args.command}" if args.command else "lscfg"
     if isinstance(sys.stdout, io.TextIOWrapper):  # whatever the locale: all text is UTF-8; names of files are as given

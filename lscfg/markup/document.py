@@ -6,6 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Literal, NamedTuple
 
 from lscfg.errors import LscfgError
@@ -352,6 +353,11 @@ def _without_blanks(run: MarkupRun, left: bool) -> tuple[str, MarkupRun]:
     text = run.text.lstrip() if left else run.text.rstrip()
     blanks = run.text[: len(run.text) - len(text)] if left else run.text[len(text) :]
     return blanks, MarkupRun(text, text)
+
+
+def escape_text(text: str) -> str:
+    """Replaces the characters of markup in a text by entities; quotation marks stay."""
+    return escape(text, quote=False)
 
 
 def utf8_text(data: bytes) -> tuple[bytes, str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from html import escape, unescape
+from html import unescape
 from html.parser import HTMLParser
 from itertools import accumulate
 from typing import NamedTuple
 
-from lscfg.markup.document import Document, MarkupRun, Unit, unit_of, utf8_text
+from lscfg.markup.document import Document, MarkupRun, Unit, escape_text, unit_of, utf8_text
 
 # fmt: off
 INLINE = frozenset((
@@ -96,11 +96,7 @@ def read_html(data: bytes) -> Document:
         DocumentError: the data are not UTF-8.
     """
     mark, text = utf8_text(data)
-    return Document(tuple(html_parts(text)), _escape, mark=mark)
-
-
-def _escape(text: str) -> str:
-    return escape(text, quote=False)
+    return Document(tuple(html_parts(text)), escape_text, mark=mark)
 
 
 def html_parts(text: str) -> list[str | Unit]:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 from lscfg.errors import cut
-from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, unit_of, utf8_text
+from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, escape_text, unit_of, utf8_text
 
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
@@ -121,7 +120,7 @@ def read_xliff(data: bytes) -> Document:
         name = re.split(r"[\s/>]", opening.strip()[1:])[0]
         parts += [data[begin:place].decode(), opening, *unit_of([*_runs(source.children, data)]), f"</{name}>"]
         begin = end
-    return Document((*parts, data[begin:].decode()), escape, mark=mark)
+    return Document((*parts, data[begin:].decode()), escape_text, mark=mark)
 
 
 def languages(data: bytes) -> tuple[str, str]:
