@@ -38,6 +38,7 @@ from lscfg.decode.terms import (
     form_places,
     obeying,
     replaced_words,
+    soft_terms_in,
     used_terms,
 )
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
@@ -551,7 +552,7 @@ def constrained(
         more.add((-1 - X, -1 - X), (-1, -2), (0.0,) * len(ADDED))  # glue within zones, the layer's first rule
     for term in terms:
         for number, form in enumerate(term.forms):
-            value = term.values[number] if term.values else float(not term.hard)
+            value = term.values[number] if term.values else 0.0
             added = (value, 0.0, 0.0, 0.0)
             more.add(tuple(ids[slice(*term.span)].tolist()), tuple(vocab.add_line(form).tolist()), added)
     if recalled.phrases:
@@ -682,7 +683,10 @@ def _with_rules(
         found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single])
         other.append(SourcedRows("a correction", found_rows.names, found_rows))
     features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
-    added, taught = more.added(applied, own), taught_positions(whole, apps)
+    added, taught = (
+        more.added(applied, own).with_terms(soft_terms_in(whole, layer, terms)),
+        taught_positions(whole, apps),
+    )
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, terms, features, taught=taught)
 
 

@@ -20,7 +20,7 @@ from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.memory import NOTHING
 from lscfg.decode.sentence import Sentence, SentenceDecoder, constrained
-from lscfg.decode.sentence_rules import TERMINOLOGY
+from lscfg.decode.sentence_rules import ADDED, TERMINOLOGY
 from lscfg.decode.terms import FoundTerms, TermIndex
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, write_ini
@@ -169,13 +169,15 @@ class SentenceGrammars:
             opened.append(f"[{names[head]}] ||| {filled}".encode())
         opens = np.repeat(np.arange(len(begins)), np.diff(begins, append=len(rules)))
         targets, target = number_strings(np.minimum(rules, n), n + 1, lambda rule: self._target(rule, words))
-        for place in np.flatnonzero(rules >= n).tolist():
+        soft = _soft_terms(obeying)
+        for place in np.flatnonzero((rules >= n) | np.isin(apps, [*soft])).tolist():
             word = int(forest.node_span[forest.edge_head[edges[place]], 0])
             target[place] = len(targets)
             if rules[place] >= n + EXTRA_RULES and obeying is not None:
-                targets.append(self._of_term(obeying, int(apps[place])))
+                made = self._of_term(obeying, int(apps[place]))
             else:
-                targets.append(self._template(int(rules[place]), words, word)[1])
+                made = self._template(int(rules[place]), words, word)[1]
+            targets.append(made + soft.get(int(apps[place]), b""))
         both = Strings.of(opened), Strings.of(targets)
         return print_rows(*both, (opens, target), self._labels, features[apps], DIGITS)
 
@@ -211,8 +213,6 @@ class SentenceGrammars:
         assert sentence.forest is not None
         grammar, row = sentence.grammar, int(sentence.rows[app])
         features = self._rule_features[row].split(" ") if row < len(self._analyser.grammar) else []
-        if sentence.added is not None and sentence.added.values[sentence.added.apps == app, TERMINOLOGY].any():
-            features.append("Terminology=1")
         target = self._sides(grammar, int(sentence.forest.app_rule[app]))[1]
         shown = " ".join(filter(None, features))
         return f" ||| {target} ||| {shown}{' ' if shown else ''}".encode()
@@ -220,6 +220,14 @@ class SentenceGrammars:
     def _after(self, rule: int, target: str) -> bytes:
         features = self._rule_features[rule]
         return f" ||| {target} ||| {features}{' ' if features else ''}".encode()
+
+
+def _soft_terms(sentence: Sentence | None) -> dict[int, bytes]:
+    """The feature of soft terms as text, by application."""
+    if sentence is None or sentence.added is None:
+        return {}
+    counts = zip(sentence.added.apps.tolist(), sentence.added.values[:, TERMINOLOGY].tolist(), strict=True)
+    return {app: f"{ADDED[TERMINOLOGY]}={count:g} ".encode() for app, count in counts if count}
 
 
 def _latent_features(config: DecoderConfig, grammar: Grammar) -> LatentFeatures:

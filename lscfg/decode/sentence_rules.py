@@ -60,6 +60,16 @@ class AddedFeatures(NamedTuple):
     values: np.ndarray
     """float64 [n, features]."""
 
+    def with_terms(self, counts: Mapping[int, int]) -> AddedFeatures:
+        """These values with the numbers of soft terms of some applications, added to ``Terminology``."""
+        if not counts:
+            return self
+        apps = np.union1d(self.apps, [*counts])
+        values = np.zeros((len(apps), self.values.shape[1]))
+        values[np.searchsorted(apps, self.apps)] = self.values
+        values[np.searchsorted(apps, [*counts]), TERMINOLOGY] += [*counts.values()]
+        return AddedFeatures(apps, values)
+
     def part(self, kept: np.ndarray, size: int) -> AddedFeatures:
         """The values of a part of a forest, whose applications are numbers in the whole of ``size`` applications."""
         place = np.zeros(size, np.int64)

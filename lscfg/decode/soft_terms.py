@@ -12,6 +12,7 @@ from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.sentence_rules import ADDED, TERMINOLOGY
 from lscfg.decode.terms import Occurrence, TermIndex, form_places
+from lscfg.errors import counted
 
 WANTED = 0.9
 """Share of the soft terms that the weight must bring into translations."""
@@ -73,8 +74,8 @@ def fit_terminology(
     Returns:
         The weight; None if the text contains fewer than ``FEWEST`` soft terms.
     """
-    counted = ((text, sum(not one.hard for one in terms.find(text.split()).occurrences)) for text in sentences)
-    chosen = [*itertools.islice(((text, soft) for text, soft in counted if soft), MOST_SENTENCES)]
+    numbers = ((text, sum(not one.hard for one in terms.find(text.split()).occurrences)) for text in sentences)
+    chosen = [*itertools.islice(((text, soft) for text, soft in numbers if soft), MOST_SENTENCES)]
     texts, total = [text for text, _ in chosen], sum(soft for _, soft in chosen)
     if total < FEWEST:
         log.info(f"soft terms: {total} in the text, too few to fit a weight, which needs {FEWEST}")

@@ -1,11 +1,13 @@
 """Terms: words of the source whose translation is given, and the part of a forest that obeys them.
 
 A hard term holds wherever its words occur. A rule may translate an occurrence together with other words, if its target
-side contains an allowed form; a rule that splits the occurrence is left out. A soft term only adds a rule.
+side contains an allowed form; a rule that splits the occurrence is left out. A soft term adds a rule, and gives all
+rules that would obey a hard one the feature ``Terminology``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -37,8 +39,8 @@ class Term:
     targets: tuple[str, ...]
     """Allowed translations."""
     mode: str = "hard"
-    """``hard``: obeyed at each occurrence; ``soft``: a further rule; ``keep``: hard, translated by the words
-    themselves."""
+    """``hard``: obeyed at each occurrence; ``soft``: preferred by the weight of Terminology; ``keep``: hard, translated
+    by the words themselves."""
     match: str = "exact"
     """``exact``; ``nocase`` to ignore upper and lower case; ``stem`` to ignore case and endings, word by word."""
     language: str = ""
@@ -91,7 +93,7 @@ class Occurrence(NamedTuple):
     bare: bool = False
     """True if no rule but that of the whole term may cover its words; the term is hard, too."""
     values: tuple[float, ...] = ()
-    """Values of the feature Terminology for each form of a soft term; empty: 1."""
+    """Values of Terminology for the rule of each form of a soft term; empty: 1 for each rule that would obey it."""
 
 
 class UsedTerm(NamedTuple):
@@ -280,6 +282,25 @@ def obeying(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence])
                 apps[app] &= alone and " ".join(target) in own[0].forms
             apps[app] &= form_places(target, [[form.split() for form in one.forms] for one in own]) is not None
     return apps
+
+
+def soft_terms_in(forest: Forest, grammar: Grammar, occurrences: Sequence[Occurrence]) -> dict[int, int]:
+    """Number of soft terms that an application itself translates by an allowed form, where there are some.
+
+    Args:
+        forest: of a sentence, parsed with the forms as rules.
+        grammar: of the forest, or its layer.
+        occurrences: without overlaps; hard ones, and soft ones with values for their forms, are ignored.
+    """
+    found: Counter[int] = Counter()
+    for occurrence in occurrences:
+        if occurrence.hard or occurrence.values:
+            continue
+        forms = [form.split() for form in occurrence.forms]
+        for edge in owned_terms(forest, [occurrence])[1]:
+            for app in range(int(forest.edge_apps[edge]), int(forest.edge_apps[edge + 1])):
+                found[app] += form_places(target_words(forest, grammar, app), [forms]) is not None
+    return {app: count for app, count in sorted(found.items()) if count}
 
 
 def owned_terms(forest: Forest, hard: Sequence[Occurrence]) -> tuple[np.ndarray, dict[int, list[Occurrence]]]:

@@ -100,7 +100,9 @@ def test_grammars_obey_terms(tmp_path):
     weights = LATENT | {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
     sentences = ["a b a b", "new a", "b", "q q", ""]
     write_lines(tmp_path / "text", sentences)
-    write_lines(tmp_path / "terms", ["source\ttarget\tmode", "a b\tx 50%\thard", "new\tx\tsoft", "b\tq q\thard"])
+    write_lines(
+        tmp_path / "terms", ["source\ttarget\tmode", "a b\tx 50%\thard", "new\tx\tsoft", "a\tx\tsoft", "b\tq q\thard"]
+    )
     command = ["inspect", "marginals", str(tmp_path / "cdec.ini"), str(tmp_path / "text")]
     with_terms = ["--glossary", str(tmp_path / "terms")]
     assert main([*command, "--per-sentence-grammars", str(tmp_path / "out"), *with_terms]) == 0

@@ -11,6 +11,7 @@ from decoders import WEIGHTS, small_config
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.soft_terms import FEWEST, HALVINGS, SHARES, WANTED, fit_terminology, least_weight, used_soft
 from lscfg.decode.terms import Occurrence, Term, TermIndex
+from lscfg.formats.ini import DecoderConfig
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -55,3 +56,35 @@ def test_a_decoder_uses_the_terms(tmp_path: Path, caplog: pytest.LogCaptureFixtu
             assert ("x" in found.hypotheses[0].text.split()) == used
         assert fit_terminology(decoder, WEIGHTS, terms, text[: 2 * FEWEST - 2]) is None
     assert f"{FEWEST - 1} in the text, too few" in caplog.text
+
+
+RULES = (
+    "[X] ||| a ||| x ||| A=1",
+    "[X] ||| a ||| y ||| A=2",
+    "[X] ||| b ||| z ||| A=1",
+    "[X] ||| a b ||| z x ||| A=0.5",
+    "[X] ||| a [X,1] ||| [1] y ||| A=0.5",
+    "[X] ||| [X,1] b ||| x z [1] ||| A=0.25",
+    "[X] ||| c [X,1] a ||| x [1] y ||| A=0.75",
+    "[X] ||| c ||| w ||| A=1",
+)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_a_large_weight_makes_soft_terms_hard(seed: int, tmp_path: Path) -> None:
+    """Of the translations with the most terms, the best one: rules that contain a form also count."""
+    rng = random.Random(seed)
+    (tmp_path / "grammar").write_text("\n".join(RULES) + "\n")
+    forms = rng.sample(
+        [("a", ("x",)), ("a", ("y", "x")), ("b", ("z",)), ("a b", ("z x",)), ("c", ("w",)), ("b", ("q",))], 3
+    )
+    config = DecoderConfig(grammars=(tmp_path / "grammar",), pop_limit=100_000)
+    weights = {"A": rng.uniform(-1, 1), "Glue": rng.uniform(-1, 1), "Terminology": 1000.0}
+    with EmbeddedDecoder(config) as decoder:
+        for _ in range(8):
+            text = " ".join(rng.choices("abc", k=rng.randint(1, 6)))
+            kinds = [[Term(source, targets, mode) for source, targets in forms] for mode in ("soft", "hard")]
+            soft, hard = (next(decoder.translate([text], weights, terms=terms)) for terms in kinds)
+            number = len(hard.found.occurrences)
+            assert used_soft(soft.hypotheses[0].text.split(), soft.found.occurrences) == number
+            assert soft.hypotheses[0].score == pytest.approx(hard.hypotheses[0].score + 1000 * number)
