@@ -592,8 +592,8 @@ def _languages(
             reason = one.means if not language else f"both sides seem to be {language}"
             languages[side] = UNKNOWN[side]
             made.warnings.append(
-                f"the {('source', 'target')[side]} language is unknown ({reason}): general rules split its words;"
-                f" name both with {given.options.languages}"
+                f"the {('source', 'target')[side]} language is unknown ({reason}); name both with"
+                f" {given.options.languages}"
             )
         elif (
             one.code

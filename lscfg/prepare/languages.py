@@ -53,6 +53,7 @@ _RELATED = {
 """Languages that are not their relative, but follow its rules where they have none."""
 
 _NAMES = """
+ay:aymara
 ar:arabic,arabisch,arabe,العربية bg:bulgarian,български ca:catalan,català zh:chinese,chinesisch,chinois,中文,汉语,漢語
 cs:czech,tschechisch,čeština da:danish,dänisch,dansk nl:dutch,niederländisch,nederlands
 en:english,englisch,anglais,inglés,inglese,inglês,engels,英語,英语 et:estonian,eesti eu:basque,euskara
@@ -60,12 +61,13 @@ fi:finnish,finnisch,suomi fr:french,französisch,français,francés,francese,fra
 de:german,deutsch,allemand,alemán,tedesco,alemão,duits el:greek,griechisch,ελληνικά gl:galician,galego
 gn:guarani,guaraní,avañe'ẽ he:hebrew,hebräisch,עברית hi:hindi,हिन्दी hr:croatian,hrvatski hu:hungarian,ungarisch,magyar
 id:indonesian is:icelandic,íslenska it:italian,italienisch,italien,italiano ja:japanese,japanisch,japonais,日本語
-ko:korean,koreanisch,한국어 lv:latvian,latviešu lt:lithuanian,lietuvių nah:nahuatl no:norwegian,norwegisch,norsk
+ko:korean,koreanisch,한국어 lv:latvian,latviešu lt:lithuanian,lietuvių nah:nahuatl,náhuatl no:norwegian,norwegisch,norsk
 fa:persian,farsi,فارسی pl:polish,polnisch,polski pt:portuguese,portugiesisch,português,portugués
 qu:quechua ro:romanian,rumänisch,română ru:russian,russisch,russe,ruso,русский sr:serbian,srpski,српски
-sk:slovak,slovenčina sl:slovenian,slovenščina es:spanish,spanisch,espagnol,español,spagnolo sw:swahili,kiswahili
+sk:slovak,slovenčina sl:slovenian,slovenščina es:spanish,spanisch,espagnol,español,spagnolo
+shp:shipibo,shipibo-konibo,shipibo-conibo sw:swahili,kiswahili
 sv:swedish,schwedisch,svenska ta:tamil th:thai,ไทย tr:turkish,türkisch,türkçe uk:ukrainian,українська ur:urdu,اردو
-vi:vietnamese,vietnamesisch
+vi:vietnamese,vietnamesisch yo:yoruba,yorùbá
 """
 """Names of languages in their own and in other languages, as columns and files carry them."""
 
@@ -179,14 +181,15 @@ def code_fault(code: str) -> str:
 
     A code of three letters is taken as ISO 639-3, whose list is not known here.
     """
-    if not _CODE.fullmatch(code):
+    if _CODE.fullmatch(code):
+        first = re.split("[-_]", code.lower())[0]
+        if len(first) == 3 or first in _BASES:
+            return ""
+        if first in _COUNTRIES:
+            return f"is a country code; the language is {_COUNTRIES[first]}"
+    elif len(code) < 2 or not code.isalpha():
         return "is not a language code such as en, eng or pt-BR"
-    first = re.split("[-_]", code.lower())[0]
-    if len(first) == 3 or first in _BASES:
-        return ""
-    if first in _COUNTRIES:
-        return f"is a country code; the language is {_COUNTRIES[first]}"
-    return "is not an ISO 639 code"
+    return "is not an ISO 639 code; iso639-3.sil.org lists codes by names of languages"
 
 
 def is_unspaced(code: str) -> bool:

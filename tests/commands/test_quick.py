@@ -57,6 +57,16 @@ def test_options_replace_guesses(here, capsys):
     assert len(experiment.systems) == 6
 
 
+def test_languages_may_be_names(here, capsys):
+    [file], _, _ = messy.tatoeba(here)
+    command = ["quick", str(file), "--plan", "-o", "a", "--languages"]
+    assert main([*command, "Español,Shipibo-Konibo"]) == 0
+    prepare = read_experiment("a/experiment.toml").prepare
+    assert (prepare.source_language, prepare.target_language) == ("es", "shp")
+    assert main([*command, "Español,Matsigenka"]) == 1
+    assert "--languages: 'Matsigenka' is not an ISO 639 code; iso639-3.sil.org" in capsys.readouterr().err
+
+
 def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
     [file], _, _ = messy.tatoeba(here)
     path = here / "quick" / "experiment.toml"

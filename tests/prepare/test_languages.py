@@ -60,8 +60,10 @@ def test_relatives_lend_their_rules():
     [
         ("jp", "is a country code; the language is ja"),
         ("cz-CZ", "is a country code; the language is cs"),
-        ("xx", "is not an ISO 639 code"),
-        ("english", "is not an ISO 639 code"),
+        ("xx", "is not an ISO 639 code; iso639-3.sil.org lists codes by names of languages"),
+        ("english", "is not an ISO 639 code; iso639-3.sil.org lists codes by names of languages"),
+        ("日本語", "is not an ISO 639 code; iso639-3.sil.org lists codes by names of languages"),
+        ("matsigenka", "is not an ISO 639 code; iso639-3.sil.org lists codes by names of languages"),
         ("e", "is not a language code such as en, eng or pt-BR"),
         ("de;", "is not a language code such as en, eng or pt-BR"),
         ("", "is not a language code such as en, eng or pt-BR"),

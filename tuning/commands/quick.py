@@ -32,7 +32,7 @@ from lscfg.prepare.corpus import RawFiles, check_health
 from lscfg.prepare.encoded import ENCODINGS
 from lscfg.prepare.guess import Finding, Given, Guesses, guess
 from lscfg.prepare.health import HEALTH, treatment_change
-from lscfg.prepare.languages import code_fault
+from lscfg.prepare.languages import code_fault, named_language
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.serve.address import check_port, listen
@@ -80,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     guesses = parser.add_argument_group("instead of guesses")
     guesses.add_argument("--format", choices=TEXT_READERS.names(), help="format of the files")
     guesses.add_argument("--encoding", choices=ENCODINGS, metavar="NAME", help="encoding of the text, such as cp1252")
-    guesses.add_argument("--languages", metavar="SOURCE,TARGET", help="codes of both languages, such as de,en")
+    guesses.add_argument("--languages", metavar="SOURCE,TARGET", help="codes or names of both languages, such as de,en")
     guesses.add_argument("--columns", metavar="SOURCE,TARGET", help="numbers of two columns, or names of two fields")
     guesses.add_argument(
         "--header", action=argparse.BooleanOptionalAction, default=None, help="the first row names the columns, or not"
@@ -271,6 +271,9 @@ def _given(args: argparse.Namespace) -> Given:
         InputError: not two languages or columns, or a language has no code.
     """
     languages = _two(args.languages, "--languages")
+    if languages:
+        source, target = (named_language(name) or name if code_fault(name) else name for name in languages)
+        languages = source, target
     for code in languages or ():
         if fault := code_fault(code):
             raise InputError(f"--languages: {code!r} {fault}")
