@@ -1,13 +1,17 @@
-"""Weights of the features of corrections, and the gain by corrections, on a text whose sentences are not stored."""
+"""Weights of the features of corrections, and the gain by corrections."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import numpy as np
 
 from lscfg import log
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import Aligner, Memory, PairError
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.significance import stratified_randomisation
@@ -39,6 +43,34 @@ class Compared(NamedTuple):
     without: float
     corrected: float
     p: float
+
+    def __str__(self) -> str:
+        return f"{self.without:.2f} without corrections, {self.corrected:.2f} with, p {self.p:.4f}"
+
+
+def replay(
+    decoder: EmbeddedDecoder,
+    weights: Mapping[str, float],
+    texts: Sequence[str],
+    references: Sequence[str],
+    align: Aligner,
+) -> list[str]:
+    """Translations of a text, after each of which the reference is stored as its correction.
+
+    A pair that cannot be stored is left out.
+
+    Raises:
+        InputError: the temporary folder cannot be written.
+    """
+    found = []
+    with TemporaryDirectory(prefix="lscfg-") as folder:
+        memory = Memory(folder, align)
+        for text, reference in log.progress(zip(texts, references, strict=True), "corrections", len(texts)):
+            (translated,) = decoder.translate([text], weights, memory=memory)
+            found.append(translated.hypotheses[0].text)
+            with suppress(PairError):
+                memory.add(text, reference)
+    return found
 
 
 def compare_corrected(without: Sequence[str], corrected: Sequence[str], references: Sequence[str]) -> Compared:

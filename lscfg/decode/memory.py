@@ -46,6 +46,10 @@ Aligner = Callable[[Sequence[str], Sequence[str]], Links]
 """Links the words of two sentences."""
 
 
+class PairError(InputError):
+    """A pair that cannot be stored, whatever the memory contains."""
+
+
 class StoredRule(NamedTuple):
     """A phrase pair of stored pairs."""
 
@@ -241,13 +245,14 @@ class Memory:
             typed: see ``StoredPair``.
 
         Raises:
-            InputError: a side is empty or too long or contains what no word may contain, or the memory is full.
+            PairError: a side is empty or too long or contains what no word may contain.
+            InputError: the memory is full, or the journal cannot be written.
         """
         assert self._align is not None
         sides = [[word for word in side.split(" ") if word] for side in (source, target)]
         joined = [" ".join(side) for side in sides]
         if fault := _fault(StoredPair(1, joined[0], joined[1], ())):
-            raise InputError(fault)
+            raise PairError(fault)
         links = sorted({(i, j) for i, j in self._align(*sides) if i < len(sides[0]) and j < len(sides[1])})
         with self._locked() as file:
             own = self._by_source.get(joined[0])
@@ -363,15 +368,16 @@ def open_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Memory:
     Raises:
         InputError: see ``Memory``.
     """
-    return Memory(folder, _aligner(folder, lexical))
+    return Memory(folder, pair_aligner(folder, lexical))
 
 
 def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> LastingMemory:
     """The memory in a folder for a service; see ``open_memory``."""
-    return LastingMemory(folder, _aligner(folder, lexical))
+    return LastingMemory(folder, pair_aligner(folder, lexical))
 
 
-def _aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:
+def pair_aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:
+    """The saved aligner in the folder of a memory, or else the given one."""
     saved = Path(folder) / ALIGNER
     return OpenAligner(saved) if saved.is_file() else lexical
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 from decoders import WEIGHTS, small_config
 
+from lscfg.bundle.system import open_system
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import Memory
+from lscfg.decode.sentence_rules import added_weights
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights, write_weights
-from lscfg.tuning.corrections import SHARES, compare_corrected, fit_weights
+from lscfg.tuning.corrections import SHARES, compare_corrected, fit_weights, replay
 from lscfg.tuning.evaluate import corpus_score
 
 REFERENCES = ["the house is green now", "a house in the town there"]
@@ -46,6 +48,29 @@ def test_texts_are_compared() -> None:
     assert found[:2] == (corpus_score("bleu", worse, [REFERENCES]), 100.0) and 0 < found.p <= 1
 
 
+def test_a_replay_stores_each_reference_after_its_translation(tmp_path: Path) -> None:
+    """By hand: an equal later sentence gets the first one's reference; what cannot be stored is left out."""
+    texts = ["la casa", "la casa verde", "la casa", "la casa verde"]
+    references = ["his hut", "", "x", "y"]
+    with EmbeddedDecoder(small_config(tmp_path)) as decoder:
+        plain = [one.hypotheses[0].text for one in decoder.translate(texts, WEIGHTS)]
+        found = replay(decoder, WEIGHTS, texts, references, decoder.rule_links.of_words)
+        assert found[0] == plain[0] and found[2] == "his hut" != plain[2] and found[3] != "y"
+        assert replay(decoder, WEIGHTS, texts[:2], references[:2], decoder.rule_links.of_words) == found[:2]
+
+
+def test_fitted_weights_reach_a_served_system(tmp_path: Path) -> None:
+    """The weight file of ``-o`` is that of ``lscfg serve -w``, ``lscfg pack -w`` and ``lscfg decode -w``."""
+    write_ini(tmp_path / "cdec.ini", small_config(tmp_path))
+    weights = {name: value for name, value in WEIGHTS.items() if name != "Latent"} | {"Memory": 0.5, "Correction": 0.25}
+    write_weights(tmp_path / "weights", {"P": 1.0})
+    write_weights(tmp_path / "fitted", weights)
+    assert main(["pack", str(tmp_path), "-w", str(tmp_path / "fitted"), "-o", str(tmp_path / "bundle")]) == 0
+    served = open_system(tmp_path / "bundle").weights
+    assert served == open_system(tmp_path, tmp_path / "fitted").weights == read_weights(tmp_path / "fitted")
+    assert added_weights(served)[1:3] == (0.25, 0.5)
+
+
 def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     config = small_config(tmp_path)
     write_ini(tmp_path / "cdec.ini", config)
@@ -69,7 +94,11 @@ def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytes
             for given in (None, memory)
         ]
     found = compare_corrected(*outputs, references[:1])
-    assert printed.splitlines()[1].split(maxsplit=1)[1] == (
-        f"{found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}"
-    )
+    alone = compare_corrected(["the big one green"], outputs[1], references[:1])
+    assert [line[12:] for line in printed.splitlines()[1:]] == [
+        f"{found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}",
+        f"1 of them: {found}",
+        f"{alone.without:.2f} by the most similar correction itself, p {alone.p:.4f}",
+        f"{found.without:.2f} with corrections of earlier sentences only, p 1.0000",
+    ]
     assert outputs[1] == references[:1] and outputs[0] != references[:1]

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 from lscfg.bundle.system import open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
-from lscfg.decode.memory import Memory
+from lscfg.decode.memory import Memory, pair_aligner
 from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.read import read_lines
 from lscfg.options import add_output, add_weights
 from lscfg.parser import CommandParser
-from lscfg.tuning.corrections import compare_corrected, fit_weights
+from lscfg.tuning.corrections import compare_corrected, fit_weights, replay
 
 HELP = "measure the gain by corrections, or fit the weights of their features"
 
@@ -51,6 +51,16 @@ def run(args: argparse.Namespace) -> None:
         if args.output:
             weights = fit_weights(translate, weights, wanted)
             write_weights(args.output, weights)
-        found = compare_corrected(translate(weights, None), translate(weights), wanted)
+        outputs = translate(weights, None), translate(weights)
+        found = compare_corrected(*outputs, wanted)
+        align = pair_aligner(args.corrections, decoder.rule_links.of_words)
+        replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted, align), wanted)
     print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
-    print(f"BLEU        {found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}")
+    print(f"BLEU        {found}")
+    nearest = [memory.recall(text).similar[:1] for text in texts]
+    if near := [k for k, similar in enumerate(nearest) if similar]:
+        decoded, joint, references = ([lines[k] for k in near] for lines in (*outputs, wanted))
+        alone = compare_corrected([nearest[k][0].pair.target for k in near], joint, references)
+        print(f"similar     {len(near)} of them: {compare_corrected(decoded, joint, references)}")
+        print(f"            {alone.without:.2f} by the most similar correction itself, p {alone.p:.4f}")
+    print(f"replayed    {replayed.corrected:.2f} with corrections of earlier sentences only, p {replayed.p:.4f}")
