@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from decoders import GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 from lscfg.api.decoder import Decoder
 from lscfg.corpus.edits import word_edits
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.memory import COMPILED, HALVED_BY, MOST_TARGETS, NEW_LINES, Memory, open_memory
+from lscfg.decode.memory import COMPILED, HALVED_BY, MOST_TARGETS, NEW_LINES, Memory, PairError, open_memory
 from lscfg.decode.phrases import pair_phrases, phrase_spans
 from lscfg.decode.similar import BUCKETS, SimilarPair
 from lscfg.decode.terms import ChosenSpan, Term
@@ -161,6 +162,80 @@ def test_phrases_are_looked_up_as_far_as_pairs_contain_the_words(tmp_path: Path)
         found = {(rule.source, rule.target) for rule in memory.recall(" ".join(words)).rules}
         expected = {source for source, _ in phrases if source in spans}
         assert {source for source, _ in found} == expected and found <= phrases
+
+
+ODD_WORDS = [
+    "la",
+    "casa",
+    "verde",
+    "[X,1]",
+    "[1]",
+    "|||",
+    "שלום",
+    "\u202eabc",
+    "e\u0301",
+    "é",
+    "\u200b",
+    "a\u00a0b",
+    "\x07",
+]
+ODD_WORDS += ["<s>", "[X]", "𝒳", "\u2028", "\x00", "\ufeff"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_any_history_leaves_the_live_pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Two processes add, undo, restart and crash in any order; after all is undone, translations are the old ones."""
+    rng, live = random.Random(seed), set[int]()
+    monkeypatch.setattr("lscfg.decode.memory.NEW_LINES", 3)
+    memories = [Memory(tmp_path, straight), Memory(tmp_path, straight)]
+    for _ in range(60):
+        memory, kind = rng.choice(memories), rng.random()
+        if kind < 0.6:
+            words = rng.sample(ODD_WORDS, 3) + ODD_WORDS[:3]
+            sides = [" ".join(rng.choices(words, k=rng.choice([0, 1, 2, 3, 5, 8, 100, 101]))) for _ in range(2)]
+            with suppress(PairError):
+                live.add(memory.add(*sides)[0].id)
+        elif kind < 0.8 and live:
+            memory.refresh()
+            memory.undo(number := rng.choice([*live]))
+            live.discard(number)
+        elif kind < 0.9:
+            memories[rng.randrange(2)] = Memory(tmp_path, straight)
+        else:
+            compiled = tmp_path / COMPILED
+            compiled.write_bytes(compiled.read_bytes()[: rng.randint(0, 3000)] if compiled.is_file() else b"")
+            with open(memory.path, "ab") as journal:
+                journal.write(b'{"id": 999, "sour')
+    fresh = Memory(tmp_path)
+    texts = [" ".join(rng.choices(ODD_WORDS[:9], k=rng.randint(1, 6))) for _ in range(5)]
+    for pair in fresh.pairs:
+        texts += [pair.source, " ".join([*pair.source.split(" ")[1:], "nueva"])]
+    assert {pair.id for pair in fresh.pairs} == live
+    for memory in memories:
+        memory.refresh()
+        assert state(memory, texts) == state(fresh, texts)
+    with EmbeddedDecoder(small_config(tmp_path), cached=0) as decoder:
+
+        def translations(memory: Memory | None) -> list[Any]:
+            found = decoder.translate(texts, WEIGHTS, 3, memory=memory)
+            return [[(one.text, one.score) for one in sentence.hypotheses] for sentence in found]
+
+        assert translations(memories[0]) == translations(fresh)
+        for number in live:
+            memories[1].undo(number)
+        assert translations(None) == translations(memories[1]) == translations(Memory(tmp_path))
+
+
+def test_a_full_memory_refuses_pairs_until_one_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lscfg.decode.memory.MOST_PAIRS", 2)
+    memory = Memory(tmp_path, straight)
+    for number in (1, 2):
+        memory.add(f"a{number}", "x")
+    with pytest.raises(InputError, match="contains 2 pairs already; name another folder"):
+        memory.add("a3", "x")
+    assert memory.add("a2", "x")[0].id == 2  # stored already
+    memory.undo(1)
+    assert memory.add("a3", "x")[0].id == 3 and len(Memory(tmp_path)) == 2
 
 
 def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:
