@@ -373,7 +373,7 @@ def test_diagnose(files, tmp_path):
         (("grammar", "minimal", "{f}", "-o", "{out}"), "not a safetensors file but text; name a model"),
         (("estimate", "spectral", "{deriv}", "-m", "99", "-o", "{out}"), "hidden states from"),
         (("estimate", "spectral", "{deriv}", "-m", "-1", "-o", "{out}"), "-m must be at least 0, not -1"),
-        (("estimate", "em", "{deriv}", "-m", "0", "-o", "{out}"), "-m must be at least 1, not 0"),
+        (("estimate", "em", "{deriv}", "-m", "-1", "-o", "{out}"), "-m must be at least 0, not -1"),
         (
             ("estimate", "em", "{deriv}", "--set", "held_out=1", "-o", "{out}"),
             "--set held_out: held_out must be less than 1, not 1.0",

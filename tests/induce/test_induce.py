@@ -162,7 +162,9 @@ def test_a_part_of_the_monolingual_text(here):
     assert (whole, half) == (3 * (300 + 3000), 3 * (300 + 1500))
 
 
-@pytest.mark.parametrize(("space", "rank"), [("svd", 40), ("cca", LABELLED), ("vectors", 1)])
+@pytest.mark.parametrize(
+    ("space", "rank"), [("svd", 40), ("cca", LABELLED), ("vectors", 1), ("laplacian", 40), ("diffusion", 40)]
+)
 def test_twins_in_low_dimensional_spaces(here, space, rank):
     run(f"{PHRASES} -o p")
     words = [f"f{k}" for k in range(LABELLED)] + [f"g{k}" for k in range(TWINS)]
@@ -215,6 +217,7 @@ BAD = {
     "propagate rules p graph --set method=gold -o x": "name one with --gold",
     "propagate rules p graph --set source_stemmer=klingon -o x": "no stemmer for 'klingon'",
     "propagate rules p graph --set source_stems=long -o x": "long:1: expected a word and its stem",
+    "propagate graph p --set space=diffusion --set approximate=true -o x": "approximate needs one of the spaces svd",
     "propagate graph p --set space=vectors -o x": "source_vectors and target_vectors",
     "propagate graph p --set space=vectors --set source_vectors=cut -o x": "cut: no word of the text has a vector",
     f"{PHRASES} --set mono_share=0 -o x": "--set mono_share: mono_share must be more than 0",

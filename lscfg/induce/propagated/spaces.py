@@ -13,13 +13,14 @@ from lscfg.errors import InputError
 from lscfg.estimate.svd import normalised_rows, randomized_svd
 from lscfg.induce.propagated.approximate import nearly_nearest_dense_rows
 from lscfg.induce.propagated.contexts import WEIGHTINGS, unit_rows, weighted
+from lscfg.induce.propagated.diffusion import TIMES, along_graph
 from lscfg.induce.propagated.neighbours import nearest_dense_rows, nearest_rows, scattered, symmetric
 from lscfg.induce.propagated.ngrams import NGrams
 from lscfg.induce.propagated.phrases import PhraseSide
 from lscfg.io.vectors import read_vectors
 from lscfg.settings import Declared, SettingError, setting
 
-SPACES = ("pmi", "svd", "cca", "vectors")
+SPACES = ("pmi", "svd", "cca", "vectors", *TIMES)
 SEED, ITERATIONS = 1, 4
 """Settings of the singular value decompositions, whose last directions need not be exact."""
 
@@ -31,11 +32,12 @@ class GraphSettings(Declared):
     neighbours: int = setting(100, "neighbours of each phrase", least=1)
     space: str = setting(
         "pmi",
-        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, or sums of word vectors",
+        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, sums of word vectors, or eigenvectors of "
+        "the graph of pmi, whose edges get new weights (laplacian; diffusion: after four steps of a walk)",
         choices=SPACES,
     )
     weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
-    rank: int = setting(200, "dimensions of svd and cca", least=1, most=2000)
+    rank: int = setting(200, "dimensions of svd, cca, laplacian and diffusion", least=1, most=2000)
     one_way: bool = setting(False, "keep edges in one direction, as found")
     source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
     approximate: bool = setting(
@@ -44,7 +46,7 @@ class GraphSettings(Declared):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.approximate and self.space == "pmi":
+        if self.approximate and self.space in ("pmi", *TIMES):
             raise SettingError("approximate", "needs one of the spaces svd, cca and vectors")
 
 
@@ -64,9 +66,11 @@ def similar_phrases(
         chosen: int64, phrases to compare; None: all. Other phrases have no neighbours.
     """
     own = np.arange(len(side.count)) if chosen is None else chosen
-    if settings.space == "pmi":
+    if settings.space in ("pmi", *TIMES):
         matrix = unit_rows(weighted(side.contexts[own], settings.weighting))
         graph = nearest_rows(matrix, k, side.frequent, threads)
+        if settings.space in TIMES:
+            graph = along_graph(graph, settings.rank, TIMES[settings.space])
     else:
         rows = dense_rows(side, words, settings, vectors, chosen)
         graph = nearly_nearest_dense_rows(rows, k, threads) if settings.approximate else nearest_dense_rows(rows, k)
