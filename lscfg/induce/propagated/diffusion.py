@@ -1,9 +1,9 @@
 """Similarities along a whole graph: Laplacian eigenmaps and diffusion maps (thesis, sections 5.4 and 6.1).
 
-With the weights W of a graph and its degrees D, the leading eigenvectors v of D^-1/2 W D^-1/2 with values λ place node i
-at the coordinates λ^t v_i / sqrt(D_i): eigenmaps for t = 0 (Belkin & Niyogi 2003), and for t steps of a random walk
-diffusion maps (Coifman & Lafon 2006), whose distance is that of the distributions after t steps. The first vector is the
-same for all nodes and left out.
+With the weights W of a graph and its degrees D, the leading eigenvectors v of D^-1/2 W D^-1/2 with values λ place node
+i at the coordinates λ^t v_i / sqrt(D_i): eigenmaps for t = 0 (Belkin & Niyogi 2003), and for t steps of a random walk
+diffusion maps (Coifman & Lafon 2006), whose distance is that of the distributions after t steps. The first vector is
+equal for all nodes and left out.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def coordinates(graph: sparse.csr_matrix, rank: int, time: int) -> np.ndarray:
     first = root / np.linalg.norm(root)
     scaled = sparse.diags(1 / root) @ graph[linked][:, linked] @ sparse.diags(1 / root)
     if len(linked) <= DENSE:
-        values, vectors = np.linalg.eigh(
-            scaled.toarray() - 2 * np.outer(first, first)
-        )  # the first one becomes the last
+        values, vectors = np.linalg.eigh(scaled.toarray() - 2 * np.outer(first, first))  # its value 1 becomes -1
     else:
         without = LinearOperator(scaled.shape, lambda x: scaled @ x - 2 * first * (first @ x.ravel()), dtype=float)
         start = np.random.default_rng(1).standard_normal(len(linked))

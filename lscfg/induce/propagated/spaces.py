@@ -32,8 +32,8 @@ class GraphSettings(Declared):
     neighbours: int = setting(100, "neighbours of each phrase", least=1)
     space: str = setting(
         "pmi",
-        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, sums of word vectors, or eigenvectors of "
-        "the graph of pmi, whose edges get new weights (laplacian; diffusion: after four steps of a walk)",
+        "space of the comparison: sparse context vectors (pmi), their SVD or CCA, sums of word vectors, or "
+        "eigenvectors of the graph of pmi, which give its edges new weights (laplacian; diffusion: four steps of a walk)",
         choices=SPACES,
     )
     weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
