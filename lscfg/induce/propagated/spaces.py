@@ -33,7 +33,7 @@ class GraphSettings(Declared):
     space: str = setting(
         "pmi",
         "space of the comparison: sparse context vectors (pmi), their SVD or CCA, sums of word vectors, or "
-        "eigenvectors of the graph of pmi, which give its edges new weights (laplacian; diffusion: four steps of a walk)",
+        "eigenvectors of the graph of pmi, which give its edges new weights (laplacian; diffusion: four steps)",
         choices=SPACES,
     )
     weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
