@@ -28,6 +28,8 @@ class EMState:
     weights: Weights
     finished: list[list[dict[str, float]]] = field(default_factory=list)
     """Histories of the restarts before this one."""
+    curves: list[list[list[float]]] = field(default_factory=list)
+    """Of starts by splitting and merging: numbers of states and their scores."""
 
 
 @dataclass
@@ -47,7 +49,7 @@ class Checkpoints:
     folder: Path
     made_from: str
     """Hash of settings and derivations."""
-    shapes: Mapping[str, list[int]]
+    shapes: Mapping[str, str]
     """Shape of each array."""
     restarts: int
     held_out: bool
@@ -55,7 +57,9 @@ class Checkpoints:
 
     def save(self, state: EMState) -> None:
         """Writes the state."""
-        facts = {"restart": state.restart, "history": state.history, "finished": state.finished}
+        facts: dict[str, Any] = {"restart": state.restart, "history": state.history, "finished": state.finished}
+        if state.curves:
+            facts["curves"] = state.curves
         self._write(CHECKPOINT, state.weights, facts)
 
     def save_best(self, best: BestModel) -> None:
@@ -70,7 +74,7 @@ class Checkpoints:
             InputError: a file is missing or damaged, or belongs to other settings or derivations.
         """
         weights, facts = self._read(CHECKPOINT)
-        state = EMState(facts["restart"], facts["history"], weights, facts["finished"])
+        state = EMState(facts["restart"], facts["history"], weights, facts["finished"], facts.get("curves", []))
         if not (self.restarts > 1 or self.held_out) or not (self.folder / BEST).exists():
             return state, None
         weights, facts = self._read(BEST)
@@ -90,7 +94,7 @@ class Checkpoints:
                 "the checkpoint belongs to other settings or derivations; use those, or another folder", path
             )
         try:
-            check_layout(arrays, {name: f"float64 {shape}" for name, shape in self.shapes.items()})
+            check_layout(arrays, {name: f"float64 [{shape}]" for name, shape in self.shapes.items()})
             for array_name, array in arrays.items():
                 check_range(array_name, array, 0, np.inf)
             facts = files.metadata_json(metadata, "state")
@@ -115,14 +119,22 @@ def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> Non
         return isinstance(history, list) and all(map(is_step, history))
 
     finished = facts.get("finished", [])
+
+    def is_curve(curve: object) -> bool:
+        return isinstance(curve, list) and all(
+            isinstance(step, list) and len(step) == 2 and all(type(x) is float for x in step) for step in curve
+        )
+
     right: dict[str, Callable[[object], bool]] = {
         "restart": lambda value: type(value) is int and 0 <= value < restarts,
         "iteration": lambda value: type(value) is int and value >= 0,
         "score": lambda value: type(value) is float and np.isfinite(value),
         "history": is_history,
         "finished": lambda value: isinstance(value, list) and all(map(is_history, value)),
+        "curves": lambda value: isinstance(value, list) and all(map(is_curve, value)),
     }
-    for name in ("restart", "history", "finished") if "history" in facts else ("restart", "score", "iteration"):
+    of_state = ("restart", "history", "finished", *(["curves"] if "curves" in facts else []))
+    for name in of_state if "history" in facts else ("restart", "score", "iteration"):
         if not right[name](facts.get(name)):
             raise ValueError(f"its state has an impossible {name}")
     if "history" in facts and len(finished) != facts["restart"]:

@@ -31,6 +31,7 @@ from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
 from lscfg.estimate.rank import rank_of_derivations
+from lscfg.estimate.split import grow
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import DIGITS, Examples
 from lscfg.io.tensors import Blocks
@@ -43,10 +44,10 @@ from lscfg.settings import Declared, setting
 # iterations. Only without smoothing does each iteration provably raise the likelihood of the training trees. Over
 # forests, the rules that share a tensor are chosen once, by ten iterations with one state.
 
-INITIAL = ("random", "matsuzaki", "samples")
+INITIAL = ("random", "matsuzaki", "samples", "split")
 """Starts of EM: uniform random numbers (paper); relative frequencies times noise (Matsuzaki et al. 2005); mean
 counts of rules with the states that ``lscfg grammar sampled --set states`` drew (with no iteration, a Bayesian
-estimate)."""
+estimate); states that are split and merged, see ``lscfg.estimate.split``."""
 
 NORMALISE = ("all", "arity")
 """Rules over which t(rule, states | state) sums to 1: those of all arities (thesis), or those of each arity (paper)."""
@@ -115,7 +116,8 @@ class EMSettings(Iterations):
 
     init: str = setting(
         "random",
-        "start: random numbers, relative frequencies times noise, or mean counts of sampled states",
+        "start: random numbers, relative frequencies times noise, mean counts of sampled states, or states that are "
+        "split and merged until there are m, or held-out trees become less likely",
         choices=INITIAL,
     )
     normalise: str = setting(
@@ -224,6 +226,7 @@ class EMRun:
         self.test = self._expectation(self.tying, self.held_out) if chosen is not None else None
         if not self.train.nodes:
             raise InputError("no sentences are left for training; hold out fewer")
+        self.curves: list[list[list[float]]] = []
         self.best: BestModel | None = None
         self.resumed: EMState | None = None
         self.checkpoints = _checkpoints(self, Path(checkpoint)) if checkpoint else None
@@ -231,6 +234,7 @@ class EMRun:
             if not self.checkpoints:
                 raise InputError("--resume needs the folder of a checkpoint")
             self.resumed, self.best = self.checkpoints.load()
+            self.curves = self.resumed.curves
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
         """Tokens of each rule in the selected sentences (bool [sentences]) or in all; over forests, expected tokens."""
@@ -303,7 +307,7 @@ class EMRun:
                 return
             self.step(run.weights, self.train, self.tying)
             if self.checkpoints:
-                self.checkpoints.save(run)
+                self.checkpoints.save(dataclasses.replace(run, curves=self.curves))
 
     def step(self, weights: Weights, trees: Expectation, tying: Tying) -> None:
         """The M step, in place, after ``infer``: shrinks counts if the settings ask for it, and normalises them."""
@@ -342,6 +346,8 @@ class EMRun:
         shapes = [(rows, *[m] * (k + 1)) for k, rows in enumerate(self.tying.rows)]
         if self.beginning:
             return self._from_states(restart, shapes)
+        if self.initial == "split":
+            return self._grown(rng)
         tensors = [rng.random(shape) for shape in shapes]
         if self.initial == "matsuzaki":
             # each relative frequency, shared equally among the states below, times a number in [1/3, 3]
@@ -352,6 +358,25 @@ class EMRun:
         weights = Weights(tensors, np.ones(m), root)
         self.normalise(weights, _totals(tensors), self.tying)
         return weights
+
+    def _grown(self, rng: np.random.Generator) -> Weights:
+        """States that are split and merged from one state on."""
+
+        def update(weights: Weights) -> None:
+            self.train.infer(weights)
+            self.step(weights, self.train, self.tying)
+
+        def score(weights: Weights) -> float:
+            self.train.infer(weights, count=False)
+            figures = self._likelihoods(weights)
+            return figures.get("held out", figures["train"])
+
+        tensors = [np.ones((rows, *[1] * (k + 1))) for k, rows in enumerate(self.tying.rows)]
+        one = Weights(tensors, np.ones(1), np.ones((2, 1)))
+        self.normalise(one, _totals(tensors), self.tying)
+        grown = grow(one, self.settings.m, self.train, update, score, rng, stop=self.test is not None)
+        self.curves.append(grown.curve)
+        return grown.weights
 
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
         """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
@@ -413,6 +438,8 @@ class EMRun:
             "best iteration": best.iteration,
             "log-likelihood a rule": _column(histories, "train"),
         }
+        if self.curves:
+            about["log-likelihood by states"] = self.curves
         if self.test:
             about["held-out log-likelihood a rule"] = _column(histories, "held out")
         root, one = weights.root[PI].copy(), one_state(examples)
@@ -429,8 +456,10 @@ def _edge_weights(run: EMRun) -> np.ndarray:
 
 
 def _checkpoints(run: EMRun, folder: Path) -> Checkpoints:
-    settings, m = run.settings, run.settings.m
-    shapes = {f"C{k}": [run.tying.rows[k], *[m] * (k + 1)] for k in ARITIES} | {"scale": [m], "root": [2, m]}
+    settings = run.settings
+    m = "states" if run.initial == "split" else str(settings.m)  # split and merged states may be fewer
+    shapes = {f"C{k}": ", ".join([str(run.tying.rows[k]), *[m] * (k + 1)]) for k in ARITIES}
+    shapes |= {"scale": m, "root": f"2, {m}"}
     made_from = _fingerprint(run.derivations, settings, run.initial)
     return Checkpoints(folder, made_from, shapes, settings.restarts, run.test is not None)
 

@@ -6,7 +6,7 @@ in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -29,6 +29,9 @@ NODES = 1 << 22
 
 CHUNK = 4096
 """Tokens of one row that are summed at once; sums of more are added in order."""
+
+LEAST_CHANGE = -1 + 1e-12
+"""Lower bound of the relative change of a tree's probability by a merger of states."""
 
 ARITIES = (0, 1, 2)
 _CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64), ("part", np.int64)])
@@ -250,6 +253,46 @@ class Expectation:
             found.append(of_edge)
         return np.concatenate(found) if found else np.empty(0)
 
+    def merge_losses(self, weights: Weights, pairs: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
+        """Change of the log-likelihood if two states were one, see ``lscfg.estimate.split``.
+
+        Returns:
+            float64 [pairs], the change, summed over nodes as if each changed alone; float64 [m], the expected nodes of
+                each state, by which two states share their union. Impossible trees add nothing.
+        """
+        shape = (len(self._factor), weights.m)
+        if self._inside.shape != shape or self._outside.shape != shape:
+            self._inside, self._outside = np.empty(shape), np.empty(shape)
+        mass, losses = np.zeros(weights.m), np.zeros(len(pairs))
+        for inside, outside, weight in self._vectors(weights):
+            mass += (inside * outside * weight[:, None]).sum(axis=0)
+        for inside, outside, weight in self._vectors(weights):
+            for number, (one, other) in enumerate(pairs):
+                both = mass[one] + mass[other]
+                share = mass[one] / both if both > 0 else 0.5
+                union = share * inside[:, one] + (1 - share) * inside[:, other]
+                change = union * (outside[:, one] + outside[:, other])
+                change -= inside[:, one] * outside[:, one] + inside[:, other] * outside[:, other]
+                losses[number] += (np.log1p(np.maximum(change, LEAST_CHANGE)) * weight).sum()
+        return losses, mass
+
+    def _vectors(self, weights: Weights) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yields inside and outside vectors of the nodes of possible trees, and the weight of each, part by part."""
+        first = 0
+        for part in self._parts:
+            em, _owners = self._view(part, weights)
+            likelihood = self.log_likelihood[first : first + len(part)]
+            self._trees(part, em, likelihood, True)
+            first += len(part)
+            sizes, bounds = np.diff(part.first_node), part.first_node
+            possible = np.repeat(np.isfinite(likelihood), sizes)
+            of_node = np.repeat(np.ones(len(part)) if part.weight is None else part.weight, sizes)
+            # the kernel leaves outside vectors times the scale, and, where no node has two edges, over its factor
+            edges = sizes if part.first_edge is None else np.diff(part.first_edge[bounds])
+            factor = np.where(np.repeat(edges == sizes, sizes), self._factor[: part.nodes], 1)
+            outside = self._outside[: part.nodes] * _inverse(weights.scale) * factor[:, None]
+            yield self._inside[: part.nodes][possible], outside[possible], of_node[possible]
+
     def _trees(self, part: TreeSet, em: Any, log_likelihood: np.ndarray, outside: bool) -> int:
         fixed = [_integers(part.first_node, "int64_t"), _integers(part.root_kind, "int32_t")]
         out = [_reals(a) for a in (log_likelihood, self._inside, self._factor)]
@@ -391,6 +434,11 @@ class Shrinkage:
     """By arity, float64 [rows], sum of a row after shrinkage: the tokens of its rule."""
     groups: list[tuple[np.ndarray, np.ndarray]]
     """By arity, the first of each group in the list of rows, int64, and the rows, int32."""
+
+
+def _inverse(values: np.ndarray) -> np.ndarray:
+    """The inverse of each value; 0 for 0."""
+    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
 
 
 def _check(code: int) -> None:

@@ -135,6 +135,7 @@ propagate states new.rules em.lscfg phrases graph -o out
 estimate mle t.deriv -o out
 estimate spectral t.deriv -m 2 -o out
 estimate em t.deriv -m 2 --iterations 2 -o out
+estimate em t.deriv -m 3 --iterations 1 --set init=split --set held_out=0.3 -o out
 estimate mle t.deriv --boundary boundary -o out
 context sp.lscfg t.ja --derivations t.deriv -o out
 context sp.lscfg t.ja t.en t.al --derivations t.deriv --rules hiero -o out
