@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg, sparse
 
+from lscfg.context.generalised import generalised_directions
 from lscfg.errors import InputError
 from lscfg.estimate.svd import signs_of, truncated_svd
 
-WHITENINGS = ("diag", "identity", "rand", "full", "ppmi")
-"""Ways to whiten each view: by the diagonal of its covariance; not at all; by random projections; exactly; or
-not at all, on pointwise mutual information."""
+ALL_VIEWS = "gcca"
+"""The way to whiten all views together, see ``lscfg.context.generalised``."""
+
+WHITENINGS = ("diag", "identity", "rand", "full", "ppmi", ALL_VIEWS)
+"""Ways to whiten each view: by the diagonal of its covariance; not at all; by random projections; exactly; not at all,
+on pointwise mutual information; or all views together."""
 
 MOST_EXACT = 5000
 """Most columns of a view whose covariance is inverted exactly."""
@@ -38,6 +43,13 @@ class Correlation:
     right: np.ndarray
     sigma: np.ndarray
     gaps: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
+    together: bool = False
+    """True if all directions lead to the same k coordinates, and not each view to its own."""
+
+    def basis(self) -> np.ndarray:
+        """float64 [items, dims], contribution of each item to a context; items to the left, to the right, in gaps."""
+        parts = (self.left, self.right, *([self.gaps] if len(self.gaps) else []))
+        return np.concatenate(parts) if self.together else np.asarray(linalg.block_diag(*parts))
 
 
 def correlate(
@@ -85,6 +97,20 @@ def correlate(
         found = Correlation(scales[0][:, None] * u, scales[1][:, None] * v, sigma)
     signs = signs_of(found.left)
     return Correlation(found.left * signs, found.right * signs, found.sigma)
+
+
+def correlate_all(
+    views: Sequence[sparse.csr_matrix],
+    k: int,
+    gamma: float = 2.0,
+    relative: bool = False,
+    seed: int = 1,
+    threads: int = 1,
+) -> Correlation:
+    """Directions of left, right and perhaps gaps by generalised correlation; see ``generalised_directions``."""
+    gammas = [gamma * (_mean_square(view) if relative else 1.0) for view in views]
+    (left, right, *gaps), values = generalised_directions(views, k, gammas, seed=seed, threads=threads)
+    return Correlation(left, right, values, *gaps, together=True)
 
 
 def _mean_square(view: sparse.csr_matrix) -> float:

@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import sparse
 
 from lscfg import log
-from lscfg.context.correlation import WHITENINGS, Correlation, correlate
+from lscfg.context.correlation import ALL_VIEWS, WHITENINGS, Correlation, correlate, correlate_all
 from lscfg.context.learner import (
     AnyModel,
     ContextLearner,
@@ -70,7 +70,9 @@ class SentenceSettings(ViewSettings):
 class ViewVectorSettings(ViewSettings, VectorSettings):
     """Settings of context models whose dimensions come from a canonical correlation analysis of both sides."""
 
-    whiten: str = setting("diag", "covariance whitening of each side", choices=WHITENINGS)
+    whiten: str = setting(
+        "diag", "covariance whitening of each side; gcca: of all sides and gaps together", choices=WHITENINGS
+    )
     relative: bool = setting(False, "gamma in units of the mean variance of a side's items")
 
     @property
@@ -279,6 +281,9 @@ class Task:
             return given_directions(settings.vectors, self.views, self.tokens.rules.words)
         how = (settings.whiten, settings.gamma, settings.relative, settings.seed)
         x, y = (self.text or self.views).sides
+        if settings.whiten == ALL_VIEWS:
+            gaps = (self.text or self.views).gaps
+            return correlate_all([x, y, *([gaps] if gaps.shape[1] else [])], settings.k, *how[1:], threads=self.threads)
         found = correlate(x, y, settings.k, *how, threads=self.threads)
         if not (inside := self.views.gaps).shape[1]:
             return found
@@ -287,9 +292,7 @@ class Task:
 
     def basis(self, settings: ViewVectorSettings) -> np.ndarray:
         """float64 [items, dims], contribution of each item to a context: k columns per side, and k for gaps."""
-        found = self.correlation(settings)
-        parts = (found.left, found.right, *([found.gaps] if len(found.gaps) else []))
-        return np.asarray(linalg.block_diag(*parts))
+        return self.correlation(settings).basis()
 
     def contexts(self, settings: ViewVectorSettings) -> np.ndarray:
         """float64 [used tokens, dims], their contexts."""

@@ -142,6 +142,7 @@ context sp.lscfg t.ja t.en t.al --derivations t.deriv --rules hiero -o out
 context sp.lscfg t.ja --derivations t.deriv --more dev.ja --model joint --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model ls --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model cca --set k=2 --set m=2 -o out
+context sp.lscfg t.ja --derivations t.deriv --model cca --set k=2 --set m=2 --set whiten=gcca -o out
 context sp.lscfg t.ja --derivations t.deriv --model cca-mm --set k=2 --set m=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model ls-online --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model mlp --set k=2 -o out
