@@ -472,7 +472,7 @@ def test_k_means_finds_blobs_and_fills_empty_clusters():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"m": 0}, "m must be at least 1, not 0"),
+        ({"m": -1}, "m must be at least 0, not -1"),
         ({"m": 129}, "m must be at most 128, not 129"),
         ({"iterations": -1}, "iterations must be at least 0"),
         ({"restarts": 0}, "restarts must be at least 1"),
