@@ -347,7 +347,7 @@ class EMRun:
         if self.beginning:
             return self._from_states(restart, shapes)
         if self.initial == "split":
-            return self._grown(rng)
+            return _grown(self, rng)
         tensors = [rng.random(shape) for shape in shapes]
         if self.initial == "matsuzaki":
             # each relative frequency, shared equally among the states below, times a number in [1/3, 3]
@@ -358,25 +358,6 @@ class EMRun:
         weights = Weights(tensors, np.ones(m), root)
         self.normalise(weights, _totals(tensors), self.tying)
         return weights
-
-    def _grown(self, rng: np.random.Generator) -> Weights:
-        """States that are split and merged from one state on."""
-
-        def update(weights: Weights) -> None:
-            self.train.infer(weights)
-            self.step(weights, self.train, self.tying)
-
-        def score(weights: Weights) -> float:
-            self.train.infer(weights, count=False)
-            figures = self._likelihoods(weights)
-            return figures.get("held out", figures["train"])
-
-        tensors = [np.ones((rows, *[1] * (k + 1))) for k, rows in enumerate(self.tying.rows)]
-        one = Weights(tensors, np.ones(1), np.ones((2, 1)))
-        self.normalise(one, _totals(tensors), self.tying)
-        grown = grow(one, self.settings.m, self.train, update, score, rng, stop=self.test is not None)
-        self.curves.append(grown.curve)
-        return grown.weights
 
     def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
         """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
@@ -445,6 +426,23 @@ class EMRun:
         root, one = weights.root[PI].copy(), one_state(examples)
         tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
         return Estimate(examples.rules, tensors, root, unk, about, one)
+
+
+def _grown(run: EMRun, rng: np.random.Generator) -> Weights:
+    """States that are split and merged from one state on."""
+
+    def update(weights: Weights) -> None:
+        run.train.infer(weights)
+        run.step(weights, run.train, run.tying)
+
+    def score(weights: Weights) -> float:
+        run.train.infer(weights, count=False)
+        figures = run._likelihoods(weights)
+        return figures.get("held out", figures["train"])
+
+    grown = grow(run.settings.m, run.train, update, score, rng, stop=run.test is not None)
+    run.curves.append(grown.curve)
+    return grown.weights
 
 
 def _edge_weights(run: EMRun) -> np.ndarray:

@@ -12,7 +12,7 @@ i o is the probability of the node, and the formula stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,10 @@ that of random numbers; fifteen are better than the best of five random starts.
 """
 
 
+LEAST_CHANGE = -1 + 1e-12
+"""Lower bound of the relative change of a tree's probability by a merger of states."""
+
+
 @dataclass(frozen=True)
 class Grown:
     """States after some rounds.
@@ -41,7 +45,6 @@ class Grown:
 
 
 def grow(
-    weights: Weights,
     most: int,
     trees: Expectation,
     update: Callable[[Weights], None],
@@ -52,22 +55,25 @@ def grow(
     """Splits and merges states until there are ``most``.
 
     Args:
-        weights: of one state, changed; trees: training trees.
+        trees: training trees.
         update: an iteration of EM, in place.
         score: log-likelihood per rule of trees that decide.
         stop: also end before a round that lowers the score, with the weights before it.
     """
+    weights = Weights(
+        [np.ones((rows, *[1] * (k + 1))) for k, rows in enumerate(trees.rows)], np.ones(1), np.ones((2, 1))
+    )
     update(weights)
     curve = [[1.0, score(weights)]]
     while (m := weights.m) < most:
         twins = min(m, MAX_STATES - m)
-        wide = split(weights, twins, NOISE, rng)
+        wide = split_states(weights, twins, NOISE, rng)
         for _ in range(ITERATIONS):
             update(wide)
-        losses, mass = trees.merge_losses(wide, [(k, m + k) for k in range(twins)])
+        losses, mass = merge_losses(trees, wide, [(k, m + k) for k in range(twins)])
         apart = min(max(m - m // 2, 1), most - m)
         merged = np.sort(np.argsort(-losses, kind="stable")[: twins - apart])
-        narrow = merge(wide, m, merged, mass)
+        narrow = merge_states(wide, m, merged, mass)
         for _ in range(ITERATIONS):
             update(narrow)
         value = score(narrow)
@@ -79,7 +85,30 @@ def grow(
     return Grown(weights, curve)
 
 
-def split(weights: Weights, twins: int, noise: float, rng: np.random.Generator) -> Weights:
+def merge_losses(
+    trees: Expectation, weights: Weights, pairs: Sequence[tuple[int, int]]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Change of the log-likelihood if two states were one.
+
+    Returns:
+        float64 [pairs], the change, summed over nodes as if each changed alone; float64 [m], the expected nodes of each
+            state, by which two states share their union. Impossible trees add nothing.
+    """
+    mass, losses = np.zeros(weights.m), np.zeros(len(pairs))
+    for inside, outside, weight in trees.vectors(weights):
+        mass += (inside * outside * weight[:, None]).sum(axis=0)
+    for inside, outside, weight in trees.vectors(weights):
+        for number, (one, other) in enumerate(pairs):
+            both = mass[one] + mass[other]
+            share = mass[one] / both if both > 0 else 0.5
+            union = share * inside[:, one] + (1 - share) * inside[:, other]
+            change = union * (outside[:, one] + outside[:, other])
+            change -= inside[:, one] * outside[:, one] + inside[:, other] * outside[:, other]
+            losses[number] += (np.log1p(np.maximum(change, LEAST_CHANGE)) * weight).sum()
+    return losses, mass
+
+
+def split_states(weights: Weights, twins: int, noise: float, rng: np.random.Generator) -> Weights:
     """Splits the first states in two; the twin of state k is m + k.
 
     Twins rewrite as their common state did, and share what led there equally, but for noise.
@@ -102,8 +131,8 @@ def split(weights: Weights, twins: int, noise: float, rng: np.random.Generator) 
     return Weights(tensors, weights.scale[parent], np.ascontiguousarray(shaken(weights.root[:, parent] * share)))
 
 
-def merge(weights: Weights, m: int, merged: np.ndarray, mass: np.ndarray) -> Weights:
-    """Merges some twins of ``split`` again; later states move up.
+def merge_states(weights: Weights, m: int, merged: np.ndarray, mass: np.ndarray) -> Weights:
+    """Merges some twins of ``split_states`` again; later states move up.
 
     Args:
         m: number of states before they were split; merged: int64, those whose twins are merged.

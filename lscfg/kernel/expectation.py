@@ -6,7 +6,7 @@ in their order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -29,9 +29,6 @@ NODES = 1 << 22
 
 CHUNK = 4096
 """Tokens of one row that are summed at once; sums of more are added in order."""
-
-LEAST_CHANGE = -1 + 1e-12
-"""Lower bound of the relative change of a tree's probability by a merger of states."""
 
 ARITIES = (0, 1, 2)
 _CHUNK_TYPE = np.dtype([("row", np.int64), ("begin", np.int64), ("end", np.int64), ("part", np.int64)])
@@ -253,32 +250,14 @@ class Expectation:
             found.append(of_edge)
         return np.concatenate(found) if found else np.empty(0)
 
-    def merge_losses(self, weights: Weights, pairs: Sequence[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
-        """Change of the log-likelihood if two states were one, see ``lscfg.estimate.split``.
+    def vectors(self, weights: Weights) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yields inside and outside vectors of the nodes of possible trees, and the weight of each, part by part.
 
-        Returns:
-            float64 [pairs], the change, summed over nodes as if each changed alone; float64 [m], the expected nodes of
-                each state, by which two states share their union. Impossible trees add nothing.
+        The sum of their products is 1 at each node, or the probability of the node in its forest.
         """
-        shape = (len(self._factor), weights.m)
+        shape, first = (len(self._factor), weights.m), 0
         if self._inside.shape != shape or self._outside.shape != shape:
             self._inside, self._outside = np.empty(shape), np.empty(shape)
-        mass, losses = np.zeros(weights.m), np.zeros(len(pairs))
-        for inside, outside, weight in self._vectors(weights):
-            mass += (inside * outside * weight[:, None]).sum(axis=0)
-        for inside, outside, weight in self._vectors(weights):
-            for number, (one, other) in enumerate(pairs):
-                both = mass[one] + mass[other]
-                share = mass[one] / both if both > 0 else 0.5
-                union = share * inside[:, one] + (1 - share) * inside[:, other]
-                change = union * (outside[:, one] + outside[:, other])
-                change -= inside[:, one] * outside[:, one] + inside[:, other] * outside[:, other]
-                losses[number] += (np.log1p(np.maximum(change, LEAST_CHANGE)) * weight).sum()
-        return losses, mass
-
-    def _vectors(self, weights: Weights) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Yields inside and outside vectors of the nodes of possible trees, and the weight of each, part by part."""
-        first = 0
         for part in self._parts:
             em, _owners = self._view(part, weights)
             likelihood = self.log_likelihood[first : first + len(part)]
@@ -438,7 +417,8 @@ class Shrinkage:
 
 def _inverse(values: np.ndarray) -> np.ndarray:
     """The inverse of each value; 0 for 0."""
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+    result: np.ndarray = np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
+    return result
 
 
 def _check(code: int) -> None:

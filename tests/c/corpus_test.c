@@ -717,6 +717,39 @@ static void sample(void) {
   lscfg_phrase_forests_free(forests);
 }
 
+/* Chains over given forests: a root with one edge to two words and one to the first alone. */
+static void sample_given(void) {
+  const int32_t category[3] = {0, 1, 1}, span[3][2] = {{0, 1}, {1, 2}, {0, 2}}, first_edge[4] = {0, 1, 2, 4};
+  const int32_t label[4] = {0, 0, 1, 2}, first_tail[5] = {0, 0, 0, 2, 3}, tails[3] = {0, 1, 0};
+  const double log_weight[3] = {0, -0.5, -1};
+  const lscfg_given_forest given = {3, span, first_edge, label, first_tail, tails};
+  const lscfg_sample_options options = {.alpha = 1, .discount = 0.5, .mean_length = 2, .density = 1, .informed = 1,
+                                        .tables = LSCFG_TABLES_EXACT, .base = LSCFG_BASE_LABELS, .seed = 1};
+  lscfg_phrase_forests *forests = lscfg_phrase_forests_new(3, MAX_WORDS, 0);
+  lscfg_sampler *one = NULL, *other = NULL;
+  lscfg_sampler_view view;
+  lscfg_sample_state state;
+  int made = had(forests != NULL) && good(lscfg_phrase_forests_label(forests, 3, category, log_weight, &error));
+  for (int k = 0; k < 4 && made; k++) made = good(lscfg_phrase_forests_give(forests, &given, &error));
+  if (made) {
+    one = lscfg_sampler_new(forests, &options);
+    other = lscfg_sampler_new(forests, &options);
+  }
+  if (made && had(one && other)) {
+    for (int32_t sweep = 1; sweep < 4 && made; sweep++)
+      made = good(lscfg_sampler_sweep(one, sweep, 0, 4, 100, 1, &error)) && good(lscfg_sampler_keep(one, &error)) &&
+             good(lscfg_sampler_resample(one, sweep, &error));
+    if (made && good(lscfg_sampler_get(one, &view, &error))) {
+      lscfg_sampler_state(one, &state);
+      CHECK(state.n_tokens >= 4 && state.log_joint < 0);
+      good(lscfg_sampler_restore(other, &view, &state, &error));
+    }
+  }
+  lscfg_sampler_free(one);
+  lscfg_sampler_free(other);
+  lscfg_phrase_forests_free(forests);
+}
+
 /* ---- biparsing ---- */
 
 static void learn_rules(const lscfg_bitexts *text) {
@@ -775,6 +808,7 @@ int main(int argc, char **argv) {
   find_envelope();
   find_neighbours();
   sample();
+  sample_given();
   biparse();
   if (memory_is_out) fprintf(stderr, "out of memory\n");
   return memory_is_out;

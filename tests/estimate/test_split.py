@@ -12,7 +12,7 @@ from simulate import GrammarSettings, random_model, sample
 
 from lscfg.errors import InputError
 from lscfg.estimate.em import EMRun, EMSettings
-from lscfg.estimate.split import merge, split
+from lscfg.estimate.split import merge_losses, merge_states, split_states
 from lscfg.kernel.expectation import Expectation, TreeSet, Weights
 
 ONE = TreeSet(
@@ -57,7 +57,7 @@ def test_the_enumeration_is_the_likelihood():
 def test_losses_are_those_of_single_nodes_that_merge_two_states():
     weights, trees = random_weights(3), Expectation(ONE)
     pairs = [(0, 1), (0, 2), (1, 2)]
-    losses, mass = trees.merge_losses(weights, pairs)
+    losses, mass = merge_losses(trees, weights, pairs)
     assert mass.sum() == pytest.approx(4)
     for loss, pair in zip(losses, pairs, strict=True):
         share = mass[list(pair)] / mass[list(pair)].sum()
@@ -76,9 +76,9 @@ def test_weights_of_trees_count_and_impossible_trees_do_not():
         weight=np.array([0.25, 3.0]),
     )
     weights = random_weights(3)
-    alone, mass = Expectation(ONE).merge_losses(weights, [(0, 2)])
+    alone, mass = merge_losses(Expectation(ONE), weights, [(0, 2)])
     weights.tensors[0] = np.concatenate([weights.tensors[0], np.zeros((1, 3))])
-    found, of_both = Expectation(two).merge_losses(weights, [(0, 2)])
+    found, of_both = merge_losses(Expectation(two), weights, [(0, 2)])
     assert found == pytest.approx(alone / 4) and of_both == pytest.approx(mass / 4)
 
 
@@ -87,16 +87,16 @@ def test_splitting_without_noise_keeps_the_likelihood_and_merging_restores_it(tw
     weights, trees = random_weights(3), Expectation(ONE)
     trees.infer(weights, count=False)
     before = trees.total()
-    wide = split(weights, twins, 0.0, np.random.default_rng(1))
+    wide = split_states(weights, twins, 0.0, np.random.default_rng(1))
     trees.infer(wide, count=False)
     assert wide.m == 3 + twins and trees.total() == pytest.approx(before, abs=1e-12)
-    losses, mass = trees.merge_losses(wide, [(k, 3 + k) for k in range(twins)])
+    losses, mass = merge_losses(trees, wide, [(k, 3 + k) for k in range(twins)])
     assert losses == pytest.approx(np.zeros(twins), abs=1e-12)
     for merged in (np.arange(twins), np.array([1])):
-        after = merge(wide, 3, merged, mass)
+        after = merge_states(wide, 3, merged, mass)
         trees.infer(after, count=False)
         assert after.m == 3 + twins - len(merged) and trees.total() == pytest.approx(before, abs=1e-12)
-    whole = merge(wide, 3, np.arange(twins), mass)
+    whole = merge_states(wide, 3, np.arange(twins), mass)
     for one, other in zip(whole.tensors, weights.tensors, strict=True):
         assert one == pytest.approx(other * weights.scale.reshape(-1, *[1] * (other.ndim - 2)), abs=1e-14)
     assert whole.root == pytest.approx(weights.root)
@@ -104,7 +104,7 @@ def test_splitting_without_noise_keeps_the_likelihood_and_merging_restores_it(tw
 
 def test_noise_moves_every_parameter_by_little():
     weights = random_weights(2)
-    calm, noisy = (split(weights, 2, noise, np.random.default_rng(1)) for noise in (0.0, 0.01))
+    calm, noisy = (split_states(weights, 2, noise, np.random.default_rng(1)) for noise in (0.0, 0.01))
     for one, other in zip([*calm.tensors, calm.root], [*noisy.tensors, noisy.root], strict=True):
         change = np.abs(other / one - 1)
         assert change.min() > 0 and change.max() <= 0.01
@@ -178,10 +178,10 @@ def test_losses_over_forests_of_one_tree_each_are_those_of_trees():
     same = replace(ONE, first_edge=np.arange(5))
     pairs = [(0, 1), (1, 2)]
     for one, other in zip(
-        Expectation(ONE).merge_losses(weights, pairs), Expectation(same).merge_losses(weights, pairs), strict=True
+        merge_losses(Expectation(ONE), weights, pairs), merge_losses(Expectation(same), weights, pairs), strict=True
     ):
         assert one == pytest.approx(other, abs=1e-12)
-    losses, mass = Expectation(forest).merge_losses(weights, pairs)
+    losses, mass = merge_losses(Expectation(forest), weights, pairs)
 
     def total(merged_at, pair, share):
         """The tree of ONE, and the same with a word for the node 2."""
