@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 from lscfg import log
 from lscfg.bundle.manifest import MANIFEST
@@ -19,6 +20,7 @@ from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignm
 from lscfg.markup.formats import FORMATS, format_of
 from lscfg.markup.xliff import languages
 from lscfg.parallel.engine import Engine
+from lscfg.parallel.worker import drop
 from lscfg.prepare.languages import same_language
 from lscfg.prepare.record import Record
 from lscfg.serve.lattices import BadSentenceError
@@ -161,9 +163,9 @@ def translated_document(system: TranslationSystem, path: str, engine: Engine) ->
         if code and own and not same_language(code, own):
             raise InputError(f"names the language {quote(code)}; the system translates {' to '.join(pair)}", path)
     options = TranslationOptions(raw=work.raw, max_words=most)
-    pickled = pickle.dumps(system)
+    key, pickled = uuid4().hex, pickle.dumps(system)
     works = [
-        SentenceWork(path, pickled, sentence, replace(options, details=tagged))
+        SentenceWork(key, pickled, sentence, replace(options, details=tagged))
         for text, tagged in zip(read.texts, read.tagged, strict=True)
         for sentence in text.sentences
     ]
@@ -175,6 +177,8 @@ def translated_document(system: TranslationSystem, path: str, engine: Engine) ->
             aligned.append(AlignedSentence.of(found.answer))
     except BadSentenceError as error:
         raise InputError(f"sentence {len(aligned) + 1}: {error}", path) from None
+    finally:
+        drop("translator", key)
     for warning, count in warnings.most_common(LISTED):
         log.warning(f"{path}: {warning}" + (f" ({count} times)" if count > 1 else ""))
     if len(warnings) > LISTED:

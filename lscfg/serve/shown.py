@@ -32,7 +32,7 @@ class GivenTerms:
     kept: frozenset[tuple[str, str]] = frozenset()
     """See ``PreparedTerms``."""
     untouched: frozenset[tuple[str, str]] = frozenset()
-    """Those of ``kept`` that no person gave, such as addresses, which answers do not list as terms."""
+    """Terms of ``kept`` that no person gave, such as addresses, which answers do not list as terms."""
     warnings: tuple[str, ...] = ()
 
 

@@ -35,7 +35,7 @@ from lscfg.study.comparison import comparison_object
 
 NOT_OF_LATTICES = ("the service's glossary and corrections do not apply to lattices",)
 
-CURE = 'send a lattice with the key "input": "plf", and rules with the key "grammar"'
+CURE = 'requests of the service send lattices with "input": "plf", and rules as "grammar"'
 """Of sentences that are other input of cdec's."""
 
 SPARE = 2

@@ -52,6 +52,17 @@ def test_folders_without_corrections_are_refused(
     assert "contains no corrections.jsonl; name a folder of lscfg serve --corrections" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("line", ["x", "3", "[]", '{"source": "a"}', '{"source": 1, "target": "b"}', ""])
+def test_bad_lines_are_named(line: str, store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "lines").write_text(f'{{"source": "a", "target": "b"}}\n{line}\n')
+    before = (store / "corrections.jsonl").read_bytes()
+    assert main(["inspect", "corrections", str(store), "--add", str(tmp_path / "lines")]) == 1
+    assert "--add needs SYSTEM, which aligns the corrections" in capsys.readouterr().err
+    assert main(["inspect", "corrections", str(store), str(store), "--add", str(tmp_path / "lines")]) == 1
+    assert f'{tmp_path / "lines"}:2: expected {{"source": "…", "target": "…"}}' in capsys.readouterr().err
+    assert (store / "corrections.jsonl").read_bytes() == before
+
+
 def test_a_system_needs_a_configuration(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "corrections", str(store), str(tmp_path)]) == 1
     assert "has neither bundle.json nor cdec.ini" in capsys.readouterr().err
@@ -88,3 +99,13 @@ def test_a_service_uses_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture
         for line in lines:
             assert service.request("POST", "/corrections", line.encode())[0] == 200
     assert exported("two") == lines
+    (tmp_path / "three").mkdir()
+    (tmp_path / "lines").write_text("".join(f"{line}\n" for line in lines))
+    add = ["inspect", "corrections", str(tmp_path / "three"), str(bundle), "--add", str(tmp_path / "lines")]
+    assert main(add) == main(add) == 0  # what is stored already counts once
+    assert exported("three") == lines
+    stored = [Memory(tmp_path / name).pairs for name in ("two", "three")]
+    assert [pair._replace(time="") for pair in stored[0]] == [pair._replace(time="") for pair in stored[1]]
+    (tmp_path / "lines").write_text(f'{lines[0]}\n{{"source": "a. B.", "target": "c"}}\n')
+    assert main(add) == 1
+    assert f"{tmp_path / 'lines'}:2: " in capsys.readouterr().err

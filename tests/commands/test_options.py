@@ -481,7 +481,7 @@ OTHER_LINES = [
     "quick f -o folder --format csv --encoding cp1252 --languages de,en --columns 1,2 --header --dev 3 --test 4 "
     "--set drop=copy --all-systems --plan --no-serve --port 7 --jobs 97",
     "cdec pack -c cdec.ini -w weights -o folder --library library --no-unpack",
-    "inspect corrections folder folder --format jsonl --undo 3 4",
+    "inspect corrections folder folder --format jsonl --add text --undo 3 4",
     "inspect sentence model 'a b' --compare cdec.ini --choices 7 --min-marginal 0.5 --format json -o out",
     "inspect sentence cdec.ini 'a b' --why-not 'A B' -w weights",
     "inspect marginals model text -o out --jobs 97 --top 7 --min-marginal 0.25 --forests --per-sentence-grammars g "

@@ -85,7 +85,7 @@ def test_rules_of_a_request(client: Client) -> None:
         ({"source": LATTICE, "input": None}, "input must be text or plf"),
         (
             {"source": LATTICE, "input": "text"},
-            "source[0]: a lattice of cdec's, not words; send a lattice with the key",
+            "source[0]: a lattice of cdec's, not words; requests of the service send",
         ),
         ({"source": '<seg grammar="/etc/hosts">casa</seg>', "input": "text"}, "source[0]: a segment of cdec's, not"),
         ({"source": '<seg grammar="/etc/hosts">casa</seg>'}, "source[0]: lattice, column 1"),

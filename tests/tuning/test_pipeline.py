@@ -129,6 +129,22 @@ def test_terms_are_obeyed(fitted, tmp_path, monkeypatch, glossary, word):
     assert fitted.translate(SOURCE[0]) == plain  # a glossary holds for its call
 
 
+def test_documents_are_translated(fitted, tmp_path):
+    word = SOURCE[0].split()[0]
+    (tmp_path / "a.html").write_text(f"<p>{SOURCE[0]}</p><pre>{SOURCE[1]}</pre><!-- {SOURCE[2]} -->")
+    plain, found = (fitted.translate_document(tmp_path / "a.html", terms).decode() for terms in (None, {word: "zork"}))
+    assert plain.startswith(f"<p>{fitted.translate(SOURCE[0])}</p>") and plain.endswith(f"<!-- {SOURCE[2]} -->")
+    assert found.startswith(f"<p>{fitted.translate(SOURCE[0], {word: 'zork'})}</p>") and found != plain
+    assert fitted.translate_document(str(tmp_path / "a.html")).decode() == plain
+    made = copy.deepcopy(fitted)
+    made.correct(SOURCE[0], "something else .")
+    assert made.translate_document(tmp_path / "a.html").decode().startswith("<p>something else .</p>")
+    with pytest.raises(InputError, match="documents are"):
+        fitted.translate_document(tmp_path / "a.doc")
+    with pytest.raises(TypeError, match="path must be the name of a file"):
+        fitted.translate_document(3)
+
+
 def test_details_are_those_of_the_service(fitted):
     one = fitted.translate(SOURCE[0], details=True)
     assert one == fitted.translate(SOURCE[:1], details=True)[0]

@@ -140,6 +140,20 @@ class Pipeline:
         found = Records(answers) if details else [answer["translation"] for answer in answers]
         return found[0] if one else found
 
+    def translate_document(self, path: str | os.PathLike[str], glossary: Any = None) -> bytes:
+        """The content of an HTML, XLIFF, SRT or text file in which the texts are translated and all other bytes stay.
+
+        Args:
+            path: its ending names the format, as for ``lscfg decode --xml-input document``.
+            glossary: see ``translate``.
+
+        Raises:
+            InputError: ``fit`` was not called, the file cannot be read or translated, or a term is faulty.
+            TypeError: an argument has another type.
+        """
+        fitted = self._known("translate with")
+        return fitted.translate_document(check_path(path, "path"), check_glossary(glossary, fitted.sides))
+
     def score(self, source: Iterable[str], target: Iterable[str]) -> float:
         """BLEU (0 to 100) of the translations of ``source`` against ``target``.
 

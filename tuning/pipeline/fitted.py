@@ -12,8 +12,10 @@ from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.memory import JOURNAL, Memory
 from lscfg.decode.terms import Term
 from lscfg.errors import InputError
+from lscfg.parallel.engine import Serial
 from lscfg.prepare.record import Record
 from lscfg.prepare.sides import Side
+from lscfg.serve.filled import translated_document
 from lscfg.serve.lattices import BadSentenceError
 from lscfg.serve.translator import TranslationOptions, Translator
 from lscfg.settings import LARGEST
@@ -82,6 +84,18 @@ class FittedTranslator:
                 raise InputError(f"lines[{number}] {error}") from error
             answers.append(answer | {"confidence": answer["details"].get("confidence")} if details else answer)
         return answers
+
+    def translate_document(self, path: str, terms: Sequence[Term]) -> bytes:
+        """The content of a file in which the texts are translated.
+
+        Args:
+            terms: in raw text.
+
+        Raises:
+            InputError: see ``lscfg.serve.filled.translated_document``.
+        """
+        system = replace(self.system(), memory=self._memory.path, glossary=tuple(terms))
+        return translated_document(system, path, Serial())
 
     def bleu(self, output: Sequence[str], references: Sequence[str]) -> float:
         """BLEU (0 to 100): sacrebleu tokenises raw text, and tokens are scored as they are."""

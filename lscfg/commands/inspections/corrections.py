@@ -1,4 +1,4 @@
-"""``lscfg inspect corrections``: the corrections in a folder, as a list or for another service, and their removal."""
+"""``lscfg inspect corrections``: the corrections in a folder, as a list or for another service, and their changes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TypedDict
 
 from lscfg import log
 from lscfg.bundle.system import ini_file, preparation_of
 from lscfg.decode.memory import Memory
-from lscfg.errors import counted
-from lscfg.io.arguments import InputFolder
+from lscfg.errors import InputError, counted
+from lscfg.io.arguments import InputFile, InputFolder
+from lscfg.io.json_files import check_shape
+from lscfg.io.read import read_lines
+from lscfg.json_text import parse_json
 from lscfg.parser import CommandParser
 from lscfg.prepare.record import Record
+from lscfg.serve.filled import document_system
+from lscfg.serve.lattices import BadSentenceError
+from lscfg.serve.settings import ServeSettings
+from lscfg.serve.translator import TranslationOptions, Translator
 
-HELP = "list, export or remove the corrections of lscfg serve --corrections"
+HELP = "list, export, add or remove the corrections of lscfg serve --corrections"
+
+
+class _Pair(TypedDict):
+    """A line of an export, and a request for ``/corrections``."""
+
+    source: str
+    target: str
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -36,16 +51,23 @@ def add_arguments(parser: CommandParser) -> None:
         "%(default)s)",
     )
     parser.add_argument(
+        "--add", type=InputFile, metavar="FILE", help="store the corrections of a jsonl file for SYSTEM"
+    )
+    parser.add_argument(
         "--undo", type=int, metavar="ID", nargs="+", default=[], help="remove these corrections instead of a list"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Lists the corrections, or removes some.
+    """Lists the corrections, or adds or removes some.
 
     Raises:
-        InputError: the folder contains no corrections, the journal is damaged, or no correction has an id.
+        InputError: the folder contains no corrections, the journal is damaged, no correction has an id, or a line of
+            the file cannot be stored.
     """
+    if args.add is not None:
+        _add(args)
+        return
     memory = Memory(args.corrections)
     if args.undo:
         memory.undo(*args.undo)
@@ -63,3 +85,24 @@ def run(args: argparse.Namespace) -> None:
             sys.stdout.write(f"{pair.id}\t{pair.time}\t{source}\t{target}\n")
         else:
             sys.stdout.write(json.dumps({"source": source, "target": target}, ensure_ascii=False) + "\n")
+
+
+def _add(args: argparse.Namespace) -> None:
+    if args.system is None or args.undo:
+        raise InputError("--add needs SYSTEM, which aligns the corrections, and no --undo")
+    pairs: list[_Pair] = []
+    for number, line in enumerate(read_lines(args.add), 1):
+        try:
+            pairs.append(parse_json(line))
+            check_shape(pairs[-1], _Pair)
+        except ValueError as error:
+            raise InputError(f'expected {{"source": "…", "target": "…"}} ({error})', args.add, number) from None
+    system = document_system(str(ini_file(Path(args.system))), None, None, args.corrections)
+    translator = Translator(system)
+    options = TranslationOptions(raw=system.preparation is not None, max_words=ServeSettings().max_words)
+    for number, pair in enumerate(log.progress(pairs, "storing", len(pairs)), 1):
+        try:
+            translator.correct(pair["source"], pair["target"], options)
+        except BadSentenceError as error:
+            raise InputError(str(error), args.add, number) from None
+    log.info(f"stored {counted(len(pairs), 'correction')}")
