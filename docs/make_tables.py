@@ -92,12 +92,11 @@ def summary() -> str:
 
 def best(pair: str) -> str:
     """The main table of a language pair."""
-    heads = ["system", "rules", "dev BLEU", "test BLEU", "p against HIERO", "chrF2", "TER"]
+    heads = ["system", "rules", "BLEU", "p against HIERO", "chrF2", "TER"]
     lines = [
         [
             name,
             count(row),
-            bleu(row, "dev BLEU"),
             bleu(row),
             p_value(row, "p against HIERO"),
             f"{row['chrF2']:.2f}",
@@ -105,7 +104,7 @@ def best(pair: str) -> str:
         ]
         for name, row in rows_of(f"{pair}-best/systems").items()
     ]
-    return table(heads, lines, right(1, 7))
+    return table(heads, lines, right(1, 6))
 
 
 def worst_p() -> str:
@@ -248,6 +247,17 @@ def learning_curves() -> str:
     return element("svg", element("title", about), style, *parts, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
 
 
+def yardstick() -> str:
+    """A Transformer next to grammars."""
+    heads = ["system", "BLEU", "BLEU 13a", "chrF++", "TER"]
+    tests = ["p against HIERO", "p against NEURAL"]
+    lines = [
+        [name, *(f"{row[head]:.2f}" for head in heads[1:]), *(p_value(row, test) for test in tests)]
+        for name, row in rows_of("yardstick/de-en").items()
+    ]
+    return table([*heads, *tests], lines, right(1, 7))
+
+
 def sampled() -> str:
     """Table 2 of the paper on sampled rules."""
     found = [rows_of(f"{pair}-sampled/table-2") for pair in PAIRS]
@@ -260,12 +270,23 @@ def sampled() -> str:
 
 
 def context() -> str:
-    """Table 4.5 of the thesis."""
-    found = [rows_of(f"{pair}-context/table-4-5") for pair in PAIRS]
-    ja_en, de_en = found
+    """Table 4.5 of the thesis, without variants of learning and of features."""
+    ja_en, de_en = [rows_of(f"{pair}-context/table-4-5") for pair in PAIRS]
+    names = (
+        "PHRASES",
+        "CCA",
+        "LS",
+        "SG",
+        "HIGH-DIM",
+        "CCA-RATIO",
+        "HIGH-DIM-RATIO",
+        "RESIDUAL-RATIO",
+        "CONTEXT",
+        "HIERO",
+    )
     lines = [
-        [name, row["features"], *scores(ja_en.get(name), "PHRASES"), *scores(row, "PHRASES")]
-        for name, row in de_en.items()
+        [name, de_en[name]["features"], *scores(ja_en.get(name), "PHRASES"), *scores(de_en[name], "PHRASES")]
+        for name in [*names, "HIERO"]
     ]
     p = "p against PHRASES"
     return table(["system", "features", "ja-en BLEU", p, "de-en BLEU", p], lines, right(2, 6))
@@ -379,6 +400,12 @@ def ratio(name: str, row: str) -> str:
     return f"{rows_of(name)[row]['ratio']:.2f}"
 
 
+def decoders() -> str:
+    """Time of lscfg's decoder relative to cdec."""
+    ratios = [row["ratio"] for row in rows_of("speed/embedded-decoder-and-cdec").values()]
+    return f"{min(ratios):.2f} to {max(ratios):.2f}"
+
+
 def estimate() -> str:
     row = next(row for row in find_table("speed/steps")["rows"] if "lscfg estimate" in row[0])
     return f"{row[1]:.0f} CPU seconds and {row[2] / 1024:.1f} GiB"
@@ -440,6 +467,8 @@ FIGURES: dict[str, Callable[[], str]] = {
     "line alone": line_alone,
     "cdec time": lambda: ratio("speed/cdec-with-a-minimal-grammar-1", "sp16 all"),
     "moses time": lambda: ratio("moses/moses-2", "sp16.lscfg"),
+    "decoder time": decoders,
+    "latent de-en": lambda: bleu(rows_of("de-en-best/systems")["LATENT-16"]).split()[0],
     "estimate": estimate,
     "small": small,
     "growth": growth,
@@ -457,13 +486,13 @@ TABLES: dict[str, Callable[[], str]] = {
     "small-curve": small_curve,
     "states": states,
     "nearest": nearest,
+    "yardstick": yardstick,
     "sampled": sampled,
     "context": context,
     "propagated": propagated,
     "margin": margin,
     "steps": steps,
     "hosts": hosts,
-    "decoders": whole("speed/embedded-decoder-and-cdec"),
     "extrapolation": whole("large-corpora/extrapolation"),
     "corpora": whole("ja-en-best/corpora-and-systems-1"),
     "sizes": whole("ja-en/times-and-sizes-2"),
