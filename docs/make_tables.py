@@ -272,18 +272,7 @@ def sampled() -> str:
 def context() -> str:
     """Table 4.5 of the thesis, without variants of learning and of features."""
     ja_en, de_en = [rows_of(f"{pair}-context/table-4-5") for pair in PAIRS]
-    names = (
-        "PHRASES",
-        "CCA",
-        "LS",
-        "SG",
-        "HIGH-DIM",
-        "CCA-RATIO",
-        "HIGH-DIM-RATIO",
-        "RESIDUAL-RATIO",
-        "CONTEXT",
-        "HIERO",
-    )
+    names = ["PHRASES", "CCA", "LS", "SG", "HIGH-DIM", "CCA-RATIO", "HIGH-DIM-RATIO", "RESIDUAL-RATIO", "CONTEXT"]
     lines = [
         [name, de_en[name]["features"], *scores(ja_en.get(name), "PHRASES"), *scores(de_en[name], "PHRASES")]
         for name in [*names, "HIERO"]
