@@ -70,7 +70,7 @@ def test_only_latent_features_packed(cdec, exact, weight):
         ("pack=all", WEIGHTS + "Packed 0\n", "pack= needs a weight of Packed"),
         ("pack=all", "LatentMarginal 1\nPacked 1\n", "no weight of LatentEgivenF, which is to be packed"),
         ("pack=all", WEIGHTS + "Packed 1\nPackedEdge 1\n", "PackedEdge must have no weight"),
-        ("pack=yes", WEIGHTS, "pack=yes: expected none, latent or all"),
+        ("pack=yes", WEIGHTS, "pack=yes: expected auto, none, latent or all"),
         ("mode=pack", WEIGHTS, "pack= needs a weight of Packed"),
         ("mode=unpack", WEIGHTS, "mode=unpack needs a line with pack=latent, pack=all or mode=pack"),
     ],
@@ -114,6 +114,24 @@ def test_packed_in_a_recorded_forest(cdec, exact):
     unpack = f"feature_function3=External {cdec.library} mode=unpack"
     cdec.ini("feature_function=WordPenalty", *two_passes(cdec, "pack=all"), unpack)
     assert_same(plain, cdec.lists("una casa y una casa\n", env=exact), 1e-9)
+
+
+@pytest.mark.parametrize("glue", [False, True])
+@pytest.mark.parametrize("before", [False, True])
+def test_line_packs_for_translations(cdec, exact, glue, before):
+    """Above and below other feature functions: the same translations and scores as without packing."""
+    base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")
+    functions = ["feature_function=WordPenalty", "feature_function=SourceSpanSizeFeatures"]
+    found = []
+    for pack in ("", " pack=none"):
+        line = cdec.line(f"features=paper,ratios{pack}")
+        cdec.ini(*([line, *functions] if before else [*functions, line]), "cubepruning_pop_limit=30", base=base)
+        done = cdec.run("".join(s + "\n" for s in SENTENCES), env=exact)
+        assert done.returncode == 0 and " 0 unmatched" in done.stderr, done.stderr[-2000:]
+        scores = [float(line.split()[-1]) for line in done.stderr.splitlines() if "Pass1 forest  Viterbi logp" in line]
+        found.append((done.stdout, scores))
+    assert found[0][0] == found[1][0] and len(found[0][0].splitlines()) == len(SENTENCES)
+    assert found[0][1] == pytest.approx(found[1][1], abs=1e-5) and len(found[0][1]) == len(SENTENCES)
 
 
 def test_decoder_packs_by_itself(cdec, exact, monkeypatch):
