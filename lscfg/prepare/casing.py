@@ -270,7 +270,8 @@ def _by_start(line: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for word in _words().findall(line):
         if word[0].isupper():
-            bare = "".join(sign for sign in unicodedata.normalize("NFD", word) if not unicodedata.combining(sign))
+            bare = "" if word.isascii() else unicodedata.normalize("NFD", word)
+            bare = "".join(sign for sign in bare if not unicodedata.combining(sign)) or word
             found.setdefault(bare[:_NAME], []).append(word)
     return found
 
