@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from services import Service, little_system, prepared_bundle
 
 from lscfg.cli import main
 from lscfg.decode.memory import Memory
@@ -66,46 +64,3 @@ def test_bad_lines_are_named(line: str, store: Path, tmp_path: Path, capsys: pyt
 def test_a_system_needs_a_configuration(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", "corrections", str(store), str(tmp_path)]) == 1
     assert "has neither bundle.json nor cdec.ini" in capsys.readouterr().err
-
-
-def test_a_service_uses_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exported corrections are requests that another service accepts; workers notice a removal at the next request."""
-    pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
-    system = tmp_path / "system"
-    system.mkdir()
-    bundle = prepared_bundle(little_system(system), tmp_path)
-
-    def exported(folder: str) -> list[str]:
-        command = ["inspect", "corrections", str(tmp_path / folder), str(bundle), "--format", "jsonl"]
-        assert main(command) == 0
-        return capsys.readouterr().out.splitlines()
-
-    with Service(bundle, "--corrections", tmp_path / "one", "-j", 2) as service:
-        for source, target in PAIRS:
-            body = json.dumps({"source": source, "target": target}).encode()
-            assert service.request("POST", "/corrections", body)[0] == 200
-        lines = exported("one")
-        assert [json.loads(line) for line in lines[:2]] == [
-            {"source": source.capitalize(), "target": target} for source, target in PAIRS[:2]
-        ]
-        assert main(["inspect", "corrections", str(tmp_path / "one"), "--undo", "2"]) == 0
-        for _ in range(4):  # each worker
-            _, found = service.translate(source="una flor")
-            assert found["translations"][0]["memory"]["id"] is None
-        assert service.request("DELETE", "/corrections/2")[0] == 404
-        _, listed = service.request("GET", "/corrections")
-        assert [one["id"] for one in listed["corrections"]] == [1, 3]
-    with Service(bundle, "--corrections", tmp_path / "two") as service:
-        for line in lines:
-            assert service.request("POST", "/corrections", line.encode())[0] == 200
-    assert exported("two") == lines
-    (tmp_path / "three").mkdir()
-    (tmp_path / "lines").write_text("".join(f"{line}\n" for line in lines))
-    add = ["inspect", "corrections", str(tmp_path / "three"), str(bundle), "--add", str(tmp_path / "lines")]
-    assert main(add) == main(add) == 0  # what is stored already counts once
-    assert exported("three") == lines
-    stored = [Memory(tmp_path / name).pairs for name in ("two", "three")]
-    assert [pair._replace(time="") for pair in stored[0]] == [pair._replace(time="") for pair in stored[1]]
-    (tmp_path / "lines").write_text(f'{lines[0]}\n{{"source": "a. B.", "target": "c"}}\n')
-    assert main(add) == 1
-    assert f"{tmp_path / 'lines'}:2: " in capsys.readouterr().err

@@ -1,0 +1,59 @@
+"""Corrections that the command line lists, exports, adds and removes while a service uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from asgi import Client
+from services import Service, prepared_bundle
+
+from lscfg.cli import main
+from lscfg.decode.memory import Memory
+
+pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
+
+PAIRS = [("La casa roja", "The Red Palace"), ("una flor", "a lily, twice"), ("una casa", 'a "hut"')]
+
+
+def test_commands_and_a_service_share_a_folder(
+    system: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exported corrections are requests that another service accepts; workers notice a removal at the next request."""
+    bundle = prepared_bundle(system, tmp_path)
+
+    def exported(folder: str) -> list[str]:
+        command = ["inspect", "corrections", str(tmp_path / folder), str(bundle), "--format", "jsonl"]
+        assert main(command) == 0
+        return capsys.readouterr().out.splitlines()
+
+    with Service(bundle, "--corrections", tmp_path / "one", "-j", 2) as service:
+        for source, target in PAIRS:
+            body = json.dumps({"source": source, "target": target}).encode()
+            assert service.request("POST", "/corrections", body)[0] == 200
+        lines = exported("one")
+        assert [json.loads(line) for line in lines[:2]] == [
+            {"source": source.capitalize(), "target": target} for source, target in PAIRS[:2]
+        ]
+        assert main(["inspect", "corrections", str(tmp_path / "one"), "--undo", "2"]) == 0
+        for _ in range(4):  # each worker
+            _, found = service.translate(source="una flor")
+            assert found["translations"][0]["memory"]["id"] is None
+        assert service.request("DELETE", "/corrections/2")[0] == 404
+        _, listed = service.request("GET", "/corrections")
+        assert [one["id"] for one in listed["corrections"]] == [1, 3]
+    client = Client(bundle, memory=tmp_path / "two")
+    for line in lines:
+        assert client.post("/corrections", json.loads(line)).status_code == 200
+    assert exported("two") == lines
+    (tmp_path / "three").mkdir()
+    (tmp_path / "lines").write_text("".join(f"{line}\n" for line in lines))
+    add = ["inspect", "corrections", str(tmp_path / "three"), str(bundle), "--add", str(tmp_path / "lines")]
+    assert main(add) == main(add) == 0  # what is stored already counts once
+    assert exported("three") == lines
+    stored = [Memory(tmp_path / name).pairs for name in ("two", "three")]
+    assert [pair._replace(time="") for pair in stored[0]] == [pair._replace(time="") for pair in stored[1]]
+    (tmp_path / "lines").write_text(f'{lines[0]}\n{{"source": "a. B.", "target": "c"}}\n')
+    assert main(add) == 1
+    assert f"{tmp_path / 'lines'}:2: " in capsys.readouterr().err
