@@ -24,6 +24,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.parsing import given_words
+from lscfg.decode.phrases import StoredPair
 from lscfg.decode.terms import TermIndex
 from lscfg.decode.why_not import WhyNot
 from lscfg.errors import InputError, quote
@@ -190,6 +191,16 @@ class Decoder(Closing):
         """
         source, target = check_text(source, "source"), check_text(target, "target")
         return self._opened_memory().add(source, target)[0].id
+
+    def stored(self) -> list[StoredPair]:
+        """The corrections in the order of their numbers, those of other programs included.
+
+        Raises:
+            InputError: the decoder has no folder of corrections, or the folder is damaged.
+        """
+        memory = self._opened_memory()
+        memory.refresh()
+        return memory.pairs
 
     def undo(self, number: int) -> None:
         """Removes a correction.

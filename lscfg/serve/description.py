@@ -334,7 +334,7 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
 
     key, language = {"api_key": _TEXT}, {"source": _TEXT, "target": _TEXT}
     own = {
-        "source": texts({"type": "string", "maxLength": settings.max_characters}),
+        "source": texts({"type": "string", "maxLength": max(settings.max_characters, settings.max_request)}),
         "kbest": {"type": "integer", "minimum": 1, "maximum": settings.max_translations},
         "derivations": {"type": "boolean", "default": False},
         "details": {"type": "boolean", "default": False},

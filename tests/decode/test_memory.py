@@ -435,7 +435,9 @@ def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
         number = decoder.correct("casa verde", "a green hut")
         copy = pickle.loads(pickle.dumps(decoder))
         assert decoder.translate(["casa verde"]) == copy.translate(["casa verde"]) == ["a green hut"]
+        assert number in [pair.id for pair in decoder.stored()]
         decoder.undo(number)
+        assert number not in [pair.id for pair in decoder.stored()]
         assert decoder.translate(["casa verde"]) == copy.translate(["casa verde"]) == before
         with pytest.raises(InputError, match="no correction 1"):
             decoder.undo(1)
