@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 
@@ -26,7 +26,8 @@ def main() -> None:
         first, text = next(iter(texts.items()))
         if len(lines) != len(text):
             raise InputError(
-                f"{len(lines)} lines, but {first} has {len(text)}; both need the same number of lines", path
+                f"{counted(len(lines), 'line')}, but {first} has {len(text):,}; both need the same number of lines",
+                path,
             )
         for half in range(2):
             write_lines(path.with_name(f"{path.stem}.{half + 1}{path.suffix}"), lines[half::2])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sacrebleu.metrics import BLEU, CHRF
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
 
 COLUMNS = ("system", "chrF", "chrF++", "BLEU", "letters", "words", "copied %")
@@ -62,7 +62,7 @@ def main() -> None:
     for name, path in named:
         output = read_lines(path)
         if len(output) != len(reference):
-            raise InputError(f"{len(output)} lines, but the reference has {len(reference)}", path)
+            raise InputError(f"{counted(len(output), 'line')}, but the reference has {len(reference):,}", path)
         rows.append(row(name, output, source, reference))
     if args.json:
         print(json.dumps(rows, ensure_ascii=False))

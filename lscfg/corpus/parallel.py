@@ -68,7 +68,7 @@ def check_length(lines: int, path: str | os.PathLike[str], wanted: int, other: s
     """
     if lines != wanted:
         raise InputError(
-            f"{counted(lines, 'line')}, but {other} has {wanted}; both need the same number of lines", path
+            f"{counted(lines, 'line')}, but {other} has {wanted:,}; both need the same number of lines", path
         )
 
 

@@ -267,7 +267,7 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, healt
     for path, text in zip(files, raw, strict=True):
         if len(text) != len(raw[0]):
             raise InputError(
-                f"{counted(len(text), 'line')}, but {files[0]} has {len(raw[0])}; both need the same number of lines",
+                f"{counted(len(text), 'line')}, but {files[0]} has {len(raw[0]):,}; both need the same number of lines",
                 path,
             )
     if not raw[0]:

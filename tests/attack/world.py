@@ -190,6 +190,7 @@ evaluate confidence cdec.ini t.ja t.en -w weights -o out
 evaluate corrections cdec.ini corrections t.ja t.en -w weights -o out
 inspect model sp.lscfg
 inspect model em.lscfg
+inspect corrections corrections --format jsonl
 inspect derivations t.deriv
 inspect derivations my.trees
 inspect grammar g.gz

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lscfg.cli import main
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs, extractor_names
 from lscfg.grammar.select import select_rules
 from lscfg.induce.sampled.chain import ChainSettings, run_chain
@@ -272,7 +272,7 @@ def test_the_command_writes_a_grammar_and_a_trace(corpus, tmp_path, capsys):
     records = [json.loads(line) for line in trace.read_text().splitlines()]
     assert [record["sweep"] for record in records] == list(range(13))
     assert all(record["types"] <= record["tokens"] for record in records)
-    assert f"{len(lines)} rules" in capsys.readouterr().err
+    assert counted(len(lines), "rule") in capsys.readouterr().err
 
 
 def test_the_same_seed_writes_the_same_bytes(corpus, tmp_path):

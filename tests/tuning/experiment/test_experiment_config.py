@@ -334,7 +334,7 @@ def test_bad_experiment_file(corpus, tmp_path, old, new, message):
 @pytest.mark.parametrize(
     ("name", "change", "message"),
     [
-        ("train.en", lambda t: t.split("\n", 1)[1], r"train\.en: 1199 lines"),
+        ("train.en", lambda t: t.split("\n", 1)[1], r"train\.en: 1,199 lines"),
         ("train.ja", lambda t: "\n" + t.split("\n", 1)[1], r"train\.ja:1: empty line"),
         ("dev.en", lambda t: t + "more\n", r"dev\.en: 41 lines"),
         ("dev.ja", lambda t: t.replace("\n", "\n\n", 1), r"dev\.ja:2: empty line"),
