@@ -29,6 +29,7 @@ DOCUMENTS = tuple(
         "docs/guides/cluster.md",
         "docs/guides/hidden-states.md",
         "docs/guides/how-much-text.md",
+        "docs/guides/terms.md",
         "docs/guides/small-languages.md",
         "docs/reference/features.md",
     )
@@ -449,6 +450,14 @@ def marginals() -> str:
     return draw_charts(found["sentence"].split(), {"8 states − 1 state": chart})
 
 
+def corrections() -> str:
+    """BLEU of Hiero without and with corrections."""
+    made = find_table("corrections/corrections")
+    rows = [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
+    found = {row["corpus"]: row for row in rows if row["system"] == "HIERO"}
+    return " and ".join(f"{found[pair]['decoder']:.1f} to {found[pair]['both']:.1f} ({pair})" for pair in PAIRS)
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "worst p": worst_p,
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
@@ -461,6 +470,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "estimate": estimate,
     "small": small,
     "growth": growth,
+    "corrections": corrections,
 }
 
 TABLES: dict[str, Callable[[], str]] = {
