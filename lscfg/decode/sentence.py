@@ -579,8 +579,8 @@ def constrained(
                     continue
                 sentence = _part(sentence, part, kept)
                 rules = np.asarray(part.app_rule)
-                added = np.flatnonzero((rules >= first) & (rules < first + len(more)))
-                sentence = replace(sentence, taught=taught_positions(part, added))
+                of_layer = np.flatnonzero((rules >= first) & (rules < first + len(more)))
+                sentence = replace(sentence, taught=taught_positions(part, of_layer))
         return sentence
     if order != ANY_ORDER:
         log.warning(f"sentence {index + 1} has no parse that keeps its zones and walls; they are ignored")

@@ -105,7 +105,7 @@ class SentenceGrammars:
             return found
         check_words(words)
         sentence = constrained(self._decoder, number, line, found.occurrences, NOTHING)
-        analysis = Analysis(words, sentence.forest, None, sentence.extra)
+        analysis = Analysis(words, sentence.forest, None, None if sentence.extra is None else sentence.extra[:])
         write_blocks(grammar_path(self._folder, number), self._blocks(analysis, sentence), level=1)
         return found
 

@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from decoders import WEIGHTS, small_config
 
 from lscfg.decode import new_phrases
+from lscfg.decode.columns import LayeredValues
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.frames import MOST_GAPS, Frame, differing_spans, frame_of
 from lscfg.decode.memory import Memory
@@ -185,3 +187,13 @@ def test_frames_decode_as_rules_of_the_grammar(tmp_path: Path, monkeypatch: pyte
     added = [line_of(one.source, one.target, {"EgivenF": 0.5}) for one in recalled.rules]
     frame = line_of("a [X,1] c d", "s q [1] p", {"EgivenF": 0.75, "Memory": 1.0, "MemoryScore": 0.75})
     assert learned == k_best(tmp_path, [*lines, *added, frame], text, weights, None)
+
+
+def test_layered_values_are_rows_of_one_array() -> None:
+    rng = np.random.default_rng(1)
+    values, further, row_of = rng.normal(size=(9, 4)), rng.normal(size=(2, 4)), rng.integers(0, 11, 30)
+    layered, dense = LayeredValues(values, further, row_of), np.concatenate([values, further])[row_of]
+    apps, weights = rng.integers(0, 30, 12), rng.normal(size=4)
+    assert layered[:].tobytes() == dense.tobytes() and layered[apps].tobytes() == dense[apps].tobytes()
+    assert np.allclose(layered @ weights, dense @ weights, rtol=1e-14)
+    assert layered.nbytes == values.nbytes + further.nbytes + row_of.nbytes
