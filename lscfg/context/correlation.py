@@ -109,8 +109,9 @@ def correlate_all(
 ) -> Correlation:
     """Directions of left, right and perhaps gaps by generalised correlation; see ``generalised_directions``."""
     gammas = [gamma * (_mean_square(view) if relative else 1.0) for view in views]
-    (left, right, *gaps), values = generalised_directions(views, k, gammas, seed=seed, threads=threads)
-    return Correlation(left, right, values, *gaps, together=True)
+    (left, right, *others), values = generalised_directions(views, k, gammas, seed=seed, threads=threads)
+    gaps = others[0] if others else np.zeros((0, 0))
+    return Correlation(left, right, values, gaps, together=True)
 
 
 def _mean_square(view: sparse.csr_matrix) -> float:

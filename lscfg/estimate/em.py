@@ -409,7 +409,7 @@ class EMRun:
         share = share_oov if self.settings.smoothed else spread_oov
         lexical, unk = share(weights.tensors[0][rows[0]] * weights.scale, counts)
         settings = self.settings
-        about = {
+        about: dict[str, Any] = {
             "method": "clusters" if self.initial == "clusters" else "em",
             "rule tokens": examples.n_examples,
             "sentences": len(self.derivations),

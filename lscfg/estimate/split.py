@@ -148,8 +148,7 @@ def merge_states(weights: Weights, m: int, merged: np.ndarray, mass: np.ndarray)
     def joined(values: np.ndarray, axis: int) -> np.ndarray:
         """The sums of twins along an axis."""
         sums = values.take(kept, axis)
-        into = [slice(None)] * axis
-        sums[(*into, merged)] += values.take(others, axis)
+        np.moveaxis(sums, axis, 0)[merged] += np.moveaxis(values.take(others, axis), axis, 0)
         return sums
 
     tensors = []

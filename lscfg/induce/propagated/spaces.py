@@ -20,7 +20,7 @@ from lscfg.induce.propagated.phrases import PhraseSide
 from lscfg.io.vectors import read_vectors
 from lscfg.settings import Declared, SettingError, setting
 
-SPACES = ("pmi", "svd", "cca", "vectors", *TIMES)
+SPACES = ("pmi", *TIMES, "svd", "cca", "vectors")
 SEED, ITERATIONS = 1, 4
 """Settings of the singular value decompositions, whose last directions need not be exact."""
 
