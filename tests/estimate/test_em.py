@@ -476,7 +476,7 @@ def test_k_means_finds_blobs_and_fills_empty_clusters():
         ({"m": 129}, "m must be at most 128, not 129"),
         ({"iterations": -1}, "iterations must be at least 0"),
         ({"restarts": 0}, "restarts must be at least 1"),
-        ({"init": "best"}, "init must be one of random, matsuzaki, samples, not 'best'"),
+        ({"init": "best"}, "init must be one of random, matsuzaki, samples, split, not 'best'"),
         ({"shrink_source": -1.0}, "shrink_source must be at least 0"),
         ({"shrink_arity": float("nan")}, "shrink_arity must be a finite number, not nan"),
         ({"held_out": 1.0}, "held_out must be less than 1, not 1.0"),
