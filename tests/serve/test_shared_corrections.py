@@ -54,6 +54,10 @@ def test_commands_and_a_service_share_a_folder(
     assert exported("three") == lines
     stored = [Memory(tmp_path / name).pairs for name in ("two", "three")]
     assert [pair._replace(time="") for pair in stored[0]] == [pair._replace(time="") for pair in stored[1]]
+    (tmp_path / "four").mkdir()
+    words = ["inspect", "corrections", str(tmp_path / "four"), str(system)]
+    assert main([*words, "--add", str(tmp_path / "lines")]) == main([*words, "--format", "jsonl"]) == 0
+    assert capsys.readouterr().out.splitlines() == lines  # a system of words keeps capitals as typed
     (tmp_path / "lines").write_text(f'{lines[0]}\n{{"source": "a. B.", "target": "c"}}\n')
     assert main(add) == 1
     assert f"{tmp_path / 'lines'}:2: " in capsys.readouterr().err

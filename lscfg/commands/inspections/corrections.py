@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from lscfg import log
-from lscfg.bundle.system import ini_file, preparation_of
+from lscfg.bundle.system import WEIGHTS, ini_file, preparation_of
 from lscfg.decode.memory import Memory
 from lscfg.errors import InputError, counted
 from lscfg.io.arguments import InputFile, InputFolder
@@ -97,7 +97,9 @@ def _add(args: argparse.Namespace) -> None:
             check_shape(pairs[-1], _Pair)
         except ValueError as error:
             raise InputError(f'expected {{"source": "…", "target": "…"}} ({error})', args.add, number) from None
-    system = document_system(str(ini_file(Path(args.system))), None, None, args.corrections)
+    place = Path(args.system)
+    weights = str(place / WEIGHTS) if (place / WEIGHTS).is_file() else None
+    system = document_system(str(ini_file(place)), weights, None, args.corrections)
     translator = Translator(system)
     options = TranslationOptions(raw=system.preparation is not None, max_words=ServeSettings().max_words)
     for number, pair in enumerate(log.progress(pairs, "storing", len(pairs)), 1):
