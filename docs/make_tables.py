@@ -458,6 +458,12 @@ def corrections() -> str:
     return " and ".join(f"{found[pair]['decoder']:.1f} to {found[pair]['both']:.1f} ({pair})" for pair in PAIRS)
 
 
+def neural() -> str:
+    """BLEU of the Transformer and of its consensus with LATENT-16 on de-en."""
+    found = rows_of("yardstick/de-en")
+    return f"{found['NEURAL']['BLEU']:.1f} BLEU, its consensus with LATENT {found['AGREED']['BLEU']:.1f}"
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "worst p": worst_p,
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
@@ -471,6 +477,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "small": small,
     "growth": growth,
     "corrections": corrections,
+    "neural": neural,
 }
 
 TABLES: dict[str, Callable[[], str]] = {
