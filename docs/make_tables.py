@@ -19,6 +19,7 @@ from made import find_table, probability, table
 from lscfg.study.heatmap import draw_charts
 from lscfg.study.markup import Markup, element
 from lscfg.study.svg import tick_label, ticks
+from lscfg.tuning.report import plots
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENTS = tuple(
@@ -246,6 +247,20 @@ def learning_curves() -> str:
     }
     style = element("style", Markup(CURVE_STYLE))
     return element("svg", element("title", about), style, *parts, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
+
+
+def grammar_sizes() -> str:
+    """Test BLEU by the number of rules as SVG: the plot of the report of a run, with its 95 % intervals."""
+    rows = rows_of("grammar-size/systems")
+    drawn = plots.size_points(
+        [
+            {"system": name, "rules": row["rules"], "test_bleu_mean": row["test BLEU"], "test_bleu_ci": row["95 %"]}
+            for name, row in rows.items()
+        ]
+    )
+    paper = element("rect", class_="paper", width="100%", height="100%")
+    style = element("style", Markup(CURVE_STYLE + ".dot { fill: #0b62a8; } .tick { font-size: 10px; }"))
+    return element("svg", style, paper, drawn, xmlns="http://www.w3.org/2000/svg", viewBox="0 0 640 300") + "\n"
 
 
 def yardstick() -> str:
@@ -508,6 +523,7 @@ TABLES: dict[str, Callable[[], str]] = {
 PICTURES: dict[Path, Callable[[], str]] = {
     ROOT / "docs" / "learning-curves.svg": learning_curves,
     ROOT / "docs" / "hidden-states.svg": marginals,
+    ROOT / "docs" / "grammar-size.svg": grammar_sizes,
 }
 """Pictures by file."""
 
