@@ -25,7 +25,7 @@ from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
 from lscfg.decode.names import FeatureNames
-from lscfg.decode.parsing import read_grammar
+from lscfg.decode.parsing import given_words, read_grammar
 from lscfg.decode.sentence import (
     Answer,
     ProviderSource,
@@ -238,7 +238,7 @@ class EmbeddedDecoder:
         request = request_of(self.feature_names, weights, k, unique, derivations=derivations, details=details)
         request = request._replace(added_weights=added_weights(weights), rules=tuple(rules))
         index = terms if isinstance(terms, TermIndex) else TermIndex(terms)
-        requests = _with_numbers(_requests(request, sentences, index, choices, memory, xml_input), numbers, self)
+        requests = _with_numbers(_requests(request, sentences, index, choices, memory, xml_input), numbers, self, rules)
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
@@ -332,20 +332,25 @@ def _requests(
 
 
 def _with_numbers(
-    requests: Iterable[tuple[str, Request]], formats: NumberFormats | None, decoder: EmbeddedDecoder
+    requests: Iterable[tuple[str, Request]],
+    formats: NumberFormats | None,
+    decoder: EmbeddedDecoder,
+    rules: Sequence[str],
 ) -> Iterator[tuple[str, Request]]:
     """The requests with numbers that no rule contains in the target language; segments and lattices stay."""
     if formats is None:
         yield from requests
         return
     known: frozenset[int] | None = None
+    own = given_words(rules, "rules")
     for text, request in requests:
         words = split_words(text)
         changed = [formats.converted(word, before) for before, word in itertools.pairwise(["", *words])]
         if changed != words and segment_text(text) == text and not is_lattice(text):
             known = decoder.grammar.source_words() if known is None else known
             find = decoder.grammar.vocab.find
-            text = " ".join(word if find(word) in known else other for word, other in zip(words, changed, strict=True))
+            pairs = zip(words, changed, strict=True)
+            text = " ".join(word if word in own or find(word) in known else other for word, other in pairs)
         yield text, request
 
 

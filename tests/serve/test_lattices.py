@@ -147,6 +147,13 @@ def test_raw_lattices_are_prepared(system: Path, tmp_path: Path) -> None:
         assert status == 400
 
 
+def test_numbers_in_rules_keep_their_form(system: Path, tmp_path: Path) -> None:
+    client = Client(prepared_bundle(system, tmp_path))
+    rules = ["[X] ||| 1.234,5 ||| many |||"]
+    _, (one, other) = ask(client, source=["la casa 1.234,5", "la casa 2.345,5"], grammar=rules)
+    assert "many" in one["translation"].split() and "2,345.5" in other["translation"].split()
+
+
 def test_glossaries_of_the_service_do_not_apply(bundle: Path, tmp_path: Path) -> None:
     client = Client(bundle, glossary=(Term("casa", ("home",)),), memory=tmp_path)
     assert client.post("/corrections", {"source": "una casa", "target": "x"}).status_code == 200
