@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -34,7 +35,7 @@ def check(code: int, error: Any, path: str | os.PathLike[str] | None = None) -> 
 
 def view(pointer: object, shape: int | tuple[int, ...], dtype: Any, owner: object) -> np.ndarray:
     """Returns kernel memory as a read-only array that keeps ``owner`` alive."""
-    count = int(np.prod(shape))
+    count = math.prod(shape) if isinstance(shape, tuple) else shape
     if count == 0:
         return np.empty(shape, dtype)
     array = np.frombuffer(ffi.buffer(pointer, count * np.dtype(dtype).itemsize), dtype).reshape(shape)
