@@ -21,9 +21,11 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.grammar.table import RuleTable
 from lscfg.json_text import parse_json
+from lscfg.kernel.neural import FERTILITIES, SOURCE_WORDS, TARGET_WORDS
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
+from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
@@ -126,7 +128,7 @@ def demangled(text: str) -> str:
 
 
 def example_model() -> Parameters:
-    """Returns a model of the example: two states, some negative parameters, all weights and context scores."""
+    """Returns a model of the example: two states, some negative parameters, and all that a feature may need."""
     table = _rule_table(EXAMPLE_RULES)
     values = np.random.default_rng(1)
     tensors = [values.uniform(-0.1, 0.5, (int((table.arity == k).sum()), *[2] * (k + 1))) for k in range(3)]
@@ -140,7 +142,28 @@ def example_model() -> Parameters:
     pairs = np.array([(a, b) for a in range(-1, len(table.words)) for b in range(-1, len(table.words))])
     boundary = BoundaryModel.of(table.words, *((pairs, values.normal(size=len(pairs))) for _ in range(2)))
     values_of = (tensors[0], tensors[1], tensors[2])
-    return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary)
+    neural = _example_network(list(table.words))
+    return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary, neural=neural)
+
+
+def _example_network(words: list[str]) -> NeuralModel:
+    """Returns a network over the same words on both sides, whose links join each word with each."""
+    values, reach, history, dims, hidden = np.random.default_rng(2), 1, 1, 2, 3
+    target, links = len(words) + TARGET_WORDS, [(a, b) for a in range(len(words)) for b in range(len(words))]
+    shapes = {
+        "source": (len(words) + SOURCE_WORDS, dims),
+        "target": (target, dims),
+        "hidden": (hidden, (2 * reach + 1 + history) * dims),
+        "hidden.bias": (hidden,),
+        "output": (target, hidden),
+        "output.bias": (target,),
+        "fertility": (FERTILITIES, hidden),
+        "fertility.bias": (FERTILITIES,),
+    }
+    arrays = {name: values.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    pairs = np.array(links, np.int32) + np.array([SOURCE_WORDS, TARGET_WORDS], np.int32)
+    shares = values.uniform(size=len(pairs)).astype(np.float32)
+    return NeuralModel(reach, history, (words, words), {**arrays, "links": pairs, "share": shares})
 
 
 def _example_scores(table: RuleTable, values: np.random.Generator) -> LowDimensionalModel:
