@@ -101,13 +101,14 @@ class Memory:
     Args:
         folder: created if missing, unless nothing can be stored.
         align: links of a pair of sentences; None: nothing can be stored.
+        indexed: False: the pairs are listed and removed only, ``recall`` finds nothing similar and no phrases.
 
     Raises:
         InputError: the folder cannot be used, or a line of the journal is damaged.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], align: Aligner | None = None):
-        self.path, self._align = Path(folder) / JOURNAL, align
+    def __init__(self, folder: str | os.PathLike[str], align: Aligner | None = None, indexed: bool = True):
+        self.path, self._align, self._indexed = Path(folder) / JOURNAL, align, indexed
         if align is None and not self.path.is_file():
             raise InputError(f"contains no {JOURNAL}; name a folder of lscfg serve --corrections", folder)
         try:
@@ -289,17 +290,19 @@ class Memory:
         self._pairs[pair.id], self._last = pair, pair.id
         insort(self._live, pair.id)
         self._by_source[pair.source].append(pair.id)
-        self._sentences.add(pair)
         self._rules.clear()
-        if phrases:
+        if self._indexed:
+            self._sentences.add(pair)
+        if phrases and self._indexed:
             self._phrases.add(pair)
 
     def _remove(self, pair: StoredPair, phrases: bool = True) -> None:
         self._live.remove(pair.id)
         self._by_source[pair.source].remove(pair.id)
-        self._sentences.remove(pair)
         self._rules.clear()
-        if phrases:
+        if self._indexed:
+            self._sentences.remove(pair)
+        if phrases and self._indexed:
             self._phrases.remove(pair)
 
     def _rules_of(self, source: str, n: int) -> tuple[StoredRule, ...]:

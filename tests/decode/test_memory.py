@@ -331,6 +331,18 @@ def test_threads_lose_no_correction(tmp_path: Path) -> None:
     assert {pair.source for pair in pairs} == {f"{name} {k}" for name in "abc" for k in range(20)}
 
 
+def test_a_list_needs_no_indexes(tmp_path: Path) -> None:
+    memory = Memory(tmp_path, straight)
+    for text in ("a b c d", "a b c e", "f"):
+        memory.add(text, text.upper())
+    listed = Memory(tmp_path, indexed=False)
+    assert listed.pairs == memory.pairs and not listed.recall("a b c x").similar
+    listed.undo(1, 3)
+    memory.refresh()
+    assert [pair.id for pair in listed.pairs] == [pair.id for pair in memory.pairs] == [2]
+    assert len(memory.recall("a b c x").similar) == 1
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

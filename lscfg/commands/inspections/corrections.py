@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     if args.add is not None:
         _add(args)
         return
-    memory = Memory(args.corrections)
+    memory = Memory(args.corrections, indexed=False)
     if args.undo:
         memory.undo(*args.undo)
         log.info(f"{counted(len(memory), 'correction')} left")
