@@ -33,6 +33,8 @@ class ConfidenceFiles(Generic[File]):
 def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Path], jobs: int) -> None:
     """Learns the confidence from the development set, whose few tuned weights leave it nearly as hard as other text.
 
+    Pairs held out of training would not do better: on 1,500 fresh pairs, the expected calibration error of translations
+    is 0.034 after the development set of ja-en and 0.039 after 500 such pairs (benchmarks/confidence.py).
     A development set that is too small yields no file.
     """
     write_ini(folder / INI, decoder_config(settings, folder, inputs.decoder))
