@@ -683,10 +683,9 @@ def _with_rules(
         found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single])
         other.append(SourcedRows("a correction", found_rows.names, found_rows))
     features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
-    added, taught = (
-        more.added(applied, own).with_terms(soft_terms_in(whole, layer, terms)),
-        taught_positions(whole, apps),
-    )
+    added, taught = more.added(applied, own), taught_positions(whole, apps)
+    if added is not None:
+        added = added.with_terms(soft_terms_in(whole, layer, terms))
     return Sentence(text, whole, layer, rows, penalties, extra, "", added, terms, features, taught=taught)
 
 

@@ -189,12 +189,14 @@ class SentenceRules:
         found = np.array([len(target) - source.count(-1 - X) for source, target in self.sides], np.int64)
         return found if phrases is None else np.concatenate([found[:first], phrases.lengths[:, 1], found[first:]])
 
-    def added(self, applied: Applied, own: np.ndarray) -> AddedFeatures:
-        """Values of the features ``ADDED``.
+    def added(self, applied: Applied, own: np.ndarray) -> AddedFeatures | None:
+        """Values of the features ``ADDED``; None if none of them has a weight.
 
         Args:
             own: marks the rules of the layer that are these, bool [n].
         """
+        if not self._added and not self._weighted:
+            return None
         first, phrases = self._first_phrase, self._phrases
         end = first if phrases is None else first + len(phrases.values)
         table = np.zeros((len(self), len(ADDED)))
