@@ -659,7 +659,7 @@ def _with_rules(
         costs = columns.translation_costs.take(found)
         usual = int(found[costs == np.partition(costs, len(costs) // 2)[len(costs) // 2]].min())
     rows[apps] = np.where(single, size + PASS + 1, usual)
-    glue = apps[numbers == 0] if len(more) and max(layer.src(size + EXTRA_RULES)) < 0 else apps[:0]
+    glue = apps[numbers == 0] if max(next(iter(more.sides), ((0,),))[0]) < 0 else apps[:0]
     rows[glue] = size + 1  # Hiero's glue
     for app in substitutes:
         rows[app] = borrowed[int(whole.app_rule[app])].rule

@@ -31,8 +31,8 @@ def taught_positions(forest: Forest, apps: np.ndarray) -> tuple[int, ...]:
     edge_head, inner = np.asarray(forest.edge_head), np.asarray(forest.edge_tail)[edges, 0] >= 0
     node_span = np.asarray(forest.node_span)
     found = set[int]()
-    for node in {*edge_head[edges[~inner]].tolist()}:
-        found.update(range(*node_span[node].tolist()))
+    for begin, end in {*map(tuple, node_span[edge_head[edges[~inner]]].tolist())}:
+        found.update(range(begin, end))
     for edge in {*edges[inner].tolist()}:
         below = [range(*node_span[tail].tolist()) for tail in forest.tails(edge)]
         begin, end = node_span[edge_head[edge]].tolist()
