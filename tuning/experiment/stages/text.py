@@ -73,7 +73,7 @@ class RestoredFiles(Generic[File]):
     references: tuple[File, ...]
 
 
-@version(2)
+@version(3)
 def restore(folder: Path, settings: Restoring, inputs: RestoredFiles[Path], jobs: int) -> None:
     """Writes one output as people would write it, and its BLEU against references as people wrote them."""
     side = Record.read(inputs.record.parent).sides[1].side()
