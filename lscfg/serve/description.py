@@ -333,8 +333,10 @@ def _bodies(settings: ServeSettings) -> dict[str, Any]:
         return {"oneOf": [item, {"type": "array", "items": item, "minItems": 1, "maxItems": settings.max_sentences}]}
 
     key, language = {"api_key": _TEXT}, {"source": _TEXT, "target": _TEXT}
+    limit = settings.max_characters
+    longest = f"at most {limit} characters; a lattice may be as long as a request"
     own = {
-        "source": texts({"type": "string", "maxLength": max(settings.max_characters, settings.max_request)}),
+        "source": texts({"type": "string", "maxLength": max(limit, settings.max_request), "description": longest}),
         "kbest": {"type": "integer", "minimum": 1, "maximum": settings.max_translations},
         "derivations": {"type": "boolean", "default": False},
         "details": {"type": "boolean", "default": False},
