@@ -2,14 +2,14 @@
 
     python benchmarks/cdec.py cdec.ini weights devtest.ja --cdec-root ~/cdec --library liblscfg_cdec.so --model m8.lscfg
 
-The ini is one without latent features; it runs as it is, and packed (lscfg cdec pack --library). "line" is a model's
-line, which packs where only translations are written, "plain" the same with pack=none. Next to both runs the packed
-form (lscfg cdec pack), with and without the pass that unpacks, and the line alone with pack=latent, or above the
-language model with pack=all. "constant" are as many features that cost nothing to compute:
-cdec's vectors are slower above seven entries. Of several rounds the least time counts; load times are those of an
-empty input. Before a ratio is printed, the run must have matched every edge, and packed ones must have given the lists
-of the plain line: the same translations in order, the same scores up to 1e-6, unpacked ones the same features, too.
-Translations of "line" and "plain" are compared without lists, since lists are not packed.
+The ini contains no latent features; it runs as it is, and packed (lscfg cdec pack --library). "line" is a model's line,
+which packs if cdec writes only translations, "plain" the same with pack=none. The packed form (lscfg cdec pack) also
+runs, with and without the pass that unpacks, as does the line alone with pack=latent, or above the language model with
+pack=all. "constant" adds as many features that cost nothing to compute: cdec's vectors are slower above seven entries.
+Of several rounds the least time counts; load times are those of an empty input. Before a ratio is printed, the run must
+have matched every edge, and packed ones must have given the lists of the plain line: the same translations in order,
+the same scores up to 1e-6, unpacked ones the same features, too. "line" and "plain"
+must give the same translations without lists, since cdec does not pack lists.
 """
 
 from __future__ import annotations

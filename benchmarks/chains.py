@@ -3,8 +3,8 @@
     python benchmarks/chains.py train.ja train.en train.align [--sweeps 100] [--seeds 5]
 
 Kinds are level by level (the default), all levels at once, all levels without the density factor, and whole trees by
-Metropolis-Hastings. A row has the mean of the seeds and their standard deviation: CPU seconds of all sweeps, the log
-joint probability after 10 sweeps and after the last one, and the mean over all sweeps but the first ten.
+Metropolis-Hastings. A row lists means and standard deviations over the seeds: CPU seconds of all sweeps, the log joint
+probability after 10 sweeps and after the last one, and the mean over all sweeps but the first ten.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     python benchmarks/confidence.py SYSTEM --learn dev.ja dev.en --learn own.ja own.en --measure test.ja test.en
 
 Each ``--learn`` and each ``--measure`` names words of a text and of its reference. ``by chance`` is the mean expected
-calibration error of labels that are drawn with the confidence as their probability: a perfectly calibrated confidence
-has this error on so many outputs. ``length`` is the AUC of the length of the sentence alone, ``base`` the Brier score
+calibration error of labels drawn with the confidence as their probability: a perfectly calibrated confidence would show
+this error on that many outputs. ``length`` is the AUC of the length of the sentence alone, ``base`` the Brier score
 of the base rate.
 """
 

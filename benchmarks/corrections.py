@@ -7,8 +7,8 @@ before its own correction. ``next s`` is the time from the correction to the end
 sentence, which must be the correction. ``restart s`` reads the whole memory again.
 
 With ``--stored DIR``, the folder of a memory, the text is also translated without and with this memory, by turns of
-sentences. The table has the CPU time: of the first time, when phrases must be looked up, and the sum of the least of
-``PASSES`` later times of each sentence.
+sentences. The table lists the mean CPU time of a sentence: the first time, when phrases must be looked up, and the
+least of ``PASSES`` later times.
 """
 
 from __future__ import annotations

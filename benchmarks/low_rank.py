@@ -22,11 +22,9 @@ import runs
 from inside_outside import pruned
 
 from lscfg.io.read import read_lines
-from lscfg.kernel import LATENT_FEATURES, Binding, FeatureOptions, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, X
 from lscfg.model.compress import CPSettings, compress
 from lscfg.model.parameters import Parameters
-
-E_GIVEN_F = LATENT_FEATURES.index("LatentEgivenF")
 
 
 def analyse(path: str | Path, lines: list[str], repeats: int) -> tuple[float, list[np.ndarray], list[np.ndarray]]:

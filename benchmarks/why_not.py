@@ -1,8 +1,8 @@
-"""CPU seconds of the reasons why a system does not choose the reference, by length of the sentence.
+"""CPU seconds that a system takes to explain why it does not choose the reference, by length of the sentence.
 
     python benchmarks/why_not.py SYSTEM test.de test.en
 
-Sentences of up to 60 words on both sides count, the first ones of each band of lengths.
+The first sentences of each band of lengths count, with at most 60 words on both sides.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("system")
     parser.add_argument("source", type=Path)
     parser.add_argument("reference", type=Path)
-    parser.add_argument("--sentences", type=int, default=8, help="most sentences of a band (default: %(default)s)")
+    parser.add_argument("--sentences", type=int, default=8, help="maximum sentences of a band (default: %(default)s)")
     args = parser.parse_args()
     run, system = runs.Run(args), open_system(args.system)
     pairs = [*zip(read_lines(args.source), read_lines(args.reference), strict=True)]

@@ -238,7 +238,7 @@ class Training:
 
 
 def read_settings(args: argparse.Namespace, table: dict[str, object]) -> Settings:
-    """Reads settings from the options, or else from the table [neural] of the experiment file."""
+    """Reads each setting from its option, or else from the table [neural] of the experiment file."""
     fields = {field.name: field for field in dataclasses.fields(Settings)}
     for name, value in table.items():
         if name not in fields:

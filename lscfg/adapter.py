@@ -147,7 +147,7 @@ def example_model() -> Parameters:
 
 
 def _example_network(words: list[str]) -> NeuralModel:
-    """Returns a network over the same words on both sides, whose links join each word with each."""
+    """Returns a network over the same words on both sides, with links between all words."""
     values, reach, history, dims, hidden = np.random.default_rng(2), 1, 1, 2, 3
     target, links = len(words) + TARGET_WORDS, [(a, b) for a in range(len(words)) for b in range(len(words))]
     shapes = {

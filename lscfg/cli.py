@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
     program = arguments is None
     if program:
-        gc.disable()  # until everything is imported: modules stay, so that collections only traverse them
+        gc.disable()  # until everything is imported: collections would traverse the modules and free nothing
     with log.shown(log.Display()):
         return _main(sys.argv[1:] if arguments is None else arguments, program)
 

@@ -149,7 +149,6 @@ def _program(args: argparse.Namespace) -> Path:
 
 
 def _decode(args: argparse.Namespace) -> None:
-
     program, sentences = _program(args), read_lines(args.text)
     with tempfile.TemporaryDirectory() as folder:
         ini, options = _configuration(args, Path(folder))
@@ -166,10 +165,10 @@ def _decode(args: argparse.Namespace) -> None:
 
 
 def _configuration(args: argparse.Namespace, folder: Path) -> tuple[str | Path, list[str]]:
-    """The configuration to run and its options: packed, in the folder, if the weights are known."""
+    """The configuration to run and its options; with known weights a packed one, which is written into the folder."""
     plain = args.config, _weights(args)
     words = {word for line in read_lines(args.config) for word in line.split()}
-    if words & {"pack=latent", "pack=all", "mode=pack"}:  # it is packed already
+    if words & {"pack=latent", "pack=all", "mode=pack"}:  # already packed
         return plain
     packed = packed_if_possible(args.config, args.kbest is not None, find_library())
     path = packed and (args.weights or packed.weights_file)
@@ -181,7 +180,6 @@ def _configuration(args: argparse.Namespace, folder: Path) -> tuple[str | Path, 
 
 
 def _forest(args: argparse.Namespace) -> None:
-
     if [args.text is None, args.config is None] != [args.read is not None] * 2:
         raise InputError("give either TEXT and -c INI, or --read DIR")
     program, folder = _program(args), None

@@ -193,7 +193,7 @@ class Decoder(Closing):
         return self._opened_memory().add(source, target)[0].id
 
     def stored(self) -> list[StoredPair]:
-        """The corrections in the order of their numbers, those of other programs included.
+        """The corrections in the order of their numbers, including those that other programs stored.
 
         Raises:
             InputError: the decoder has no folder of corrections, or the folder is damaged.

@@ -56,11 +56,11 @@ def pack(
         weights: a file of weights that replaces the weights of the ini file or the folder.
         prepare: folder of a preparation; None: the preparation of the experiment that the system belongs to, if any.
         name: name of the system, for people; None: that of the output.
-        glossary: terms whose soft ones determine the weight ``Terminology``, unless the weights contain it.
+        glossary: table of terms; the soft ones determine the weight of ``Terminology``, unless the weights contain it.
 
     Raises:
-        InputError: a file cannot be read, copied or used, or the output exists and is not a bundle; there is no
-            development set for the soft terms, or no such term.
+        InputError: a file cannot be read, copied or used, or the output exists and is not a bundle; the glossary
+            contains no soft terms, or the system names no development set for them.
     """
     place = Path(system)
     if (place / MANIFEST).exists():

@@ -34,7 +34,7 @@ def with_soft_terms(
         path: the glossary.
 
     Raises:
-        InputError: the glossary cannot be read or has no soft terms, or there is no development set.
+        InputError: the glossary cannot be read or contains no soft terms, or the system names no development set.
     """
     sides, glossary = None, Glossary.read(path)
     if preparation is not None:
@@ -42,12 +42,12 @@ def with_soft_terms(
         sides = recipes[0].side(), recipes[1].side()
     terms = glossary.prepared(sides, ModelPhrases(system.config)).index()
     if not any(term.mode == "soft" for term in terms.terms):
-        raise InputError("contains no soft terms, whose weight a bundle takes from it; pack without it", path)
+        raise InputError("contains no soft terms, for which lscfg pack fits a weight; pack without --glossary", path)
     if NAME in system.weights:
         log.info(f"{system.weights_path}: contains {NAME} {system.weights[NAME]:.4g}, which is kept")
         return system.weights
     sentences = read_lines(development_source(place, preparation))
-    with EmbeddedDecoder.from_config(system.config, cached=0) as decoder:  # no second warning of missing weights
+    with EmbeddedDecoder.from_config(system.config, cached=0) as decoder:  # without a second warning of missing weights
         weight = fit_terminology(decoder, system.weights, terms, sentences)
     return system.weights if weight is None else {**system.weights, NAME: weight}
 

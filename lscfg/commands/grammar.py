@@ -52,7 +52,7 @@ def add_arguments(parser: CommandParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="FILE",
-        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others; sampled: or FORESTS",
+        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others; FORESTS for sampled",
     )
     add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_glossary(
         parser,
-        "table of terms whose soft ones get the least weight with which 90 %% of them are used in the development set",
+        "table of terms; soft ones get the least weight that brings 90 %% of them into development translations",
     )
     add_output(parser, "folder to write; it may be an older bundle", type=output_folder(), metavar="DIR", required=True)
 

@@ -44,7 +44,7 @@ class Correlation:
     sigma: np.ndarray
     gaps: np.ndarray = field(default_factory=lambda: np.zeros((0, 0)))
     together: bool = False
-    """True if all directions lead to the same k coordinates, and not each view to its own."""
+    """True: all views lead to the same k coordinates; False: each view leads to its own."""
 
     def basis(self) -> np.ndarray:
         """float64 [items, dims], contribution of each item to a context; items to the left, to the right, in gaps."""

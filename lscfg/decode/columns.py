@@ -188,7 +188,7 @@ class OwnFeatures:
 class LayeredValues:
     """Values of a forest's applications, most of which are rows of the forest without the rules of a layer.
 
-    A number of an application, and an array or slice of numbers, is an index, which gives the rows.
+    An index is the numbers of applications, as an array or slice, and gives their rows.
     """
 
     values: np.ndarray

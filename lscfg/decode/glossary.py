@@ -272,7 +272,7 @@ class GlossaryReport:
         _remark(
             self._path,
             [f"line {line} {source[line]} (sentence {number + 1})" for line, number in sorted(self._lost.items())],
-            "hard terms without use; please report this fault",
+            "hard terms that were not used; please report this fault",
         )
         if self._unparsed:
             log.warning(

@@ -65,7 +65,7 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None, 
         faults = (words_fault(form) for one in spans for form in one.translations)
         return words_fault(text) or next(filter(None, faults), None)
     if " ||| " in text and not words_fault(text.partition(" ||| ")[0]):
-        return "a reference after |||, which only cdec's training reads; keep the sentence before it"
+        return "only cdec's training reads a reference after |||; keep the sentence before it"
     return plain_fault(text, "a line has one segment") or words_fault(text)
 
 

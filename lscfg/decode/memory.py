@@ -101,7 +101,7 @@ class Memory:
     Args:
         folder: created if missing, unless nothing can be stored.
         align: links of a pair of sentences; None: nothing can be stored.
-        indexed: False: the pairs are listed and removed only, ``recall`` finds nothing similar and no phrases.
+        indexed: False: pairs can only be listed and removed; ``recall`` finds neither similar pairs nor phrases.
 
     Raises:
         InputError: the folder cannot be used, or a line of the journal is damaged.

@@ -37,7 +37,7 @@ def read_grammar(
     count, scope = grammar.wide()
     if count:
         log.warning(
-            f"{count} rules of more than two nonterminals have a scope above 2, up to {scope}: parsing takes time "
+            f"rules of more than two nonterminals with a scope above 2, up to {scope}: {count}; parsing takes time "
             f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
         )
     return grammar

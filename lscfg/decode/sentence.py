@@ -714,7 +714,7 @@ def _extra_of_layer(
 
 
 def _medians(values: np.ndarray) -> np.ndarray:
-    """The medians of the columns of some rows, one or more, by the bits of ``numpy.median``."""
+    """Medians of the columns of one or more rows, bit for bit those of ``numpy.median``."""
     half, columns = len(values) // 2, np.ascontiguousarray(values.T)
     columns.partition([half - 1, half] if half else [0], axis=1)
     middle = columns[:, half]

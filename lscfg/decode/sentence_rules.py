@@ -112,7 +112,7 @@ class SentenceRules:
 
     Args:
         grammar: the finished grammar of the decoder.
-        weighted: the feature ``Correction`` has a weight, so that ``applied`` looks for rules of the grammar with it.
+        weighted: ``Correction`` has a weight, so ``applied`` also finds the rules of the grammar with this feature.
 
     Attributes:
         sides: both sides of the rules that are no phrases of corrections, in order.

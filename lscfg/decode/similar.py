@@ -16,7 +16,7 @@ SIMILAR = 0.7
 """Minimum similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
 MOST_SIMILAR = 3
 BUCKETS = 251
-"""Number of sets of words, of which the index notes those that a sentence contains; a byte counts them."""
+"""Number of sets into which words fall; the index marks the sets of each sentence, and a byte counts them."""
 
 
 class SimilarPair(NamedTuple):
@@ -61,7 +61,7 @@ class SentenceIndex:
         self._contains[:, row] = 0
 
     def reach(self, words: Sequence[str], most: int) -> list[int]:
-        """Number of words from each on, at most ``most``, up to which the pairs may contain these words in turn."""
+        """Length, at most ``most``, of the longest phrase that begins at each word and may occur in the pairs."""
         found, numbers, after = [0] * len(words), [self._numbers.get(word, -1) for word in words], -1
         for i in range(len(words) - 1, -1, -1):
             if (number := numbers[i]) >= 0:

@@ -1,4 +1,4 @@
-"""The weight of soft terms: the least with which most of them are used."""
+"""The weight of soft terms: the least with which translations use most of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HALVINGS = 4
 
 
 class LeastWeight(NamedTuple):
-    """A weight, and the share of soft terms that are used with it."""
+    """A weight, and the share of soft terms that translations use with it."""
 
     weight: float
     use: float
@@ -88,8 +88,8 @@ def fit_terminology(
 
     found = least_weight(use, float(np.mean([abs(value) for value in weights.values() if value] or [1.0])))
     log.info(
-        f"soft terms: {ADDED[TERMINOLOGY]} {found.weight:.4g} uses {100 * found.use:.1f} % of {total} terms "
-        f"in {counted(len(texts), 'sentence')}"
+        f"soft terms: with {ADDED[TERMINOLOGY]} {found.weight:.4g}, translations of "
+        f"{counted(len(texts), 'sentence')} use {100 * found.use:.1f} % of {total}"
     )
     return found.weight
 

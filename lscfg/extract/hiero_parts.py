@@ -121,7 +121,7 @@ def write_parts(
             except OSError as error:
                 raise InputError(f"cannot keep rules on disk: {error.strerror or error}", Path(path).parent) from error
             runs.append((run[0], run[1]))
-            log.info(f"part {part + 1} of {parts}: {len(selection.kept)} rules")
+            log.info(f"rules of part {part + 1} of {parts}: {len(selection.kept)}")
             del counted, selection  # before the next part
         write_blocks(path, _merged(runs), threads)
     return Written(rules, statistics, dropped)

@@ -70,7 +70,7 @@ class NamedModel(NamedTuple):
     marked: bool = False
     """Rules write ``<s>`` and ``</s>`` (-x of KLanguageModel)."""
     classes: Path | None = None
-    """Classes of words, of which the model is (-m of KLanguageModel)."""
+    """Word classes, if the model scores classes instead of words (-m of KLanguageModel)."""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -179,7 +179,7 @@ UNKNOWN_WORDS = ("copy", "similar")
 """Translations of unknown words: the words themselves, or also those of similar words."""
 
 BY_CDEC = "remove the line, or decode with lscfg cdec decode"
-"""Cure of settings that only cdec knows."""
+"""Cure for settings that only cdec supports."""
 
 BUILT_IN = ("KLanguageModel", "WordPenalty", "LSCFG", "External")
 """Feature functions that are not kinds."""

@@ -59,7 +59,7 @@ def parse_vectors(lines: Iterable[str], path: str | os.PathLike[str], words: Col
     if header and header[0] != line - 1:
         warning(f"{path}: the first line announces {header[0]} vectors, but {line - 1} follow; the file may be cut off")
     if twice:
-        warning(f"{path}: {len(twice)} words occur twice; the first vector counts, as of {quote(twice[0])}")
+        warning(f"{path}: words that occur twice: {len(twice)}; the first vector counts, as of {quote(twice[0])}")
     if not values:
         raise InputError(
             "no word of the text has a vector; were the vectors learned from text of the same tokenisation?", path

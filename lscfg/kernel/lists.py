@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 from lscfg._kernel import ffi, lib
 from lscfg.kernel.base import check
 
-BLEU_WIDTH = int(lib.LSCFG_BLEU_WIDTH)
-"""Columns of a row of BLEU statistics (``lscfg.tuning.bleu``)."""
-
 BLEU, CHRF, TER = int(lib.LSCFG_BLEU), int(lib.LSCFG_CHRF), int(lib.LSCFG_TER)
 RIBES, METEOR = int(lib.LSCFG_RIBES), int(lib.LSCFG_METEOR)
 """Numbers of the metrics in the kernel (``lscfg.tuning.objectives``); the number after each of the last four is that of

@@ -95,9 +95,9 @@ class PhraseForests(Collector):
             LineError: the arrays are no such forest; nothing was added.
         """
         if len(forest.first_edge) != len(forest.span) + 1 or len(forest.first_tail) != len(forest.label) + 1:
-            raise ValueError("arrays of a forest have other lengths")
+            raise ValueError("the arrays of a forest differ in length")
         if forest.first_edge[-1] != len(forest.label) or forest.first_tail[-1] != len(forest.tails):
-            raise ValueError("arrays of a forest end elsewhere")
+            raise ValueError("the offsets of a forest do not end at the ends of its arrays")
         arrays = {name: np.ascontiguousarray(array, np.int32) for name, array in vars(forest).items()}
         made = ffi.new("lscfg_given_forest *", {"n_nodes": len(forest.span)})
         kept = {

@@ -29,9 +29,9 @@ _WIDE_ENDS = frozenset("。！？｡")
 """Ends of sentences that no blank follows."""
 _APOSTROPHES = "'’"
 _LEAST_STARTS = 20
-"""Lines with letters of two cases from which on they decide whether lines begin with a capital letter."""
+"""Minimum number of lines with cased letters that decide if lines begin with a capital letter."""
 _NAME = 3
-"""First letters, without accents, that a name has in common with its translation at least."""
+"""Minimum number of first letters, without accents, that a name shares with its translation."""
 
 
 @cache

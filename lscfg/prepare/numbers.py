@@ -44,7 +44,7 @@ _MONEY = frozenset((
 def is_version(number: str, before: str) -> bool:
     """True for a number such as 3.11 after a name (Python 3.11) or a word such as *version* or *section*.
 
-    Prices, such as EUR 3.50, and numbers at the beginning of a sentence are no versions.
+    Prices, such as EUR 3.50, and numbers at the beginning of a sentence are not versions.
     """
     name, letters = before.lower(), before.replace("-", "").replace(".", "").isalnum()
     named = letters and before[0].isupper() and name not in _MONEY
@@ -99,7 +99,7 @@ class NumberFormats:
         return None if pair[0] is None or pair[1] is None or pair[0] == pair[1] else cls(pair[0], pair[1])
 
     def converted(self, word: str, before: str = "") -> str:
-        """The number in the target language; another word, and a version, stays.
+        """The number in the target language; other words, and versions, stay.
 
         Args:
             before: the word before, after which the number may be a version, see ``is_version``.

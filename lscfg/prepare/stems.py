@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 
-from lscfg.errors import InputError, quote
+from lscfg.errors import InputError, counted, quote
 from lscfg.extras import cure
 from lscfg.io.read import stream_lines
 from lscfg.prepare.languages import rule_languages
@@ -24,7 +24,7 @@ def read_stems(path: str | os.PathLike[str]) -> dict[str, str]:
     for number, line in enumerate(stream_lines(path), 1):
         fields = line.split()
         if not 1 <= len(fields) <= 2:
-            raise InputError(f"expected a word and its stem, found {len(fields)} words", path, number)
+            raise InputError(f"expected a word and its stem, found {counted(len(fields), 'word')}", path, number)
         found[fields[0]] = fields[-1]
     return found
 
@@ -100,13 +100,13 @@ DERIVING = {
     "it": ("mente", "ità"),
     "pt": ("mente", "dade"),
 }
-"""Endings that make another part of speech of a word, but that its stem lacks, too."""
+"""Endings that derive another part of speech, and that the stemmer removes, too."""
 
 
 def deriving_ending(language: str, word: str) -> str:
-    """The ending of ``DERIVING`` without which a word keeps its stem; empty if there is none.
+    """The ending of ``DERIVING`` that a word can lose without change to its stem; empty if there is none.
 
-    Words of one stem with different such endings are no forms of each other: ``surely``, ``sure``.
+    Words of one stem with different such endings, as ``surely`` and ``sure``, are not forms of each other.
 
     Raises:
         InputError: see ``stemmer``.

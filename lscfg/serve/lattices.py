@@ -53,7 +53,7 @@ def _prepared(arc: Arc, side: Side) -> Arc:
     words = side.encode(arc.word).split(" ")
     if len(words) != 1 or not words[0]:
         made = f"{len(words)} words" if words[0] else "no word"
-        raise InputError(f"lattice: preparation makes {made} of {quote(arc.word)}; give words, and raw as false")
+        raise InputError(f"lattice: preparation turns {quote(arc.word)} into {made}; give words, and raw as false")
     return arc._replace(word=words[0])
 
 

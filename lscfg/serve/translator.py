@@ -36,7 +36,7 @@ from lscfg.study.comparison import comparison_object
 NOT_OF_LATTICES = ("the service's glossary and corrections do not apply to lattices",)
 
 CURE = 'requests of the service send lattices with "input": "plf", and rules as "grammar"'
-"""Of sentences that are other input of cdec's."""
+"""Cure for sentences in cdec's other forms of input."""
 
 SPARE = 2
 """Translations that are searched per distinct text of a list, since restoring makes some texts equal."""

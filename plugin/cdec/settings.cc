@@ -68,7 +68,7 @@ class ConfigReader {
  private:
   static constexpr const char *kSwitches = "PraZnJzGoL?";
 
-  /* True for options that only say which forest is searched, and how. */
+  /* True for options that only determine which forest is searched, and how. */
   static bool WritesNothing(string key) {
     static const std::set<string> one_pass = {"formalism",
                                               "grammar",

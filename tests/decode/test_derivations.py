@@ -128,4 +128,4 @@ def test_rules_of_a_large_scope_get_a_warning(tmp_path: Path, capsys: pytest.Cap
     config = small_config(tmp_path)
     (tmp_path / "grammar").write_text("[X] ||| [X,1] [X,2] [X,3] ||| [3] [2] [1] |||\n[X] ||| w ||| house |||\n")
     assert translated(config, ["w w w"])[0].hypotheses[0].text == "house house house"
-    assert "1 rules of more than two nonterminals have a scope above 2, up to 4" in capsys.readouterr().err
+    assert "rules of more than two nonterminals with a scope above 2, up to 4: 1;" in capsys.readouterr().err

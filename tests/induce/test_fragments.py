@@ -360,7 +360,7 @@ def test_the_command_writes_rules_and_trees_and_threads_change_nothing(path, tmp
     ("change", "message"),
     [
         (lambda f: f["edges"][2].update(source="with [V,1]"), ":2: [V,1] of with [V,1] over a node N"),
-        (lambda f: f["edges"][2].update(source="with"), ":2: the source side with does not fit its 1 tails"),
+        (lambda f: f["edges"][2].update(source="with"), ":2: the source side with does not fit its 1 tail"),
         (lambda f: f["edges"][2].update(targets=[["mit [2]"]]), ":2: [2] of the target side mit [2] is not on"),
         (lambda f: f["edges"][2].update(targets=[["mit"]]), ":2: the target side mit does not fit"),
         (lambda f: f["edges"][2].update(tails=[4]), ":2: not a forest (node 2 with tails [4]; tails precede"),
@@ -369,7 +369,7 @@ def test_the_command_writes_rules_and_trees_and_threads_change_nothing(path, tmp
         (lambda f: f["edges"][0].update(source="|||"), ":2: "),
         (lambda f: f["nodes"].__setitem__(4, ["V]", 3, 4]), ":2: V] cannot be a category"),
         (lambda f: f.update(cut={"top": 3}), ":2: lscfg inspect marginals kept only"),
-        (lambda f: f.pop("nodes"), ":2: not a forest (it has no 'nodes')"),
+        (lambda f: f.pop("nodes"), ":2: not a forest (it lacks 'nodes')"),
     ],
 )
 def test_bad_forests(path, capsys, change, message, tmp_path):

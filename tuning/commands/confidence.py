@@ -22,7 +22,7 @@ from lscfg.parser import CommandParser
 from lscfg.tuning.confidence import JudgedText, Measured, judge, learn_confidence, measure
 
 MOST_EQUAL = 0.8
-"""Share of translations without a wrong word from which references are suspected to be translations of the system."""
+"""Share of translations without a wrong word above which the references are probably the system's own output."""
 
 WEIGHTS_OF_SYSTEM = "feature weights (default: those of the system)"
 

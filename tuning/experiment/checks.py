@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
 from lscfg.tuning.experiment.schema import RawCorpus
 from lscfg.tuning.experiment.stages.text import warn_of_known
@@ -59,7 +59,7 @@ def _warn_of_leaks(experiment: Experiment) -> None:
 def _check_charted(experiment: Experiment, count: int, path: Path) -> None:
     last = max(experiment.report.sentences, default=0)
     if last > count:
-        raise InputError(f"has {count} lines; [report] asks for a chart of line {last}", path)
+        raise InputError(f"has {counted(count, 'line')}; [report] asks for a chart of line {last}", path)
 
 
 def check_folder(folder: Path, experiment: Experiment) -> None:

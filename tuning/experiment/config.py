@@ -12,7 +12,7 @@ from typing import Any
 
 from lscfg.corpus.aligner import ALIGNERS
 from lscfg.decode.host import DECODER_HOSTS
-from lscfg.errors import InputError, did_you_mean, quote
+from lscfg.errors import InputError, counted, did_you_mean, quote
 from lscfg.extract.extractor import ALIASES, EXTRACTORS, TREES, alignment_fault, extractor_names, with_trees
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.kernel import FeatureOptions, TreeOptions
@@ -156,7 +156,7 @@ def _prepare(corpus: RawCorpus, table: Mapping[str, Any], reader: Reader) -> Pre
     """The preparation, with its own keys and those of its tokeniser and reader."""
     keys = ("prepare",)
     if corpus.target and len(corpus.target) != len(corpus.source):
-        numbers = f"source has {len(corpus.source)} files, but target has {len(corpus.target)}"
+        numbers = f"source has {counted(len(corpus.source), 'file')}, but target has {len(corpus.target)}"
         message = f"{numbers}; name the translation of each file"
         raise reader.error(("corpus", "target"), message)
     wanted = reader.value(str, table.get("format", ""), (*keys, "format"))

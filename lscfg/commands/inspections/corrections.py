@@ -54,7 +54,7 @@ def add_arguments(parser: CommandParser) -> None:
         "--add", type=InputFile, metavar="FILE", help="store the corrections of a jsonl file for SYSTEM"
     )
     parser.add_argument(
-        "--undo", type=int, metavar="ID", nargs="+", default=[], help="remove these corrections instead of a list"
+        "--undo", type=int, metavar="ID", nargs="+", default=[], help="remove these corrections instead of listing all"
     )
 
 
@@ -62,8 +62,8 @@ def run(args: argparse.Namespace) -> None:
     """Lists the corrections, or adds or removes some.
 
     Raises:
-        InputError: the folder contains no corrections, the journal is damaged, no correction has an id, or a line of
-            the file cannot be stored.
+        InputError: the folder contains no corrections, the journal is damaged, an id is unknown, or a line of the
+            file cannot be stored.
     """
     if args.add is not None:
         _add(args)
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _add(args: argparse.Namespace) -> None:
     if args.system is None or args.undo:
-        raise InputError("--add needs SYSTEM, which aligns the corrections, and no --undo")
+        raise InputError("--add needs SYSTEM, which aligns the corrections, and does not go with --undo")
     pairs: list[_Pair] = []
     for number, line in enumerate(read_lines(args.add), 1):
         try:

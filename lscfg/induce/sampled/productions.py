@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.errors import InputError, cut
+from lscfg.errors import InputError, counted, cut
 from lscfg.io.read import stream_lines
 from lscfg.json_text import parse_json
 from lscfg.kernel.base import words_fault
@@ -63,7 +63,7 @@ def read_productions(path: str | os.PathLike[str], max_words: int) -> Production
     """Reads forests; those of unparsed sentences and of more than ``max_words`` words are left out.
 
     Raises:
-        InputError: a line is not a forest, or a production does not fit its tails; no forest is left.
+        InputError: a line is not a forest, or a production does not fit its tails; or no forest is left.
     """
     numbers: dict[Production, int] = {}
     made = ProductionForests([], [])
@@ -85,14 +85,14 @@ def read_productions(path: str | os.PathLike[str], max_words: int) -> Production
         except InputError as error:
             raise InputError(str(error), path, number) from error
         except (LookupError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            what = f"it has no {error}" if isinstance(error, KeyError) else cut(error) or repr(error)
+            what = f"it lacks {error}" if isinstance(error, KeyError) else cut(error) or repr(error)
             raise InputError(
                 f"not a forest ({what}); see Forests in the documentation of formats", path, number
             ) from error
     if unparsed:
-        log.info(f"{unparsed} sentences without a parse are left out")
+        log.info(f"left out: {counted(unparsed, 'sentence')} without a parse")
     if long:
-        log.warning(f"{long} forests of more than {max_words} words are left out")
+        log.warning(f"left out: {counted(long, 'forest')} of more than {max_words} words")
     if not made.forests:
         raise InputError("no forest is left", path)
     made.productions.extend(numbers)
@@ -169,7 +169,7 @@ def _production(category: str, source: str, target: str, tails: list[str]) -> Pr
                 raise InputError(f"{cut(token)} of {cut(source)} over a node {cut(tails[len(order)])}")
             order.append(found[2])
     if len(order) != len(tails) or len(set(order)) < len(order) or not symbols:
-        raise InputError(f"the source side {cut(source)} does not fit its {len(tails)} tails")
+        raise InputError(f"the source side {cut(source)} does not fit its {counted(len(tails), 'tail')}")
     words: list[str | int] = []
     for token in target.split():
         found = _TARGET.fullmatch(token)

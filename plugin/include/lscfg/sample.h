@@ -33,7 +33,7 @@ int lscfg_phrase_forests_join(lscfg_phrase_forests *, const char *src, size_t sr
  * fragments. */
 
 /* Labels precede the forests. category: [n_labels] of the head, below n_labels; log_weight: [n_labels] log probability
- * given the category, for LSCFG_BASE_LABELS. LSCFG_EINPUT: a number is out of its range, or there are forests. */
+ * given the category, for LSCFG_BASE_LABELS. LSCFG_EINPUT: a number is out of its range, or forests exist. */
 int lscfg_phrase_forests_label(lscfg_phrase_forests *, int32_t n_labels, const int32_t *category,
                                const double *log_weight, lscfg_error *);
 
@@ -48,7 +48,7 @@ typedef struct {
   const int32_t *tails;
 } lscfg_given_forest;
 
-/* Adds a forest. max_cut limits the edges below a node, in the tree with most of them. LSCFG_EINPUT: it is none. */
+/* Adds a forest. max_cut limits the edges below a node, in the tree with most of them. LSCFG_EINPUT: malformed. */
 int lscfg_phrase_forests_give(lscfg_phrase_forests *, const lscfg_given_forest *, lscfg_error *);
 
 typedef struct {

@@ -128,7 +128,7 @@ def test_references_in_monolingual_text_are_told(tmp_path, capsys):
         (tmp_path / f"{name}.e").write_text("".join(line + "\n" for line in lines))
     check_corpus(read_experiment(tmp_path / "run.toml"))
     (line,) = capsys.readouterr().err.splitlines()
-    assert "dev.e: the monolingual text has 20 of 24 lines" in line
+    assert "dev.e: the monolingual text contains 20 of 24 lines" in line
 
 
 def test_weights_begin_as_those_of_their_counterparts(done):

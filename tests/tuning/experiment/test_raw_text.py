@@ -284,4 +284,4 @@ def test_monolingual_text_is_prepared_like_the_corpus(experiment, texts, tmp_pat
     side = Record.read(cache.path(plan.texts.prepared)).sides[1].side()
     made = read_lines(cache.path(plan.texts.more) / "target")
     assert made == [side.encode("Nuevo kesca Raro."), side.encode(reference)]
-    assert "kesca" in (cache.path(stage) / "lm.arpa").read_text() and "monolingual text has 1 of" in caplog.text
+    assert "kesca" in (cache.path(stage) / "lm.arpa").read_text() and "monolingual text contains 1 of" in caplog.text

@@ -113,7 +113,9 @@ def warn_of_known(monolingual: Iterable[str], references: Iterable[Path]) -> Non
     for reference in references if known else ():
         lines = read_lines(reference)
         if count := sum(line in known for line in lines):
-            log.warning(f"{reference}: the monolingual text has {count} of {len(lines)} lines, which flatters results")
+            log.warning(
+                f"{reference}: the monolingual text contains {count} of {len(lines)} lines, which flatters results"
+            )
 
 
 def plan_texts(experiment: Experiment) -> Texts:
