@@ -89,7 +89,7 @@ def fit_terminology(
     found = least_weight(use, float(np.mean([abs(value) for value in weights.values() if value] or [1.0])))
     log.info(
         f"soft terms: with {ADDED[TERMINOLOGY]} {found.weight:.4g}, translations of "
-        f"{counted(len(texts), 'sentence')} use {100 * found.use:.1f} % of {total}"
+        f"{counted(len(texts), 'sentence')} use {100 * found.use:.1f} % of {total} terms"
     )
     return found.weight
 

@@ -237,7 +237,7 @@ def test_soft_terms_have_the_least_weight_that_brings_them_in(system, tmp_path, 
     settings = {"corpus": {"dev_source": str(tmp_path / "dev")}}
     (experiment / "manifest.json").write_text(json.dumps({"settings": settings}))
     run = run_lscfg("pack", system, "-o", tmp_path / "bundle", "--glossary", tmp_path / "terms")
-    assert run.returncode == 0 and "100.0 % of 30 terms in 30 sentences" in run.stderr
+    assert run.returncode == 0 and "translations of 30 sentences use 100.0 % of 30 terms" in run.stderr
     bundle = open_system(tmp_path / "bundle")
     assert bundle.weights["Terminology"] > 0
     tuned = tmp_path / "tuned"
