@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.decode.forced import Interval, target_of
-from lscfg.kernel import Forest, Grammar
+from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
 from lscfg.kernel.search import PATCH_NEVER as NEVER
 from lscfg.kernel.search import PatchOptions, patch_costs
 
@@ -21,6 +20,9 @@ SWAP = 1
 """Cost of a rule with two target symbols swapped: less than that of a missing rule, which has a word on each side."""
 
 Costs = NDArray[np.int16]
+
+Interval = tuple[int, int]
+"""Words [i, j) of the translation."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class _Way(NamedTuple):
     app: int
     swap: int
     target: tuple[int, ...]
+
+
+def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
+    """The target side of an application: a word's number, or -1-k for the k-th tail."""
+    rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
+    extra = rule - len(grammar)
+    if 0 <= extra < PASS:
+        return [-1 - k for k in range(len(forest.tails(edge)))]
+    if PASS <= extra < EXTRA_RULES:
+        return [int(forest.words[forest.node_span[forest.edge_head[edge], 0]])]
+    return list(grammar.tgt(rule))
 
 
 def cheapest_derivation(

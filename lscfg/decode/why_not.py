@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
-from lscfg.decode.forced import Forced, force
 from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
 from lscfg.decode.sentence import Sentence, SentenceDecoder, Translations, decode_prepared, request_of
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.forest import REST
+from lscfg.kernel.search import Forced, force
 
 LONGEST = 7
 """Maximum number of words of each side of a missing rule."""

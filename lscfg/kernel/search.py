@@ -272,6 +272,56 @@ def patch_costs(
     return costs[:, :, : n + 1]
 
 
+@dataclass(frozen=True)
+class Forced:
+    """A derivation of a given translation.
+
+    Attributes:
+        apps: int32, applications from the root down, the first tail first.
+        intervals: int32 [applications, 2], words [i, j) of the translation that each yields.
+        score: sum of the scores of the applications.
+    """
+
+    apps: np.ndarray
+    intervals: np.ndarray
+    score: float
+
+
+def force(forest: Forest, grammar: Grammar, app_scores: np.ndarray, words: Sequence[int]) -> Forced | None:
+    """The best derivation of a given translation.
+
+    Of equally good derivations, each node takes the application of the lowest number; of equally good intervals of its
+    tails, those whose last tail on the target side begins first, then the tail before, and so on.
+
+    Args:
+        forest: a forest of the grammar.
+        app_scores: float64 [n_apps], score of each application without the language model, below 1e200 in magnitude.
+        words: vocabulary ids of the translation, 1 to 1,000.
+
+    Returns:
+        The derivation; None if the forest does not derive the translation.
+    """
+    scores, ids = np.ascontiguousarray(app_scores, np.float64), np.asarray(words, np.int32)
+    if scores.shape != (forest.n_apps,):
+        raise ValueError(f"expected {forest.n_apps} application scores, got shape {scores.shape}")
+    apps, intervals = np.empty(forest.n_nodes, np.int32), np.empty((forest.n_nodes, 2), np.int32)
+    n, score, error = ffi.new("int32_t *"), ffi.new("double *"), ffi.new("lscfg_error *")
+    code = lib.lscfg_force(
+        forest._pointer,
+        grammar._pointer,
+        ffi.from_buffer("double[]", scores),
+        ffi.from_buffer("int32_t[]", ids),
+        len(ids),
+        ffi.from_buffer("int32_t[]", apps),
+        ffi.from_buffer("int32_t[]", intervals),
+        n,
+        score,
+        error,
+    )
+    check(code, error)
+    return None if code == lib.LSCFG_NO_PARSE else Forced(apps[: n[0]].copy(), intervals[: n[0]].copy(), score[0])
+
+
 def _search(
     forest: Forest,
     grammar: Grammar,

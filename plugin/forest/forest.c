@@ -75,6 +75,19 @@ int32_t forest_n_tails(const lscfg_forest *f, int32_t edge) {
   return n;
 }
 
+int32_t forest_tails(const lscfg_forest_view *f, int32_t edge, int32_t *tails) {
+  const int32_t *pair = f->edge_tail + 2 * (int64_t)edge;
+  int32_t n = 0;
+  for (;;) {
+    if (pair[0] >= 0) tails[n++] = pair[0];
+    if (pair[1] < 0) return n;
+    if (f->node_cat[pair[1]] != LSCFG_REST) break;
+    pair = f->edge_tail + 2 * (int64_t)f->node_edges[pair[1]];
+  }
+  tails[n++] = pair[1];
+  return n;
+}
+
 int32_t forest_add_node(lscfg_forest *f, int32_t category, int32_t i, int32_t j) {
   if (ARRAY_RESERVE(f->node_cat, 1) || ARRAY_RESERVE(f->node_span, 2) || ARRAY_RESERVE(f->node_edges, 1))
     return LSCFG_ENOMEM;

@@ -47,6 +47,8 @@ int forest_set_target(lscfg_forest *, int32_t i, int32_t j);
 int32_t forest_add_edge(lscfg_forest *, int32_t tail0, int32_t tail1, const int32_t *rules, int32_t n_rules);
 /* Tails of an edge, including those of its chain for the rest. */
 int32_t forest_n_tails(const lscfg_forest *, int32_t edge);
+/* The same, and their nodes in source order; tails has room for MAX_ARITY. */
+int32_t forest_tails(const lscfg_forest_view *, int32_t edge, int32_t *tails);
 /* The word that a pass-through rule passes in this edge. */
 const int32_t *forest_passed_word(const lscfg_forest_view *, int32_t edge);
 /* Keeps what some derivation of the root uses, in the same order, the root last. */

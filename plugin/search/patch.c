@@ -155,16 +155,8 @@ static void patch_node(patching *p, int32_t node) {
   if (f->node_cat[node] == LSCFG_REST) return;
   int32_t covered = f->node_span[2 * (int64_t)node + 1] - f->node_span[2 * (int64_t)node], some_missing = 0;
   for (int32_t edge = f->node_edges[node]; edge < f->node_edges[node + 1]; edge++) {
-    int32_t tails[MAX_ARITY], n_tails = 0;
-    for (const int32_t *pair = f->edge_tail + 2 * (int64_t)edge; pair;) {
-      if (pair[0] >= 0) tails[n_tails++] = pair[0];
-      int32_t rest = pair[1];
-      pair = NULL;
-      if (rest >= 0 && f->node_cat[rest] == LSCFG_REST)
-        pair = f->edge_tail + 2 * (int64_t)f->node_edges[rest];
-      else if (rest >= 0)
-        tails[n_tails++] = rest;
-    }
+    int32_t tails[MAX_ARITY];
+    forest_tails(f, edge, tails);
     for (int32_t app = f->edge_apps[edge]; app < f->edge_apps[edge + 1]; app++)
       if (p->missing[app])
         some_missing = 1;

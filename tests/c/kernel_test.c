@@ -98,6 +98,17 @@ static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, cons
   require(missing && costs, "memory");
   require(lscfg_patch(forest, grammar, missing, list.words, n_words, &patch, costs, &error) == LSCFG_OK, "patches");
   require(costs[(f.n_nodes - 1) * places * stride + n_words] == 0, "a translation without missing rules");
+  int32_t *steps = (int32_t *)malloc((size_t)f.n_nodes * sizeof *steps), n_steps;
+  int32_t *intervals = (int32_t *)malloc(2 * (size_t)f.n_nodes * sizeof *intervals);
+  double best, sum = 0;
+  require(steps && intervals, "memory");
+  require(lscfg_force(forest, grammar, apps, list.words, n_words, steps, intervals, &n_steps, &best, &error) ==
+              LSCFG_OK,
+          "a derivation of a translation");
+  for (int32_t k = 0; k < n_steps; k++) sum += apps[steps[k]];
+  require(sum - best < 1e-9 && best - sum < 1e-9 && intervals[1] == n_words, "its score");
+  free(intervals);
+  free(steps);
   free(costs);
   free(missing);
   lscfg_kbest_free(closest);

@@ -6,31 +6,32 @@ import math
 import random
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from forcing import every_way
 from little_experiment import run_lscfg
 from services import little_system
 
 from lscfg.bundle.system import open_system
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.forced import force, target_of
-from lscfg.decode.missing import SWAP, cheapest_derivation
+from lscfg.decode.missing import SWAP, cheapest_derivation, target_of
 from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import EXTRA_RULES, Grammar, GrammarLayer, ParseOptions, X
 from lscfg.kernel.forest import REST
 from lscfg.kernel.search import PATCH_NEVER as NEVER
-from lscfg.kernel.search import PatchOptions, patch_costs
+from lscfg.kernel.search import PatchOptions, force, patch_costs
 
 ORDER = "the grammar has another order: "
 OTHERS = "the grammar has these words with other translations only"
 WORDS, TARGETS = "abc", "xyz"
 
 
-def random_grammar(draw):
-    """A few rules of up to three nonterminals."""
-    lines = set()
+def random_grammar(draw, lines=()):
+    """A few rules of up to three nonterminals, and given ones."""
+    lines = {*lines}
     for _ in range(draw.randint(3, 9)):
         arity = draw.choice((0, 0, 0, 1, 1, 2, 2, 3))
         gaps = [f"[X,{k}]" for k in range(1, arity + 1)]
@@ -131,6 +132,43 @@ def test_the_best_derivation_of_a_translation(seed):
         assert (force(forest, grammar, scores, words) is None) == (words not in best)
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_equally_good_derivations_of_repeated_words(seed):
+    draw = random.Random(2000 + seed)
+    lengths = [f"[X] ||| {word} ||| {'x ' * n}||| A=1\n" for word in WORDS for n in (1, 2, 3)]
+    orders = [f"[X] ||| a [X,1] [X,2] ||| {target} ||| A=1\n" for target in ("[1] x [2]", "[2] x [1]", "[2] [1] x")]
+    longer = "[X] ||| a [X,1] [X,2] [X,3] ||| [3] [1] x [2] ||| A=1\n"
+    grammar = random_grammar(draw, [*lengths, *orders, longer])
+    ids = grammar.vocab.add_line(" ".join(draw.choices(WORDS[: draw.randint(1, 3)], k=draw.randint(2, 6))))
+    forest = grammar.parse(ids, ParseOptions(10, True, 1))
+    scores = np.array([float(draw.randint(-1, 1)) for _ in range(forest.n_apps)])
+    letters = grammar.vocab.add_line(" ".join([*TARGETS[: draw.randint(1, 3)], *WORDS])).tolist()
+    for k in range(20):
+        words = draw.choices(letters[: 1 + k % len(letters)], k=draw.randint(1, 9))
+        found, expected = force(forest, grammar, scores, words), every_way(forest, grammar, scores, words)
+        assert (found is None) == (expected is None)
+        if found is not None:
+            assert (found.apps.tolist(), found.intervals.tolist(), found.score) == (
+                expected.apps.tolist(),
+                expected.intervals.tolist(),
+                expected.score,
+            )
+
+
+def test_a_long_translation_of_two_words():
+    rules = ["a ||| x", "b ||| y", "[X,1] b ||| y [1]", "[X,1] a [X,2] ||| [2] x [1]", "[X,1] [X,2] ||| [2] [1]"]
+    grammar = Grammar()
+    grammar.read_text("".join(f"[X] ||| {rule} ||| A=1\n" for rule in rules))
+    grammar.finish()
+    forest = grammar.parse(grammar.vocab.add_line("a b " * 30), ParseOptions(10, True, 1))
+    words = grammar.vocab.add_line("x y " * 30).tolist()
+    assert force(forest, grammar, np.zeros(forest.n_apps), words[1:]) is None
+    found = force(forest, grammar, np.full(forest.n_apps, -1.0), words)
+    assert found.score == -len(found.apps) and found.intervals[0].tolist() == [0, 60]
+    steps = SimpleNamespace(apps=found.apps, intervals=found.intervals, swaps=np.full(len(found.apps), -1))
+    assert spelled(forest, grammar, steps, lambda rule: False, words) == words
+
+
 @pytest.mark.parametrize("swaps", [False, True])
 @pytest.mark.parametrize("seed", range(40))
 def test_the_fewest_words_of_missing_rules(seed, swaps):
@@ -157,7 +195,7 @@ def test_the_fewest_words_of_missing_rules(seed, swaps):
     assert REST not in forest.node_cat or any(len(forest.tails(edge)) > 2 for edge in range(forest.n_edges))
 
 
-def test_patches_that_are_refused():
+def test_input_that_is_refused():
     grammar = Grammar()
     grammar.read_text("[X] ||| a ||| x |||\n")
     grammar.finish()
@@ -173,6 +211,14 @@ def test_patches_that_are_refused():
     ):
         with pytest.raises(InputError, match=message):
             patch_costs(forest, grammar, nothing, text, PatchOptions(*options))
+        if options == (1, 1):
+            with pytest.raises(InputError, match=message):
+                force(forest, grammar, np.zeros(forest.n_apps), text)
+    for score in (math.inf, -math.inf, math.nan, 1e201):
+        with pytest.raises(InputError, match="the score of application 0 is"):
+            force(forest, grammar, np.full(forest.n_apps, score), words)
+    with pytest.raises(ValueError, match="application scores, got shape"):
+        force(forest, grammar, np.zeros(0), words)
     with pytest.raises(ValueError, match="applications, missing"):
         patch_costs(forest, grammar, nothing[1:], words, PatchOptions(1, 1))
 

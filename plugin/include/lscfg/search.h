@@ -161,6 +161,17 @@ typedef struct {
 int lscfg_patch(const lscfg_forest *, const lscfg_grammar *, const uint8_t *missing, const int32_t *words,
                 int32_t n_words, const lscfg_patch_options *, int16_t *costs, lscfg_error *);
 
+/* ---- the best derivation of a given translation ---- */
+
+/* Finds the best derivation of a translation of 1 to LSCFG_PATCH_WORDS words: the sum of app_scores [n_apps], all below
+ * 1e200 in magnitude, is the largest, *score. apps, intervals [n_nodes][2]: its *n_apps applications, from the root
+ * down, the first tail first, and the words [i, j) of the translation that each yields. Of equally good derivations,
+ * each node takes the application of the lowest number; of equally good intervals of its tails, those whose last tail
+ * on the target side begins first, then the tail before, and so on. LSCFG_NO_PARSE: the forest does not derive the
+ * translation. */
+int lscfg_force(const lscfg_forest *, const lscfg_grammar *, const double *app_scores, const int32_t *words,
+                int32_t n_words, int32_t *apps, int32_t *intervals, int32_t *n_apps, double *score, lscfg_error *);
+
 /* [end of declarations] */
 
 #ifdef __cplusplus

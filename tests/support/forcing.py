@@ -1,24 +1,17 @@
-"""The best derivation of a given translation.
-
-Each node of the forest gets the intervals of the translation that it can yield. Few rules contain
-only words of the translation, so a sentence has few intervals.
-"""
+"""A slow reference of the best derivation of a given translation: all ways of all nodes."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from lscfg.kernel import EXTRA_RULES, PASS, Forest, Grammar
+from lscfg.decode.missing import Interval, target_of
+from lscfg.kernel import Forest, Grammar
 from lscfg.kernel.forest import REST
-from lscfg.kernel.search import PatchOptions, patch_costs
-
-Interval = tuple[int, int]
-"""Words [i, j) of the translation."""
+from lscfg.kernel.search import Forced
 
 
 class _Item(NamedTuple):
@@ -27,49 +20,11 @@ class _Item(NamedTuple):
     score: float
     app: int
     tails: tuple[Interval, ...]
+    begins: tuple[int, ...]
+    """Beginnings of the tails, the last one on the target side first."""
 
 
-@dataclass(frozen=True)
-class Forced:
-    """A derivation of a given translation.
-
-    Attributes:
-        apps: applications from the root down, the first tail first.
-        intervals: words [i, j) of the translation that each yields.
-        score: sum of the scores of the applications.
-    """
-
-    apps: tuple[int, ...]
-    intervals: tuple[Interval, ...]
-    score: float
-
-
-def target_of(forest: Forest, grammar: Grammar, app: int) -> list[int]:
-    """The target side of an application: a word's number, or -1-k for the k-th tail."""
-    rule, edge = int(forest.app_rule[app]), int(forest.app_edge[app])
-    extra = rule - len(grammar)
-    if 0 <= extra < PASS:
-        return [-1 - k for k in range(len(forest.tails(edge)))]
-    if PASS <= extra < EXTRA_RULES:
-        return [int(forest.words[forest.node_span[forest.edge_head[edge], 0]])]
-    return list(grammar.tgt(rule))
-
-
-def possible_targets(forest: Forest, grammar: Grammar, words: Collection[int]) -> dict[int, tuple[int, ...]]:
-    """Target sides whose words all occur in a translation, by application."""
-    found: dict[int, tuple[int, ...]] = {}
-    of_rules: dict[int, tuple[int, ...] | None] = {}
-    first, last = len(grammar), len(grammar) + EXTRA_RULES
-    for app, rule in enumerate(forest.app_rule.tolist()):
-        if rule not in of_rules or first <= rule < last:
-            target = tuple(target_of(forest, grammar, app))
-            of_rules[rule] = target if all(symbol < 0 or symbol in words for symbol in target) else None
-        if (known := of_rules[rule]) is not None:
-            found[app] = known
-    return found
-
-
-def force(forest: Forest, grammar: Grammar, scores: np.ndarray, translation: Sequence[int]) -> Forced | None:
+def every_way(forest: Forest, grammar: Grammar, scores: np.ndarray, translation: Sequence[int]) -> Forced | None:
     """The best derivation of a translation.
 
     Args:
@@ -79,18 +34,14 @@ def force(forest: Forest, grammar: Grammar, scores: np.ndarray, translation: Seq
     Returns:
         The derivation; None if the forest has none.
     """
-    nothing = np.zeros(forest.n_apps, bool)
-    if patch_costs(forest, grammar, nothing, translation, PatchOptions(0, -1))[-1, 0, len(translation)]:
-        return None
-    search, targets = _Search(forest, tuple(translation)), possible_targets(forest, grammar, {*translation})
+    search = _Search(forest, tuple(translation))
     for node in range(forest.n_nodes):
         if forest.node_cat[node] == REST:
             continue
         for edge in range(*forest.node_edges[node : node + 2].tolist()):
             tails = forest.tails(edge)
             for app in range(*forest.edge_apps[edge : edge + 2].tolist()):
-                if app in targets:
-                    search.add(node, app, float(scores[app]), targets[app], tails)
+                search.add(node, app, float(scores[app]), target_of(forest, grammar, app), tails)
     return search.best(forest.n_nodes - 1)
 
 
@@ -112,9 +63,10 @@ class _Search:
         for begin, end, taken in self._matches(target, tails):
             items = [self.found[tail][interval] for tail, interval in zip(tails, taken, strict=True)]
             total = score + sum(item.score for item in items)
+            begins = tuple(taken[-1 - symbol][0] for symbol in reversed(target) if symbol < 0)
             best = self.found[node].get((begin, end))
-            if best is None or total > best.score:
-                self.found[node][begin, end] = _Item(total, app, taken)
+            if best is None or total > best.score or (total == best.score and app == best.app and begins < best.begins):
+                self.found[node][begin, end] = _Item(total, app, taken, begins)
 
     def _matches(self, target: Sequence[int], tails: Sequence[int]) -> Iterator[tuple[int, int, tuple[Interval, ...]]]:
         """Begin, end and the intervals of the tails in which a target side yields the translation."""
@@ -161,4 +113,4 @@ class _Search:
             intervals.append(interval)
             tails = self.forest.tails(int(self.forest.app_edge[item.app]))
             waiting += reversed([*zip(tails, item.tails, strict=True)])
-        return Forced(tuple(apps), tuple(intervals), self.found[root][whole].score)
+        return Forced(np.array(apps), np.array(intervals), self.found[root][whole].score)
