@@ -476,7 +476,7 @@ def corrections() -> str:
 def neural() -> str:
     """BLEU of the Transformer on de-en, and of LATENT-16 with the Transformer as a feature."""
     found = rows_of("yardstick/de-en")
-    return f"{found['NEURAL']['BLEU']:.1f} BLEU; as a feature, {found['LATENT-16+NEURAL']['BLEU']:.1f}"
+    return f"{found['NEURAL']['BLEU']:.1f} BLEU; as a feature of LATENT, {found['LATENT-16+NEURAL']['BLEU']:.1f}"
 
 
 FIGURES: dict[str, Callable[[], str]] = {

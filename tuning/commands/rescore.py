@@ -115,7 +115,8 @@ def _others(args: argparse.Namespace, sentences: int) -> list[Lists]:
         found.append(read_lists(path, {}))
         if len(found[-1]) != sentences:
             raise InputError(
-                f"lists of {counted(len(found[-1]), 'sentence')}, but {args.lists[0]} has {sentences}; name one text",
+                f"lists of {counted(len(found[-1]), 'sentence')}, but {args.lists[0]} has {sentences}; "
+                "name lists of the same text",
                 path,
             )
     return found
