@@ -94,6 +94,7 @@ class Analyser:
 
     Args:
         grammar: the grammar of ``latent``.
+        latent: None: forests get neither marginals nor latent features.
         options: ways to parse a sentence with a given number of words; the first that yields a forest counts.
         config: the decoder's configuration, if there is one.
     """
@@ -101,7 +102,7 @@ class Analyser:
     def __init__(
         self,
         grammar: Grammar,
-        latent: LatentFeatures,
+        latent: LatentFeatures | None,
         options: Callable[[int], Sequence[ParseOptions]],
         config: DecoderConfig | None = None,
     ):
@@ -126,18 +127,35 @@ class Analyser:
         return cls(grammar, LatentFeatures(model, grammar, options), lambda n: [ParseOptions(max(n, 1), False, 2, X)])
 
     @classmethod
-    def from_ini(cls, path: str | os.PathLike[str], grammar: Grammar | None = None) -> Self:
+    def from_ini(cls, path: str | os.PathLike[str], grammar: Grammar | None = None, needed: bool = True) -> Self:
         """Analyses with the forests and features of a decoder with an LSCFG line; ``grammar`` replaces its own grammar.
+
+        Args:
+            needed: refuse a configuration without an LSCFG line.
 
         Raises:
             InputError: the ini or a file that it names cannot be read or is malformed.
         """
         config = read_ini(path)
-        if config.latent is None:
+        if config.latent is None and needed:
             raise InputError("no feature_function=LSCFG, so no model to analyse", path)
         grammar = grammar or read_grammar(config)
         options = parse_options(config, grammar)
-        return cls(grammar, LatentFeatures.from_ini(config.latent, grammar, path), lambda _: options, config)
+        latent = None if config.latent is None else LatentFeatures.from_ini(config.latent, grammar, path)
+        return cls(grammar, latent, lambda _: options, config)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the latent features."""
+        return () if self.latent is None else self.latent.names
+
+    def report(self) -> None:
+        """Warns, once for all forests since the last report, of values that are not probabilities."""
+        if self.latent is not None:
+            self.latent.report()
+
+    def _inferred(self, forest: Forest) -> tuple[Inference | None, np.ndarray]:
+        return (None, np.empty((forest.n_apps, 0))) if self.latent is None else self.latent.infer(forest)
 
     def __call__(self, line: str, number: int = 0) -> Analysis:
         """The analysis of a sentence of words separated by blanks; its number, from 0, is for a warning."""
@@ -147,14 +165,14 @@ class Analyser:
         except TooLargeError as error:
             forest = None
             warning(f"sentence {number + 1} of {len(words)} words has {error}; it counts as unparsed")
-        return Analysis(words) if forest is None else Analysis(words, forest, *self.latent.infer(forest))
+        return Analysis(words) if forest is None else Analysis(words, forest, *self._inferred(forest))
 
     def stored(self, stored: StoredForest) -> Analysis:
         """The analysis of a forest of the grammar that was read from a file."""
         words = stored.words or []
         if stored.forest is None:
             return Analysis(words)
-        return Analysis(words, stored.forest, *self.latent.infer(stored.forest), stored.sides)
+        return Analysis(words, stored.forest, *self._inferred(stored.forest), stored.sides)
 
     def parse(self, words: list[str]) -> Forest | None:
         """The forest of a sentence, None where it has no derivation.
@@ -190,7 +208,7 @@ class Analyser:
             "sign": inference.sign,
             "log_g": inference.log_g if inference.sign else None,
             "negative_mass": inference.negative_mass,
-            "features": list(self.latent.names),
+            "features": list(self.feature_names),
         }
         keep = None
         if not cut.is_none:

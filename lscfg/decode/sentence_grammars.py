@@ -67,7 +67,7 @@ class SentenceGrammars:
         self._folder, self._analyser, self._sentences = Path(folder), analyser, sentences
         self._config: DecoderConfig = analyser.config
         grammar, names = analyser.grammar, analyser.grammar.feature_names
-        twice = {*names} & {*analyser.latent.names}
+        twice = {*names} & {*analyser.feature_names}
         if twice:
             raise InputError(f"the grammar already has a feature {min(twice)}; remove it from the grammar")
         indptr, indices, values = grammar.features()
@@ -76,12 +76,13 @@ class SentenceGrammars:
             " ".join(items[begin:end]) for begin, end in zip(indptr.tolist(), indptr[1:].tolist(), strict=False)
         ] + ["", "Glue=1", "PassThrough=1"]
         self._templates: dict[int, tuple[str, bytes]] = {}
-        labels = [f"{' ' if k else ''}{name}=" for k, name in enumerate(analyser.latent.names)]
+        labels = [f"{' ' if k else ''}{name}=" for k, name in enumerate(analyser.feature_names)]
         self._labels = Strings.of([*map(str.encode, labels), b"\n"])
         self._terms, self._decoder = terms, None
         if terms is not None:
             config = self._config.with_models(lambda path: None)
-            self._decoder = SentenceDecoder(config, partial(_latent_features, self._config), 0)
+            provider = None if config.latent is None else partial(_latent_features, self._config)
+            self._decoder = SentenceDecoder(config, provider, 0)
 
     def write(self, number: int, analysis: Analysis) -> None:
         """Writes the grammar of a sentence. Several threads may call it at the same time.
@@ -105,7 +106,10 @@ class SentenceGrammars:
             return found
         check_words(words)
         sentence = constrained(self._decoder, number, line, found.occurrences, NOTHING)
-        analysis = Analysis(words, sentence.forest, None, None if sentence.extra is None else sentence.extra[:])
+        features = None if sentence.extra is None else sentence.extra[:]
+        if features is None and sentence.forest is not None and not self._analyser.feature_names:
+            features = np.empty((sentence.forest.n_apps, 0))
+        analysis = Analysis(words, sentence.forest, None, features)
         write_blocks(grammar_path(self._folder, number), self._blocks(analysis, sentence), level=1)
         return found
 

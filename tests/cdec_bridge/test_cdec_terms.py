@@ -15,17 +15,19 @@ from lscfg.decode.glossary import Glossary
 from lscfg.formats.kbest import parse_hypothesis
 from lscfg.formats.weights import read_weights
 
+LATENT = "feature_function=LSCFG model=model.lscfg features=paper\n"
 INI = (
-    "formalism=scfg\ngrammar=grammar\nfeature_function=LSCFG model=model.lscfg features=paper\n"
+    "formalism=scfg\ngrammar=grammar\n"
     "scfg_no_hiero_glue_grammar=true\nadd_pass_through_rules=true\nscfg_max_span_limit=50\n"
 )
 TERMS = "source\ttarget\tmode\nuna casa\tthe cottage\thard\nnueva\tfresh|brand new\thard\nblanca\tpale\tsoft\n"
 
 
-def test_cdec_obeys_terms(tree: CdecTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("latent", [LATENT, ""], ids=["latent", "plain"])
+def test_cdec_obeys_terms(tree: CdecTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, latent: str) -> None:
     monkeypatch.chdir(tmp_path)
     write_system(tmp_path)
-    (tmp_path / "cdec.ini").write_text(INI)
+    (tmp_path / "cdec.ini").write_text(INI + latent)
     (tmp_path / "terms").write_text(TERMS)
     with open(tmp_path / "weights", "a") as file:
         file.write("Terminology 0.7\n")

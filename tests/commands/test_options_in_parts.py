@@ -68,8 +68,9 @@ def test_marginals(double):
     assert [done for done in analyser.mock_calls if done in expected] == expected  # another thread's may lie between
     assert main(["inspect", "marginals", "cdec.ini", "text", "--forests"]) == 0
     forests.assert_called_once_with("text", (Path("text"),))
-    from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar)
+    from_ini.assert_called_once_with("cdec.ini", forests.return_value.grammar, needed=True)
     assert main(["inspect", "marginals", "cdec.ini", "text", "--per-sentence-grammars", "folder"]) == 0
+    assert from_ini.call_args.kwargs == {"needed": False}
     grammars.assert_called_once_with("folder", analyser, TEXT)
     assert grammars.return_value.write.mock_calls == [call(n, analyser.return_value) for n in range(2)]
 

@@ -90,14 +90,15 @@ def test_the_derivations_are_those_of_the_forest(tmp_path, glue):
     assert not read_ini(tmp_path / "out" / "cdec.ini").glue
 
 
-def test_grammars_obey_terms(tmp_path):
+@pytest.mark.parametrize("latent", [True, False])
+def test_grammars_obey_terms(tmp_path, latent):
     """The k-best lists are those of a decoder that obeys the terms."""
     random_model(tmp_path / "m.lscfg", RULES)
     write_lines(tmp_path / "g", [f"[X] ||| {rule} ||| EgivenF={k}.5" for k, rule in enumerate(RULES)])
-    latent = "feature_function=LSCFG model=m.lscfg features=paper log=false"
-    ini = ["formalism=scfg", "grammar=g", latent, "feature_function=WordPenalty", "add_pass_through_rules=true"]
+    ini = ["formalism=scfg", "grammar=g", "feature_function=WordPenalty", "add_pass_through_rules=true"]
+    ini += ["feature_function=LSCFG model=m.lscfg features=paper log=false"] * latent
     write_lines(tmp_path / "cdec.ini", ini)
-    weights = LATENT | {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
+    weights = (LATENT if latent else {}) | {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
     sentences = ["a b a b", "new a", "b", "q q", ""]
     write_lines(tmp_path / "text", sentences)
     write_lines(
@@ -118,6 +119,7 @@ def test_grammars_obey_terms(tmp_path):
         lists = [sorted((round(h.score, 6), h.text) for h in each.hypotheses) for each in (found, one)]
         assert lists[0] == lists[1]
     assert main([*command, *with_terms]) == 1
+    assert main(command) == main([*command, "--heat-maps", str(tmp_path / "maps")]) == (0 if latent else 1)
 
 
 def test_what_cannot_be_written(tmp_path):

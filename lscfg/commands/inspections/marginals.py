@@ -40,7 +40,8 @@ def add_arguments(parser: CommandParser) -> None:
         "model",
         type=model_or_ini,
         metavar="MODEL",
-        help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar",
+        help="model, which parses with its own rules, or cdec.ini with an LSCFG line, which sets the grammar "
+        "(for --per-sentence-grammars also without)",
     )
     parser.add_argument(
         "text", type=InputFile, metavar="TEXT", help="tokenised source sentences, one per line; or forests"
@@ -93,13 +94,13 @@ def run(args: argparse.Namespace) -> None:
         raise InputError("--per-sentence-grammars needs sentences that are parsed here, not --forests")
     if args.glossary and (not args.per_sentence_grammars or args.output or args.heat_maps):
         raise InputError("--glossary needs --per-sentence-grammars, without -o and --heat-maps")
-    is_ini = args.model.endswith(".ini")
+    is_ini, shown = args.model.endswith(".ini"), args.output or args.heat_maps
     if is_ini and given.keys(TABLE):
         raise InputError("the LSCFG line sets the features' options; change them there", args.model)
     forests = ForestFile(args.text, read_ini(args.model).grammars if is_ini else ()) if args.forests else None
     grammar = None if forests is None else forests.grammar
     if is_ini:
-        analyser = Analyser.from_ini(args.model, grammar)
+        analyser = Analyser.from_ini(args.model, grammar, needed=bool(shown) or not args.per_sentence_grammars)
     else:
         analyser = Analyser.from_model(args.model, _features(given), grammar)
     grammars, total = None, None
@@ -144,7 +145,7 @@ def run(args: argparse.Namespace) -> None:
         info(size.summary(args.output))
     if grammars is not None:
         grammars.finish()
-    analyser.latent.report()
+    analyser.report()
 
 
 def _write_obeying(args: argparse.Namespace, analyser: Analyser, sentences: Sequence[str]) -> None:
@@ -158,7 +159,7 @@ def _write_obeying(args: argparse.Namespace, analyser: Analyser, sentences: Sequ
     info(f"{args.glossary}: terms occur at {places} places")
     if overlaps:
         warning(f"{args.glossary}: at {overlaps} more places terms overlap longer or earlier ones and do not count")
-    analyser.latent.report()
+    analyser.report()
 
 
 def _features(given: GivenSettings) -> FeatureOptions:
