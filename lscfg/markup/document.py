@@ -18,6 +18,9 @@ from lscfg.markup.project import TagNode, placed_tags
 MOST_ALIGNED = 200
 """Number of tags in a unit above which tags keep their relative places."""
 
+OPENING = "([{«„“‘¿¡"
+"""Signs that no blank follows."""
+
 WITHOUT_BLANKS = "\u0e00"
 """Most scripts that write no blanks between words have larger characters: Thai, Khmer, Chinese characters, kana."""
 
@@ -33,6 +36,8 @@ class Tag(NamedTuple):
     """Number of characters of the text before the tag."""
     markup: str
     kind: Literal["open", "close", "void"]
+    apart: bool = False
+    """A blank precedes the tag, which is void."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +110,13 @@ class Document:
     def _fill(self, unit: Unit, pieces: Sequence[UnitPiece]) -> str:
         text = "".join(piece.translation + piece.after for piece in pieces)
         marks: dict[int, list[str]] = {}
+        before, last = "", -1  # the text before a place and the single tags there
         for place, number in tag_places(unit.tags, pieces):
-            marks.setdefault(place, []).append(unit.tags[number].markup)
+            tag = unit.tags[number]
+            before, last = (before if place == last else text[max(0, place - 1) : place]), place
+            markup = _spaced(tag, before, text[place : place + 1])
+            before = markup if tag.kind == "void" else before
+            marks.setdefault(place, []).append(markup)
         found, breaks = [], line_breaks(text, unit.lines)
         begin = 0
         for place in sorted({*marks, *breaks}):
@@ -117,6 +127,16 @@ class Document:
                 found.append(self.newline)
                 begin += text[place : place + 1] == " "
         return "".join(found) + self.escape(text[begin:])
+
+
+def _spaced(tag: Tag, before: str, after: str) -> str:
+    """The markup of a tag; one that follows a blank does so in the translation, too: ``see <code>x</code>.``"""
+    last = before[-1:]
+    if not tag.apart or not last.strip() or last in OPENING or last >= WITHOUT_BLANKS:
+        return tag.markup
+    # the blank of the text that was after the tag has moved into the markup; none precedes a full stop
+    kept = tag.markup.rstrip() if after.strip() and not after.isalnum() and after not in OPENING else tag.markup
+    return " " + kept
 
 
 def tag_places(tags: Sequence[Tag], pieces: Sequence[UnitPiece]) -> list[tuple[int, int]]:
@@ -309,8 +329,8 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
                 plain = plain[1:]
             text += plain
         else:
-            tags.append(Tag(len(text), run.markup, run.kind))
-        between = run.kind == "void" and text[-1:].isspace()
+            tags.append(Tag(len(text), run.markup, run.kind, apart=run.kind == "void" and text[-1:].isspace()))
+        between = run.kind is not None and tags[-1].apart
     before = "".join(run.markup for run in runs[:first]) + lead
     after = trail + "".join(run.markup for run in runs[last:])
     return [before, Unit(text, tuple(tags), lines), after]
