@@ -130,7 +130,7 @@ class Document:
 
 
 def _spaced(tag: Tag, before: str, after: str) -> str:
-    """The markup of a tag; one that follows a blank does so in the translation, too: ``see <code>x</code>.``"""
+    """The markup of a tag; one that follows a blank does so in the translation, too, as in ``see <code>x</code>``."""
     last = before[-1:]
     if not tag.apart or not last.strip() or last in OPENING or last >= WITHOUT_BLANKS:
         return tag.markup

@@ -98,7 +98,8 @@ def test_grammars_obey_terms(tmp_path, latent):
     ini = ["formalism=scfg", "grammar=g", "feature_function=WordPenalty", "add_pass_through_rules=true"]
     ini += ["feature_function=LSCFG model=m.lscfg features=paper log=false"] * latent
     write_lines(tmp_path / "cdec.ini", ini)
-    weights = (LATENT if latent else {}) | {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
+    weights = {"EgivenF": -0.2, "Glue": -0.3, "PassThrough": -1.0, "WordPenalty": 0.1, "Terminology": 0.7}
+    weights |= LATENT if latent else {}
     sentences = ["a b a b", "new a", "b", "q q", ""]
     write_lines(tmp_path / "text", sentences)
     write_lines(
