@@ -70,10 +70,13 @@ def shown(cell: Cell) -> str:
 
 
 def without_folders(value: Any) -> Any:
-    """An argument without the folders of this machine: the last three parts of an absolute path."""
+    """An argument without the folders of this machine: at most the last two parts of an absolute path."""
     if isinstance(value, list):
         return [without_folders(one) for one in value]
-    return "/".join(Path(value).parts[-3:]) if isinstance(value, str) and Path(value).is_absolute() else value
+    if not isinstance(value, str) or not Path(value).is_absolute():
+        return value
+    inside = Path(value).parts[3:] or Path(value).parts[-1:]  # the first folders are those of the machine
+    return "/".join(inside[-2:])
 
 
 class Run:

@@ -64,3 +64,17 @@ def test_every_benchmark_keeps_its_runs(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
     called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
     assert "runs.parser" in called and any(name.endswith("un.save") or name == "made.save" for name in called)
+
+
+@pytest.mark.parametrize(
+    ("argument", "kept"),
+    [
+        ("/work/tree", "tree"),
+        ("/tmp/some/aligner", "aligner"),
+        ("/home/a/data/ja-en/train.ja", "ja-en/train.ja"),
+        (["/x/y/z", "ratios,context"], ["z", "ratios,context"]),
+        (3, 3),
+    ],
+)
+def test_arguments_name_no_folder_of_the_machine(runs, argument, kept):
+    assert runs.without_folders(argument) == kept
