@@ -16,7 +16,7 @@ from lscfg.api.arguments import (
     check_weights,
     reopened,
 )
-from lscfg.bundle.system import number_formats, open_glossary
+from lscfg.bundle.system import confidence_of, number_formats, open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -125,7 +125,8 @@ class Decoder(Closing):
     ) -> list[Translated]:
         """The best translation of each sentence with its derivation, the details of its words, and the terms in it.
 
-        The details of a word are its linked source words, its posterior from 0 to 1, and its alternatives.
+        The details of a word are its linked source words, its posterior from 0 to 1, and its alternatives; also its
+        confidence, if ``confidence.json`` lies next to the configuration and belongs to the weights.
 
         Args:
             lines, xml_input, grammar: as of ``translate``. Lattices have no details.
@@ -134,7 +135,9 @@ class Decoder(Closing):
             InputError: as of ``translate``.
             TypeError: an argument has another type.
         """
-        return self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)
+        found = self._translated(lines, 1, xml_input, grammar, details=True, derivations=True)
+        confidence = confidence_of(self.config, self.weights)
+        return found if confidence is None else [confidence.judged(one) for one in found]
 
     def why_not(self, source: str, wanted: str) -> WhyNot:
         """Compares a wanted translation with the decoder's, as ``lscfg inspect sentence --why-not`` does.

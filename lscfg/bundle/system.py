@@ -106,7 +106,7 @@ def open_system(
         raise InputError("no weights; name them with -w, or with weights= in the ini", ini)
     name = place.resolve().name if place.is_dir() else place.name
     tuned = read_weights(found)
-    found_confidence = _confidence(ini.with_name(CONFIDENCE), tuned) if confidence else None
+    found_confidence = confidence_of(ini, tuned) if confidence else None
     return TranslationSystem(name, config, tuned, Path(found), confidence=found_confidence)
 
 
@@ -144,12 +144,17 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     if found is None:
         raise InputError("no weights; name them with -w", ini)
     sha256, tuned = file_hash(folder / MANIFEST), read_weights(found)
-    confidence = _confidence(folder / CONFIDENCE, tuned) if CONFIDENCE in manifest.files else None
+    confidence = confidence_of(ini, tuned) if CONFIDENCE in manifest.files else None
     return TranslationSystem(manifest.name, config, tuned, Path(found), preparation, sha256, confidence=confidence)
 
 
-def _confidence(path: Path, weights: Mapping[str, float]) -> Confidence | None:
-    """The calibrations of a system's folder; None without the file, or with a warning if other weights were used."""
+def confidence_of(ini: str | os.PathLike[str], weights: Mapping[str, float]) -> Confidence | None:
+    """The calibrations next to an ini file; None without them, or with a warning if other weights were used.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    path = Path(ini).with_name(CONFIDENCE)
     if not os.path.lexists(path):
         return None
     found = Confidence.read(path)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
-from lscfg.bundle.system import number_formats, open_glossary
+from lscfg.bundle.system import confidence_of, number_formats, open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -114,13 +114,15 @@ def run(args: argparse.Namespace) -> None:
             memory=memory,
             xml_input=args.xml_input,
             numbers=numbers,
+            details=confidence is not None,
         )
         if stream is None:
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
             label = sentence_id(sentence.sentence, number)
             if details is not None:
-                details.write(derivations_json(label, sentence) + "\n")
+                judged = sentence if confidence is None else confidence.judged(sentence)
+                details.write(derivations_json(label, judged) + "\n")
             if report is not None:
                 report.add(sentence, number)
             conflicts.add(sentence, number)
@@ -142,6 +144,7 @@ def run(args: argparse.Namespace) -> None:
         k = decoder.config.k_best if args.kbest is None else args.kbest
         unique = args.unique or decoder.config.unique_k_best
         weights = read_weights(path)
+        confidence = None if args.derivations is None else confidence_of(args.config, weights)
         heads = config.feature_heads + (further_names(sentences) if isinstance(sentences, list) else ())
         warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)

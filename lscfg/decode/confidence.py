@@ -10,11 +10,11 @@ import hashlib
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Self, TypedDict
 
-from lscfg.decode.derivations import WordDetails
+from lscfg.decode.derivations import Translated, WordDetails
 from lscfg.decode.evidence import log_odds
 from lscfg.decode.sentence_rules import ADDED
 from lscfg.errors import InputError
@@ -142,6 +142,12 @@ class Confidence:
         if not details or not all(word.evidence for word in details):
             return None
         return self.translations(translation_evidence(details, [self.words.smooth(word.evidence) for word in details]))
+
+    def judged(self, translated: Translated) -> Translated:
+        """A translation with details, with the confidence in its words and in itself."""
+        shares = self.of_words(translated.details)
+        details = [replace(word, confidence=share) for word, share in zip(translated.details, shares, strict=True)]
+        return replace(translated, details=tuple(details), confidence=self.of_translation(details))
 
     def write(self, path: Path) -> None:
         """Writes the file; equal calibrations give equal bytes."""

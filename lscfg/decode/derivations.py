@@ -78,6 +78,8 @@ class WordDetails:
     """Other translations, the most probable first."""
     evidence: Mapping[str, float] = field(default_factory=dict)
     """Figures for the word's confidence; empty for words that the search did not choose from rules of the grammar."""
+    confidence: float | None = None
+    """Calibrated probability that the word stands in a person's translation, if the system has ``confidence.json``."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +103,8 @@ class Translated:
     """The pair of the memory whose target is the translation; None: the decoder's."""
     taught: tuple[int, ...] = ()
     """Positions of the source words that terms and corrections translate, though the grammar may not contain them."""
+    confidence: float | None = None
+    """Calibrated probability that at most 30 % of the words must change, as ``WordDetails.confidence``."""
 
 
 def rule_sides(grammar: Grammar, rule: int) -> tuple[str, str]:
@@ -247,6 +251,10 @@ def derivations_json(number: int, translated: Translated) -> str:
     text = segment_text(translated.sentence)
     words = None if is_lattice(text) else split_words(text)
     head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
+    if any(word.confidence is not None for word in translated.details):
+        own = [word.confidence for word in translated.details]
+        whole, *shares = (None if one is None else _rounded(one) for one in (translated.confidence, *own))
+        head |= {"confidence": whole, "word_confidence": shares}
     return json.dumps(head, ensure_ascii=False, allow_nan=False)
 
 

@@ -85,7 +85,7 @@ def test_decode(double):
     from_config.assert_called_once_with(read_ini("cdec.ini"), ANY, cached=0, needed=False)
     assert from_config.call_args.args[1].workers == 97
     translate.assert_called_once_with(
-        ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore", numbers=None
+        ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore", numbers=None, details=False
     )
     assert [*translate.call_args.args[0]] == TEXT
     assert Path("out").exists() and Path("other").exists()

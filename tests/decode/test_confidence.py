@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from decoders import ARPA, GRAMMAR, SENTENCES, WEIGHTS, Provider, small_config
 
+from lscfg.api.decoder import Decoder
 from lscfg.bundle.system import open_system
+from lscfg.cli import main
 from lscfg.decode.confidence import BANDS, Band, Calibration, Confidence, weights_hash
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.evidence import log_odds
@@ -153,6 +155,39 @@ def test_confidence_of_other_weights_is_not_used(tmp_path: Path, caplog: pytest.
     write_weights(tmp_path / "others", WEIGHTS | {"P": 2.0})
     assert open_system(tmp_path, tmp_path / "others").confidence is None
     assert "confidence.json: belongs to other weights" in caplog.text
+
+
+def test_decode_and_python_give_the_confidence(tmp_path: Path) -> None:
+    write_ini(tmp_path / "cdec.ini", small_config(tmp_path))
+    own = {name: value for name, value in WEIGHTS.items() if name not in Provider.names}
+    write_weights(tmp_path / "weights", own)
+    (tmp_path / "text").write_text("".join(f"{line}\n" for line in [*SENTENCES, ""]))
+    (tmp_path / "terms").write_text("source\ttarget\ncasa\thome\n")
+    files = [str(tmp_path / name) for name in ("cdec.ini", "weights", "text", "terms", "json")]
+    command = ["decode", "-c", files[0], "-w", files[1], files[2], "-o", str(tmp_path / "out"), "--derivations"]
+
+    def written(*more: str) -> list[dict[str, Any]]:
+        assert main([*command, files[4], *more]) == 0
+        return [json.loads(line) for line in Path(files[4]).read_text().splitlines()]
+
+    plain = written()
+    assert all(one.keys() == {"id", "words", "parsed", "derivations"} for one in plain)
+    confidence = replace(CONFIDENCE, weights_sha256=weights_hash(own))
+    confidence.write(tmp_path / "confidence.json")
+    for more in [], ["--glossary", files[3]]:
+        found = written(*more)
+        with Decoder(files[0], files[1], *more[1:]) as decoder:
+            explained = decoder.explain([*SENTENCES, ""])
+        for one, other in zip(found, explained, strict=True):
+            shares, whole = confidence.of_words(other.details), confidence.of_translation(other.details)
+            assert ([word.confidence for word in other.details], other.confidence) == (shares, whole)
+            assert one.get("word_confidence", []) == pytest.approx([*shares] if any(shares) else [])
+            assert one.get("confidence") == (None if whole is None else pytest.approx(whole))
+        if not more:
+            assert [one["derivations"] for one in found] == [one["derivations"] for one in plain]
+            assert 0 < found[0]["confidence"] < 1
+        else:
+            assert any(None in one.get("word_confidence", []) for one in found)
 
 
 def test_weights_of_terms_and_corrections_keep_the_confidence(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
