@@ -16,6 +16,7 @@ from lscfg.api.arguments import (
     check_weights,
     reopened,
 )
+from lscfg.api.terms import terms_of_values
 from lscfg.bundle.system import confidence_of, number_formats, open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
@@ -25,7 +26,7 @@ from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.parsing import given_words
 from lscfg.decode.phrases import StoredPair
-from lscfg.decode.terms import TermIndex
+from lscfg.decode.terms import Term, TermIndex
 from lscfg.decode.why_not import WhyNot
 from lscfg.errors import InputError, quote
 from lscfg.formats.kbest import Hypothesis
@@ -41,7 +42,8 @@ class Decoder(Closing):
     Args:
         config: a ``cdec.ini``.
         weights: a file of feature weights, or the weights; None for the file that the configuration names.
-        glossary: a file of terms that translations obey, as in ``lscfg decode --glossary``.
+        glossary: terms that translations obey: a file as in ``lscfg decode --glossary``, targets by source, or entries
+            such as ``{"source": "Haus", "target": ["house", "home"], "mode": "soft"}``.
         corrections: a folder of corrections that translations use, created if missing, as in ``lscfg serve``.
 
     Raises:
@@ -53,7 +55,7 @@ class Decoder(Closing):
         self,
         config: str | os.PathLike[str],
         weights: str | os.PathLike[str] | Mapping[str, float] | None = None,
-        glossary: str | os.PathLike[str] | None = None,
+        glossary: str | os.PathLike[str] | Mapping[str, Any] | Iterable[Any] | None = None,
         corrections: str | os.PathLike[str] | None = None,
     ):
         self.config = check_path(config, "config")
@@ -67,8 +69,14 @@ class Decoder(Closing):
                 f"weights must be the name of a file or weights by feature, not {brief(weights)}; give for example "
                 "{'LanguageModel': 0.5}"
             )
-        self.glossary = None if glossary is None else check_path(glossary, "glossary")
-        self._terms = TermIndex() if self.glossary is None else open_glossary(self.glossary, self.config).index()
+        self.glossary: str | tuple[Term, ...] | None = None
+        self._terms = TermIndex()
+        if isinstance(glossary, (str, os.PathLike)):
+            self.glossary = check_path(glossary, "glossary")
+            self._terms = open_glossary(self.glossary, self.config).index()
+        elif glossary is not None:
+            terms = terms_of_values(glossary)
+            self.glossary, self._terms = tuple(terms), open_glossary(terms, self.config).index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
         self._numbers = number_formats(self.config)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
@@ -86,7 +94,7 @@ class Decoder(Closing):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same configuration and glossary again, with the same weights and corrections."""
-        others = [None if path is None else absolute(path) for path in (self.glossary, self.corrections)]
+        others = [absolute(one) if isinstance(one, str) else one for one in (self.glossary, self.corrections)]
         return reopened, (type(self), absolute(self.config), file_hash(self.config), self.weights, *others)
 
     @overload

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -215,13 +215,17 @@ def system_folder(place: Path) -> Path:
     return (place if place.is_dir() else place.parent).resolve()
 
 
-def open_glossary(path: str | os.PathLike[str], config: str | os.PathLike[str]) -> Glossary:
-    """The terms of a file in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
+def open_glossary(given: str | os.PathLike[str] | Iterable[Term], config: str | os.PathLike[str]) -> Glossary:
+    """Terms in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
+
+    Args:
+        given: a file, or the terms.
 
     Raises:
         InputError: the file or the preparation cannot be read, or a line is not a term.
     """
-    glossary, folder = Glossary.read(path), preparation_of(Path(config))
+    glossary = Glossary.read(given) if isinstance(given, (str, os.PathLike)) else Glossary.of(given)
+    folder = preparation_of(Path(config))
     if folder is None:
         return glossary.prepared()
     log.info(f"terms are prepared as the text in {folder}")

@@ -250,7 +250,7 @@ def derivations_json(number: int, translated: Translated) -> str:
     derivations = derivation_objects(translated)
     text = segment_text(translated.sentence)
     words = None if is_lattice(text) else split_words(text)
-    head = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
+    head: dict[str, Any] = {"id": number, "words": words, "parsed": bool(derivations), "derivations": derivations}
     if any(word.confidence is not None for word in translated.details):
         own = [word.confidence for word in translated.details]
         whole, *shares = (None if one is None else _rounded(one) for one in (translated.confidence, *own))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Self
 
@@ -42,7 +42,7 @@ class Glossary:
     """The terms of a file.
 
     Attributes:
-        path: the file, for messages.
+        path: the file, for messages; empty for terms that a program gives.
         entries: in the order of the file; a term may occur in several forms, see ``prepared``.
         subwords: the terms consist of pieces of words.
     """
@@ -54,6 +54,11 @@ class Glossary:
     def index(self) -> TermIndex:
         """The terms for a decoder."""
         return TermIndex((entry.term for entry in self.entries), self.subwords)
+
+    @classmethod
+    def of(cls, terms: Iterable[Term]) -> Self:
+        """Terms that a program gives; messages name the first one ``glossary[0]``."""
+        return cls("", tuple(WrittenTerm(term, number) for number, term in enumerate(terms)))
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Self:
@@ -106,7 +111,9 @@ class Glossary:
             try:
                 forms = prepared_term(term, sides, occurs)
             except InputError as error:
-                raise InputError(str(error), self.path, line) from None
+                if self.path:
+                    raise InputError(str(error), self.path, line) from None
+                raise InputError(f"glossary[{line}]: {error}") from None
             for form in forms:
                 source = WordMatch.of(form).keys(form.source.split())
                 first = seen.setdefault((source, form.match), line)
@@ -114,9 +121,10 @@ class Glossary:
                     entries.append(WrittenTerm(form, line))
                 elif (line, first) not in again:
                     again.append((line, first))
+        place = "line {}" if self.path else "glossary[{}]"
         _remark(
-            self.path,
-            [f"line {line} (line {first})" for line, first in again],
+            self.path or "glossary",
+            [f"{place.format(line)} ({place.format(first)})" for line, first in again],
             "terms without effect, because an earlier term has the same source",
         )
         return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -147,5 +148,18 @@ def test_the_command_and_python_obey_a_glossary(tmp_path: Path, capsys: pytest.C
     assert outputs[0] == outputs[1] and "my home" in lines[0] and lines[1] == "green"
     with Decoder(tmp_path / "cdec.ini", tmp_path / "weights", tmp_path / "terms.tsv") as decoder:
         assert decoder.translate(["la casa verde", "verde"]) == lines
+    for given in ({"casa": "my home"}, [{"source": "casa", "target": ["my home"]}]):
+        with Decoder(tmp_path / "cdec.ini", tmp_path / "weights", given) as decoder:
+            assert decoder.translate(["la casa verde", "verde"]) == lines
+            with pickle.loads(pickle.dumps(decoder)) as copy:
+                assert copy.translate(["la casa verde", "verde"]) == lines
+    for entry, message in (
+        ({"source": "casa", "target": "a", "mode": "hrd"}, "mode 'hrd' is unknown"),
+        ({"sorce": "casa"}, "no key 'sorce' \\(did you mean source\\?\\)"),
+        ({"source": "casa", "target": "a ||| b"}, "'a ||| b' the word '|||' is reserved".replace("|", "\\|")),
+        ({"source": "casa", "target": "a", "match": "stem"}, "match stem needs the language of the source"),
+    ):
+        with pytest.raises(InputError, match=f"^glossary\\[1\\]: {message}"):
+            Decoder(tmp_path / "cdec.ini", tmp_path / "weights", [("la", "the"), entry])
     with pytest.raises(TypeError, match="glossary"):
         Decoder(tmp_path / "cdec.ini", tmp_path / "weights", 3)  # type: ignore[arg-type]

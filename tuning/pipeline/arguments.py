@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lscfg.api.arguments import brief, check_lines, check_number, check_path, check_text
-from lscfg.decode.glossary import COLUMNS, Glossary, prepared_term
-from lscfg.decode.terms import FORMS, MATCHES, MODES, Term
-from lscfg.errors import InputError, counted, did_you_mean, quote
+from lscfg.api.terms import terms_of_values
+from lscfg.decode.glossary import Glossary
+from lscfg.decode.terms import Term
+from lscfg.errors import InputError, counted, quote
 from lscfg.extract.extractor import EXTRACTORS, extractor_names
 from lscfg.prepare.languages import equal_codes, is_unspaced
 from lscfg.prepare.reader import TEXT
@@ -25,8 +26,6 @@ UNCHANGED = "none"
 
 MOST_TERMS = 10_000
 """Maximum number of terms of a translation; each sentence looks for all of them."""
-
-_EXAMPLE = '{"source": "Haus", "target": "house"}'
 
 
 def check_side(value: Any, name: str) -> list[str]:
@@ -132,38 +131,9 @@ def check_glossary(value: Any, sides: tuple[Side, Side]) -> tuple[Term, ...]:
         found = Glossary.read(check_path(value, "glossary"))
         found.prepared(sides)
         terms = tuple(entry.term for entry in found.entries)
-    elif isinstance(value, Iterable) and not isinstance(value, bytes):
-        entries = value.items() if isinstance(value, Mapping) else value
-        terms = tuple(_term(entry, f"glossary[{number}]", sides) for number, entry in enumerate(entries))
     else:
-        raise TypeError(f"glossary must be a list of entries such as {_EXAMPLE}, or a file, not {brief(value)}")
+        terms = tuple(terms_of_values(value))
+        Glossary.of(terms).prepared(sides)
     if len(terms) > MOST_TERMS:
         raise InputError(f"glossary has {len(terms):,} terms; at most {MOST_TERMS:,} are used")
     return terms
-
-
-def _term(entry: Any, name: str, sides: tuple[Side, Side]) -> Term:
-    """The term of an entry with the keys of a request, or of a source and its target."""
-    if isinstance(entry, tuple) and len(entry) == 2:
-        entry = dict(zip(COLUMNS, entry, strict=False))
-    if not isinstance(entry, Mapping):
-        raise TypeError(f"{name} must be an entry such as {_EXAMPLE}, not {brief(entry)}")
-    for key in entry:
-        if key not in COLUMNS:
-            near = did_you_mean(str(key), COLUMNS)
-            raise InputError(f"{name}: no key {quote(str(key))}{near}; keys are {', '.join(COLUMNS)}")
-    target = entry.get("target", ())
-    listed = target if isinstance(target, (list, tuple)) else [target]
-    source = check_text(entry.get("source"), f"{name} source")
-    targets = tuple(check_text(one, f"{name} target") for one in listed)
-    mode, match, forms = (
-        check_text(entry.get(key, usual[0]), f"{name} {key}")
-        for key, usual in (("mode", MODES), ("match", MATCHES), ("forms", FORMS))
-    )
-    head = int(check_number(entry["head"], f"{name} head", 1)) if "head" in entry else 0
-    try:
-        term = Term(source, targets, mode, match, forms=forms, head=head)
-        prepared_term(term, sides)
-    except InputError as error:
-        raise InputError(f"{name}: {error}") from None
-    return term
