@@ -173,7 +173,7 @@ class Decoder(Closing):
         derivations: bool = False,
     ) -> list[Translated]:
         sentences, rules = check_lines(lines, "lines"), check_lines(grammar, "grammar")
-        given_words(rules, "grammar")
+        given_words(rules, "grammar", self._decoder.grammar if rules else None)
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
             raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")
         check_inputs(sentences, "lines", self._decoder.config, xml_input, bool(rules))

@@ -43,15 +43,17 @@ def read_grammar(
     return grammar
 
 
-def given_words(rules: Sequence[str], name: str) -> frozenset[str]:
+def given_words(rules: Sequence[str], name: str, system: Grammar | None = None) -> frozenset[str]:
     """The source words of rules from a request.
 
     Args:
         rules: lines in cdec's format.
         name: of the list, for messages.
+        system: the grammar that the rules join; None: any categories are good.
 
     Raises:
-        InputError: a line is not one rule, or rules whose source side is a nonterminal form a cycle.
+        InputError: a line is not one rule, rules whose source side is a nonterminal form a cycle, or no derivation
+            can contain a rule, because its category or that of a nonterminal occurs on no other side.
     """
     grammar = Grammar()
     for number, rule in enumerate(rules):
@@ -65,7 +67,22 @@ def given_words(rules: Sequence[str], name: str) -> frozenset[str]:
         grammar.finish()
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
+    if system is not None and rules:
+        _check_categories(grammar, frozenset(system.categories()), name)
     return frozenset(map(grammar.vocab.word, grammar.source_words()))
+
+
+def _check_categories(given: Grammar, known: frozenset[str], name: str) -> None:
+    """Refuses rules with a category that neither the known ones nor other rules use on the other side of an arrow."""
+    children = [{given.category_name(-1 - symbol) for symbol in given.src(k) if symbol < 0} for k in range(len(given))]
+    heads = [given.category_name(given.lhs(k)) for k in range(len(given))]
+    used, made = known.union(*children), known.union(heads)
+    for number, (head, below) in enumerate(zip(heads, children, strict=True)):
+        if lost := ({head} - used) | (below - made):
+            raise InputError(
+                f"{name}[{number}]: no rule can use or fill [{min(lost)}]; the system has "
+                + ", ".join(f"[{one}]" for one in sorted(known))
+            )
 
 
 def first_parse(grammar: Grammar, ids: np.ndarray, ways: Iterable[ParseOptions]) -> tuple[Forest | None, str]:

@@ -106,7 +106,7 @@ class Grammar:
             "values": different.view(np.float64),
             "which": which.astype(np.int32),
         }
-        categories = [self.category_name(k) for k in range(lib.lscfg_grammar_n_categories(self._pointer))]
+        categories = self.categories()
         words = [self.vocab.word(k) for k in range(len(self.vocab))]
         for name, strings in (("word", words), ("category", categories), ("feature", self.feature_names)):
             plural = name.removesuffix("y") + "ies" if name.endswith("y") else f"{name}s"
@@ -154,6 +154,10 @@ class Grammar:
         name = lib.lscfg_grammar_category_name(self._pointer, category, length)
         result: str = ffi.buffer(name, length[0])[:].decode("utf-8")
         return result
+
+    def categories(self) -> list[str]:
+        """Returns the names of all categories, by number."""
+        return [self.category_name(k) for k in range(lib.lscfg_grammar_n_categories(self._pointer))]
 
     def _check(self, rule: int) -> None:
         if not 0 <= rule < len(self):

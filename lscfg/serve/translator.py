@@ -19,7 +19,7 @@ from lscfg.decode.parsing import given_words
 from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Occurrence, Term, find_terms
 from lscfg.errors import InputError, LscfgError, quote
-from lscfg.kernel import words_fault
+from lscfg.kernel import Grammar, words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
 from lscfg.prepare.limits import length_fault
@@ -120,7 +120,7 @@ class Translator:
             InputError: a score is not finite.
         """
         sides, lattice, tags = self._sides if options.raw else None, options.lattice, None
-        known = _given_words(options.rules)
+        known = _given_words(options.rules, self._decoder.grammar)
         if lattice:
             words = lattice_words(text, options.max_words, None if sides is None else sides[0])
             given = GivenTerms(warnings=NOT_OF_LATTICES if self._glossary or self._memory else ())
@@ -352,14 +352,14 @@ def _lost(text: str, translation: str, source: Side, numbers: NumberFormats | No
 
 
 @lru_cache(1)
-def _given_words(rules: tuple[str, ...]) -> frozenset[str]:
+def _given_words(rules: tuple[str, ...], system: Grammar) -> frozenset[str]:
     """See ``given_words``.
 
     Raises:
-        BadSentenceError: a line is not a rule.
+        BadSentenceError: a line is not a rule, or no derivation can contain it.
     """
     try:
-        return given_words(rules, "grammar")
+        return given_words(rules, "grammar", system)
     except InputError as error:
         raise BadSentenceError(str(error)) from None
 

@@ -96,6 +96,14 @@ def test_rules_of_a_request(client: Client) -> None:
         ({"source": LATTICE, "grammar": [RULE, 1]}, "grammar[1] must be a text"),
         ({"source": LATTICE, "grammar": [f"{RULE}\n{RULE}"]}, "grammar[0] contains a NUL character or a line break"),
         ({"source": LATTICE, "grammar": ["[X] ||| a ||| b ||| P=nan"]}, "source[0]: grammar[0]: 'P=nan' is not a"),
+        (
+            {"source": LATTICE, "grammar": [RULE, "[Y] ||| a ||| b |||"]},
+            "source[0]: grammar[1]: no rule can use or fill",
+        ),
+        (
+            {"source": LATTICE, "grammar": ["[X] ||| a [Y,1] ||| b [1] |||"]},
+            "source[0]: grammar[0]: no rule can use or fill [Y]",
+        ),
         ({"source": LATTICE, "grammar": ["[X] ||| [X,1] ||| [1] |||"]}, "source[0]: grammar: rules whose source side"),
         (
             {"source": LATTICE, "grammar": ["[X] ||| casa ||| home ||| LanguageModel=1"]},
