@@ -19,10 +19,11 @@ def size_class(words: int) -> int:
 class SourceSpanSizeFeatures(FeatureFunction[Declared]):
     """cdec's SourceSpanSizeFeatures: a rule with the sizes of its gaps, ``SSS:[X2]_verde:green_[1]``.
 
-    cdec computes the name once for a rule and its span, so that other sizes of the gaps keep the first name.
+    cdec computes the name once for a rule and its span, so other sizes of the gaps keep the first name there, and
+    scores differ where these features have weights.
     """
 
-    HELP = "one feature for each rule with nonterminals and the sizes of their spans"
+    HELP = "one feature for each rule with nonterminals and the sizes of their spans, of which cdec keeps the first"
     HEADS = ("SSS:",)
     Settings = Declared
 
