@@ -83,6 +83,25 @@ class Occurrences:
     node_weight: np.ndarray | None = None
 
     @classmethod
+    def of(cls, derivations: Derivations, forests: bool, threads: int = 1) -> tuple[Examples, Occurrences]:
+        """Occurrences of derivations, and their examples.
+
+        Args:
+            forests: in all minimal derivations instead of one tree; see ``of_forests``.
+
+        Raises:
+            InputError: the derivations have no forests, or contain nothing to estimate from.
+        """
+        if forests:
+            examples, seen = cls.of_forests(derivations, threads)
+        else:
+            examples = Examples.of(derivations)
+            seen = cls.of_trees(examples)
+        if not examples.n_examples:
+            raise InputError("the derivations contain no rule of at most two nonterminals")
+        return examples, seen
+
+    @classmethod
     def of_trees(cls, examples: Examples) -> Occurrences:
         """Occurrences in derivation trees."""
         derivations, every = examples.derivations, np.arange(len(examples.type))

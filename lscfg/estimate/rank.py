@@ -21,7 +21,6 @@ from lscfg.estimate.features import INSIDE, OUTSIDE, extract_features, scale
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import truncated_svd
 from lscfg.extract.derive import Derivations
-from lscfg.extract.examples import Examples
 
 MOST = 64
 """Maximum number of states that is tried: tensors of rules with two nonterminals grow with its cube."""
@@ -62,13 +61,7 @@ def rank_of_derivations(derivations: Derivations, forests: bool, seed: int, thre
     Raises:
         InputError: the derivations hold nothing to count, or see ``held_out_rank``.
     """
-    if forests:
-        examples, seen = Occurrences.of_forests(derivations, threads)
-    else:
-        examples = Examples.of(derivations)
-        seen = Occurrences.of_trees(examples)
-    if not examples.n_examples:
-        raise InputError("the derivations contain no rule of at most two nonterminals")
+    examples, seen = Occurrences.of(derivations, forests, threads)
     chosen, weight = seen.is_example, seen.node_weight
     features = (
         extract_features(examples, INSIDE, True, seen=seen),

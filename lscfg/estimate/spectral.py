@@ -12,7 +12,6 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
-from lscfg.errors import InputError
 from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.features import (
     INSIDE,
@@ -171,13 +170,7 @@ class MethodOfMoments(Estimator[SpectralSettings]):
             InputError: the text is too small for the rank, files do not fit the corpus, or forests are missing.
         """
         check_states(settings.m, int(derivations.rules.arity.max(initial=0)))
-        if settings.forests:
-            examples, seen = Occurrences.of_forests(derivations, threads)
-        else:
-            examples = Examples.of(derivations)
-            seen = Occurrences.of_trees(examples)
-        if not examples.n_examples:
-            raise InputError("the derivations contain no rule of at most two nonterminals")
+        examples, seen = Occurrences.of(derivations, settings.forests, threads)
         embedding = embed(examples, settings, threads, seen)
         about: dict[str, object] = {
             "method": "spectral",
