@@ -69,7 +69,7 @@ def test_every_benchmark_keeps_its_runs(path):
 @pytest.mark.parametrize(
     ("argument", "kept"),
     [
-        ("/work/tree", "tree"),
+        ("/data/tree", "tree"),
         ("/tmp/some/aligner", "aligner"),
         ("/home/a/data/ja-en/train.ja", "ja-en/train.ja"),
         (["/x/y/z", "ratios,context"], ["z", "ratios,context"]),
