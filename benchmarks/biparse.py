@@ -13,7 +13,6 @@ from __future__ import annotations
 import resource
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import runs
@@ -35,9 +34,7 @@ def timed(text: Bitexts, beams: Beams, pairs: np.ndarray, what: int = 0) -> tupl
 def main() -> None:
     """Prints a row for each way to parse."""
     parser = runs.parser(__doc__)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
-    parser.add_argument("alignment", type=Path, nargs="+")
+    runs.add_aligned_text(parser)
     parser.add_argument("--pairs", type=int, default=2000)
     parser.add_argument("--wide", type=int, default=300)
     args = parser.parse_args()

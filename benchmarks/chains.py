@@ -10,7 +10,6 @@ probability after 10 sweeps and after the last one, and the mean over all sweeps
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import numpy as np
 import runs
@@ -41,9 +40,7 @@ def chain(text: SampledText, settings: ChainSettings) -> tuple[float, list[float
 
 def main() -> None:
     parser = runs.parser(__doc__)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
-    parser.add_argument("alignment", type=Path, nargs="+")
+    runs.add_aligned_text(parser)
     parser.add_argument("--sweeps", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=5)
     args = parser.parse_args()

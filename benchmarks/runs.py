@@ -62,6 +62,13 @@ def parser(doc: str | None) -> argparse.ArgumentParser:
     return made
 
 
+def add_aligned_text(to: argparse.ArgumentParser) -> None:
+    """Declares a parallel text and its alignments."""
+    to.add_argument("source", type=Path)
+    to.add_argument("target", type=Path)
+    to.add_argument("alignment", type=Path, nargs="+")
+
+
 def shown(cell: Cell) -> str:
     """A cell of a table: numbers with four significant digits."""
     if isinstance(cell, float):

@@ -19,7 +19,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import runs
@@ -85,9 +84,7 @@ def report(
 
 def main() -> None:
     parser = runs.parser(__doc__)
-    parser.add_argument("source", type=Path)
-    parser.add_argument("target", type=Path)
-    parser.add_argument("alignment", type=Path, nargs="+")
+    runs.add_aligned_text(parser)
     parser.add_argument("--sweeps", type=int, default=20)
     parser.add_argument("--kinds", default=",".join([*KINDS, *SHARDS]), help="the first one is local (default: all)")
     args = parser.parse_args()
