@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from lscfg.decode.sentence import SentenceGraph
+from lscfg.decode.request import SentenceGraph
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kinds import Kind, Registry, SettingsT
 from lscfg.settings import Declared

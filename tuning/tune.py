@@ -43,7 +43,7 @@ from lscfg import log as lscfg_log
 from lscfg.decode.host import KBestDecoder
 from lscfg.decode.inputs import further_names
 from lscfg.decode.names import FeatureNames
-from lscfg.decode.sentence import SentenceGraph
+from lscfg.decode.request import SentenceGraph
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.kbest import Hypothesis, HypothesisList, read_kbest, write_kbest
 from lscfg.formats.weights import unknown_weights

@@ -26,15 +26,8 @@ from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Memory
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import given_words, read_grammar
-from lscfg.decode.sentence import (
-    Answer,
-    ProviderSource,
-    Request,
-    SentenceDecoder,
-    SentenceGraph,
-    Translations,
-    request_of,
-)
+from lscfg.decode.request import Answer, ProviderSource, Request, SentenceGraph, Translations, request_of
+from lscfg.decode.sentence import SentenceDecoder
 from lscfg.decode.sentence_rules import added_weights
 from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not

@@ -4,38 +4,43 @@ from __future__ import annotations
 
 import functools
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.columns import FeatureColumns, LayeredValues, OwnFeatures, SourcedRows
-from lscfg.decode.derivations import Derivation, Translated, WordDetails, describe, split_words
+from lscfg.decode.applications import copies_of, medians, phrases_of, share_node
+from lscfg.decode.columns import FeatureColumns, LayeredValues, SourcedRows
+from lscfg.decode.derivations import Derivation, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.frames import frame_of
 from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
-from lscfg.decode.memory import NOTHING, Recalled, remembered
+from lscfg.decode.memory import NOTHING, Recalled
 from lscfg.decode.new_phrases import NewPhrases
 from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
 from lscfg.decode.phrase_table import PhraseTable
-from lscfg.decode.phrases import StoredPair
-from lscfg.decode.sentence_rules import ADDED, CORRECTION, AddedFeatures, SentenceRules, encode
+from lscfg.decode.request import (
+    Answer,
+    FeatureProvider,
+    ProviderSource,
+    Request,
+    Sentence,
+    SentenceGraph,
+    Translations,
+    remembered_answer,
+    request_of,
+)
+from lscfg.decode.sentence_rules import ADDED, CORRECTION, SentenceRules, encode
 from lscfg.decode.target_words import SearchModel, TargetWords
 from lscfg.decode.taught import taught_positions
 from lscfg.decode.terms import (
-    NO_TERMS,
-    FoundTerms,
     Occurrence,
-    ReplacedWords,
     UsedTerm,
-    form_places,
     obeying,
     replaced_words,
     soft_terms_in,
@@ -43,196 +48,20 @@ from lscfg.decode.terms import (
 )
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
 from lscfg.decode.word_order import keeping_order
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, NamedModel
-from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.marked import ANY_ORDER, WordOrder
-from lscfg.formats.plf import Lattice
 from lscfg.formats.segments import Segment, read_segment
 from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import WORD_PENALTY
-from lscfg.kernel import EXTRA_RULES, PASS, PASS_KNOWN, FeatureOptions, Forest, Grammar, GrammarLayer, X
+from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.mapped_lm import MappedModel
-from lscfg.kernel.options import ImproperCounts
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
-
-
-class FeatureProvider(Protocol):
-    """Features of rule applications that depend on the whole forest, but not on the weights."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the features."""
-
-    def features(self, forest: Forest) -> np.ndarray:
-        """Values of the features, float64 [n_apps, len(names)]; a derivation has the sums over its applications."""
-
-
-ProviderSource = Callable[[Grammar], FeatureProvider]
-"""Makes the features for a finished grammar. Processes need a picklable one, such as a module's function."""
-
-
-@dataclass(frozen=True)
-class Translations:
-    """The k-best list of one sentence as arrays, best first."""
-
-    texts: list[str]
-    """The n translations, words separated by a blank."""
-    scores: np.ndarray
-    """float64 [n], model scores."""
-    features: np.ndarray
-    """float64 [n, F], columns as ``EmbeddedDecoder.feature_names``."""
-    derivations: tuple[Derivation, ...] = ()
-    """The n derivations, if requested and the sentence has a parse."""
-    unparsed: str = ""
-    """Reason why the sentence has no parse and its words are passed through; else empty."""
-    details: tuple[WordDetails, ...] = ()
-    """Details of the words of the best translation, if requested; words that are passed through have posterior 0."""
-    terms: tuple[UsedTerm, ...] = ()
-    """Hard terms in the best translation."""
-    taught: tuple[int, ...] = ()
-    """Positions of the source words that terms and corrections translate."""
-    own_names: tuple[str, ...] = ()
-    """Names of further columns of ``features``: features of this sentence that the decoder does not name."""
-
-
-@dataclass(frozen=True)
-class SentenceGraph:
-    """The best part of the hypergraph of one sentence's search, with the features of its edges."""
-
-    graph: Hypergraph
-    """The hypergraph; its words are numbers in ``words``."""
-    words: tuple[str, ...]
-    """Words by number."""
-    names: tuple[str, ...]
-    """Names of the features."""
-    features: np.ndarray
-    """float64 [edges, F]; a derivation has the sums over its edges."""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A parsed sentence; ``forest`` is None without a parse."""
-
-    text: str
-    forest: Forest | None
-    grammar: Grammar
-    rows: np.ndarray  # of the features of each application's rule; the forest's array without terms
-    penalties: np.ndarray  # WordPenalty of each application
-    extra: np.ndarray | LayeredValues | None  # [n_apps, F]
-    unparsed: str = ""  # reason why ``forest`` is None
-    added: AddedFeatures | None = None
-    occurrences: tuple[Occurrence, ...] = ()
-    own: OwnFeatures | None = None  # of feature functions and of the input
-    passed: ReplacedWords | None = None  # the words of a sentence with terms but without a parse
-    taught: tuple[int, ...] = ()  # positions of the words that terms and corrections translate
-    lattice: Lattice | None = None  # instead of words
-
-    @property
-    def size(self) -> int:
-        """Bytes of its arrays."""
-        arrays = (self.penalties.nbytes, 0 if self.extra is None else self.extra.nbytes)
-        others = (self.forest, self.own)
-        return sum(arrays) + sum(0 if other is None else other.size for other in others)
-
-    @property
-    def length(self) -> int:
-        """Words, or steps from the first state of a lattice to the last."""
-        return len(self.text.split()) if self.lattice is None else self.lattice.states - 1
-
-    @property
-    def own_names(self) -> tuple[str, ...]:
-        """Features of the sentence that the decoder does not name."""
-        return () if self.own is None else self.own.names
-
 
 OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
 """Name prefixes of the latent features that depend on the words around a span."""
-
-NOTHING_NAMED: Mapping[str, float] = {}
-
-
-class Request(NamedTuple):
-    """A request for a sentence; without terms and memory, for every sentence of a call."""
-
-    weights: np.ndarray  # by column
-    k: int
-    unique: bool
-    edges_per_word: int  # 0 for no hypergraph
-    derivations: bool
-    details: bool
-    terms: FoundTerms = NO_TERMS  # of this sentence
-    recalled: Recalled = NOTHING  # for this sentence
-    order: WordOrder = ANY_ORDER  # of this sentence
-    added_weights: tuple[float, ...] = (0.0,) * len(ADDED)  # of the features ADDED
-    named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
-    rules: tuple[str, ...] = ()  # further rules, lines of a grammar
-
-    def weights_of(self, sentence: Sentence) -> np.ndarray:
-        """The weights of the decoder's features and of the sentence's own."""
-        own = [self.named.get(name, 0.0) for name in sentence.own_names]
-        return np.concatenate([self.weights, own]) if own else self.weights
-
-    @property
-    def answer(self) -> StoredPair | None:
-        """The stored pair that answers the sentence; none where a person has chosen another translation."""
-        if -1 in self.terms.numbers:
-            return None
-        return remembered(self.recalled, (one.forms for one in self.terms.occurrences if one.hard))
-
-
-def request_of(
-    names: Sequence[str],
-    weights: Mapping[str, float],
-    k: int,
-    unique: bool,
-    edges_per_word: int = 0,
-    derivations: bool = False,
-    details: bool = False,
-) -> Request:
-    """A request for k translations under weights by name.
-
-    Args:
-        names: the decoder's features, whose missing weights are 0.
-
-    Raises:
-        InputError: a weight is not finite, or k is out of its range.
-    """
-    if not 1 <= k < 2**31:
-        raise InputError(f"k must be 1 to {2**31 - 1}, not {k}")
-    for name, weight in weights.items():
-        if not math.isfinite(weight):
-            raise InputError(f"the weight of {cut(name)} is {weight}; it must be finite")
-    vector = np.array([float(weights.get(name, 0.0)) for name in names])
-    known = {*names}
-    named = {name: float(weight) for name, weight in weights.items() if name not in known and weight}
-    return Request(vector, k, unique, edges_per_word, derivations, details, named=named)
-
-
-class Answer(NamedTuple):
-    """The answer to a request for one sentence."""
-
-    translations: Translations
-    graph: SentenceGraph | None
-    improper: ImproperCounts | None  # values that are not probabilities, for ``Improper.add``
-
-    def translated(self, text: str, hypotheses: list[Hypothesis], request: Request) -> Translated:
-        """The answer for people: the sentence, its k-best list, its terms and what the memory contains for it."""
-        found = self.translations
-        return Translated(
-            text,
-            hypotheses,
-            found.derivations,
-            found.unparsed,
-            found.details,
-            found.terms,
-            request.terms,
-            request.recalled,
-            request.answer,
-            found.taught,
-        )
 
 
 class SentenceDecoder:
@@ -290,7 +119,7 @@ class SentenceDecoder:
         if (segment := read_segment(text)) is not None or request.rules:
             return _decode_segment(self, request, index, segment or Segment(None, (), text))
         if (pair := request.answer) is not None:
-            return Answer(_remembered(pair, request, len(self.feature_names)), None, None)
+            return Answer(remembered_answer(pair, request, len(self.feature_names)), None, None)
         terms, recalled, order = request.terms.occurrences, request.recalled, request.order
         more = terms or recalled.phrases or recalled.similar or order != ANY_ORDER
         weighted = bool(request.added_weights[CORRECTION])
@@ -577,7 +406,7 @@ def constrained(
                 part, kept = whole.restricted(keep)
                 if part is None:
                     continue
-                sentence = _part(sentence, part, kept)
+                sentence = sentence.part(part, kept)
                 rules = np.asarray(part.app_rule)
                 of_layer = np.flatnonzero((rules >= first) & (rules < first + len(more)))
                 sentence = replace(sentence, taught=taught_positions(part, of_layer))
@@ -592,33 +421,6 @@ def constrained(
     return Sentence(
         words, None, decoder.grammar, rows, empty, None, why, occurrences=terms, passed=passed, taught=taught
     )
-
-
-def _part(sentence: Sentence, part: Forest, kept: np.ndarray) -> Sentence:
-    """A sentence with a part of its forest, whose applications are numbers in the whole."""
-    return replace(
-        sentence,
-        forest=part,
-        rows=sentence.rows[kept],
-        penalties=sentence.penalties[kept],
-        extra=None if sentence.extra is None else sentence.extra[kept],
-        added=None if sentence.added is None else sentence.added.part(kept, len(sentence.rows)),
-        own=None if sentence.own is None else sentence.own.part(kept),
-    )
-
-
-def _remembered(pair: StoredPair, request: Request, features: int) -> Translations:
-    """The answer of the memory, without features."""
-    words = pair.target.split(" ")
-    shown = [WordDetails(word, tuple(i for i, k in pair.links if k == j), 1.0, ()) for j, word in enumerate(words)]
-    terms = [one for one in request.terms.occurrences if one.hard]
-    places = form_places(words, [[form.split() for form in one.forms] for one in terms]) or ()
-    used = tuple(
-        UsedTerm(one.span, (i, i + len(form)), " ".join(form)) for one, (i, form) in zip(terms, places, strict=False)
-    )
-    details = tuple(shown) if request.details else ()
-    taught = tuple(range(len(pair.source.split(" "))))
-    return Translations([pair.target], np.zeros(1), np.zeros((1, features)), (), "", details, used, taught)
 
 
 def _layer(
@@ -648,7 +450,7 @@ def _with_rules(
     whole forest without these rules, so that they do not change the others.
     """
     size, columns = len(decoder.grammar), decoder.columns
-    phrases, rows = _phrases(whole, size), np.array(whole.app_rule)
+    phrases, rows = phrases_of(whole, size), np.array(whole.app_rule)
     applied = more.applied(whole, phrases)
     own = applied.numbers < len(more)  # the others are borrowed
     apps, numbers, substitutes = applied.layer[own], applied.numbers[own], applied.layer[~own].tolist()
@@ -674,12 +476,12 @@ def _with_rules(
         if substitutes:
             of_substitute = np.zeros(whole.n_apps, bool)
             of_substitute[substitutes] = True
-            extra.row_of[of_substitute] = extra.row_of[_copies(whole, decoder.grammar, of_substitute)]
+            extra.row_of[of_substitute] = extra.row_of[copies_of(whole, decoder.grammar, of_substitute)]
     other = list[SourcedRows]()
     if borrowed:
         other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed, substitutes))]
     if len(places):
-        known = _share_node(whole, phrases, apps[single])
+        known = share_node(whole, phrases, apps[single])
         found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single])
         other.append(SourcedRows("a correction", found_rows.names, found_rows))
     features = own_features(decoder.config, decoder.feature_names, split_words(text), whole, layer, more=other)
@@ -709,44 +511,8 @@ def _extra_of_layer(
     usual = usual[usual < len(apps)]
     if len(usual):
         row_of[of_layer] = len(apps) + 1
-        further[1] = _medians(values[usual])
+        further[1] = medians(values[usual])
     return LayeredValues(values, further, row_of)
-
-
-def _medians(values: np.ndarray) -> np.ndarray:
-    """Medians of the columns of one or more rows, bit for bit those of ``numpy.median``."""
-    half, columns = len(values) // 2, np.ascontiguousarray(values.T)
-    columns.partition([half - 1, half] if half else [0], axis=1)
-    middle = columns[:, half]
-    return middle if len(values) % 2 else (columns[:, half - 1] + middle) / 2
-
-
-def _phrases(forest: Forest, size: int) -> np.ndarray:
-    """Applications of phrases of a grammar of this size, ascending."""
-    edges, starts = np.flatnonzero(np.asarray(forest.edge_tail)[:, 0] < 0), np.asarray(forest.edge_apps)
-    end = starts[edges + 1]
-    counts = end - starts[edges]
-    apps = np.arange(counts.sum()) + np.repeat(end - np.cumsum(counts), counts)
-    return np.asarray(apps[np.asarray(forest.app_rule)[apps] < size])
-
-
-def _share_node(forest: Forest, apps: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Marks other applications to nodes of some applications, bool [others]."""
-    edge_head, app_edge = np.asarray(forest.edge_head), np.asarray(forest.app_edge)
-    found = np.zeros(forest.n_nodes, bool)
-    found[edge_head[app_edge[apps]]] = True
-    return np.asarray(found[edge_head[app_edge[others]]])
-
-
-def _copies(forest: Forest, grammar: Grammar, chosen: np.ndarray) -> np.ndarray:
-    """For each chosen application the one that copies the words of its node; itself without such an application."""
-    node = forest.edge_head[forest.app_edge]
-    own = np.arange(forest.n_apps)
-    copies = np.isin(forest.app_rule - len(grammar), (PASS, PASS_KNOWN))
-    copy_of = np.full(forest.n_nodes, -1)
-    copy_of[node[copies]] = own[copies]
-    found = copy_of[node[chosen]]
-    return np.asarray(np.where(found < 0, own[chosen], found))
 
 
 def _details(

@@ -19,7 +19,8 @@ from lscfg.corpus.parallel import check_words
 from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.memory import NOTHING
-from lscfg.decode.sentence import Sentence, SentenceDecoder, constrained
+from lscfg.decode.request import Sentence
+from lscfg.decode.sentence import SentenceDecoder, constrained
 from lscfg.decode.sentence_rules import ADDED, TERMINOLOGY
 from lscfg.decode.terms import FoundTerms, TermIndex
 from lscfg.errors import InputError

@@ -10,7 +10,8 @@ import numpy as np
 from lscfg.decode.derivations import AppliedRule, extra_sides, rule_sides
 from lscfg.decode.missing import cheapest_derivation
 from lscfg.decode.parsing import first_parse
-from lscfg.decode.sentence import Sentence, SentenceDecoder, Translations, decode_prepared, request_of
+from lscfg.decode.request import Sentence, Translations, request_of
+from lscfg.decode.sentence import SentenceDecoder, decode_prepared
 from lscfg.errors import InputError
 from lscfg.kernel import EXTRA_RULES, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.forest import REST

@@ -18,7 +18,8 @@ import numpy as np
 
 from lscfg import log
 from lscfg.corpus.parallel import check_length, check_sentences
-from lscfg.decode.sentence import Sentence, SentenceDecoder
+from lscfg.decode.request import Sentence
+from lscfg.decode.sentence import SentenceDecoder
 from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleExtractor, RuleInputs
 from lscfg.formats.ini import DecoderConfig

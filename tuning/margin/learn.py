@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from lscfg import log
-from lscfg.decode.sentence import Sentence
+from lscfg.decode.request import Sentence
 from lscfg.errors import InputError
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.search import KBest
