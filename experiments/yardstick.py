@@ -2,7 +2,8 @@
 
 python experiments/yardstick.py DIR/test2016.en HIERO=hiero.out NEURAL=neural.out --against HIERO NEURAL prints columns
 and a row for each system: BLEU of the tokens, BLEU with the tokeniser 13a, chrF++, TER, p of approximate randomisation
-for BLEU of the tokens, and the first digits of the output's SHA-256. Signatures go to standard error.
+for BLEU of the tokens, and the first digits of the output's SHA-256. Signatures go to standard error. --reference names
+further references.
 """
 
 from __future__ import annotations
@@ -28,12 +29,16 @@ METRICS = {
 
 
 def rows(
-    outputs: Mapping[str, Sequence[str]], reference: Sequence[str], against: Sequence[str], trials: int = 10000
+    outputs: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    against: Sequence[str],
+    trials: int = 10000,
 ) -> list[list[str | float | None]]:
     """Scores of systems.
 
     Args:
         outputs: lines by system.
+        references: lines of each reference.
         against: systems to test the others against.
         trials: of the randomisation.
 
@@ -41,15 +46,14 @@ def rows(
         the columns, then a row for each system.
 
     Raises:
-        InputError: an output has another number of lines than the reference, or an unknown system to test against.
+        InputError: an output has another number of lines than a reference, or an unknown system to test against.
     """
-    tested = evaluate(
-        {name: [lines] for name, lines in outputs.items()}, [reference], against=against, samples=1, trials=trials
-    )
+    runs = {name: [lines] for name, lines in outputs.items()}
+    tested = evaluate(runs, references, against=against, samples=1, trials=trials)
     found: list[list[str | float | None]] = [["system", *METRICS, *(f"p against {name}" for name in against), "output"]]
     for system in tested.systems:
         lines, p = outputs[system.name], system.metrics["BLEU"].p_against
-        scores = [round(metric.corpus_score(lines, [reference]).score, 2) for metric in METRICS.values()]
+        scores = [round(metric.corpus_score(lines, references).score, 2) for metric in METRICS.values()]
         digest = hashlib.sha256("".join(f"{line}\n" for line in lines).encode()).hexdigest()[:12]
         found.append(
             [system.name, *scores, *(None if p[name] is None else round(p[name], 4) for name in against), digest]
@@ -65,6 +69,9 @@ def main() -> None:
     """
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("reference", type=Path, help="tokenised reference")
+    parser.add_argument(
+        "--reference", dest="more", type=Path, metavar="FILE", action="append", default=[], help="further reference"
+    )
     parser.add_argument("outputs", metavar="NAME=FILE", nargs="+", help="tokenised translations")
     parser.add_argument("--against", metavar="NAME", nargs="*", default=[], help="systems to test the others against")
     parser.add_argument("--trials", type=int, default=10000, help="trials of the randomisation (default: 10000)")
@@ -73,7 +80,8 @@ def main() -> None:
     if wrong := [one[0] for one in named if len(one) == 1]:
         parser.error(f"{wrong[0]}: give NAME=FILE")
     outputs = {name: read_lines(path) for name, path in named}
-    for row in rows(outputs, read_lines(args.reference), args.against, args.trials):
+    references = [read_lines(path) for path in (args.reference, *args.more)]
+    for row in rows(outputs, references, args.against, args.trials):
         print(json.dumps(row, ensure_ascii=False))
     for name, metric in METRICS.items():
         print(f"{name}: {metric.get_signature()}", file=sys.stderr)

@@ -47,6 +47,21 @@ def test_rows_are_the_scores_of_sacrebleu(tmp_path, monkeypatch, capsys):
     assert "BLEU: nrefs:1|case:mixed|eff:no|tok:none|smooth:exp" in err
 
 
+def test_rows_with_two_references(tmp_path, monkeypatch, capsys):
+    other = [line.replace("two dogs", "dogs") for line in GOOD]
+    (tmp_path / "other").write_text("".join(f"{line}\n" for line in other))
+    run(tmp_path, monkeypatch, f"bad={tmp_path / 'bad'}", "--reference", str(tmp_path / "other"))
+    out, err = capsys.readouterr()
+    expected = [
+        sacrebleu.corpus_bleu(BAD, [REFERENCE, other], tokenize="none", force=True),
+        sacrebleu.corpus_bleu(BAD, [REFERENCE, other]),
+        sacrebleu.corpus_chrf(BAD, [REFERENCE, other], word_order=2),
+        sacrebleu.corpus_ter(BAD, [REFERENCE, other]),
+    ]
+    assert json.loads(out.splitlines()[1])[1:5] == [round(found.score, 2) for found in expected]
+    assert "BLEU: nrefs:2|" in err
+
+
 def test_errors_name_the_system(tmp_path, monkeypatch, capsys):
     (tmp_path / "short").write_text("a\n")
     with pytest.raises(InputError, match="system short has 1 line, the references have 20"):
