@@ -24,13 +24,19 @@ Translator = Callable[[Mapping[str, float]], Sequence[str]]
 """Translations of a text under weights, by use of the corrections."""
 
 
-def fit_weights(translate: Translator, weights: Mapping[str, float], references: Sequence[str]) -> dict[str, float]:
-    """The weights with those of ``SHARES`` that give the best BLEU, one after the other; of equal ones the first."""
+def fit_weights(
+    translate: Translator, weights: Mapping[str, float], references: Sequence[Sequence[str]]
+) -> dict[str, float]:
+    """The weights with those of ``SHARES`` that give the best BLEU, one after the other; of equal ones the first.
+
+    Args:
+        references: lines of each reference, one reference or more.
+    """
     scale = float(np.mean([abs(value) for value in weights.values() if value] or [1.0]))
     found = {**weights, **dict.fromkeys(SHARES, 0.0)}
     for name, shares in SHARES.items():
         tried = [found | {name: share * scale} for share in shares]
-        scores = [corpus_score("bleu", translate(one), [references]) for one in tried]
+        scores = [corpus_score("bleu", translate(one), references) for one in tried]
         best = scores.index(max(scores))
         found = tried[best]
         log.info(f"{name} {found[name]:.4g}: BLEU {scores[best]:.2f}, {scores[0]:.2f} with 0")
@@ -73,11 +79,13 @@ def replay(
     return found
 
 
-def compare_corrected(without: Sequence[str], corrected: Sequence[str], references: Sequence[str]) -> Compared:
-    """Compares two translations of a text by stratified randomisation."""
+def compare_corrected(
+    without: Sequence[str], corrected: Sequence[str], references: Sequence[Sequence[str]]
+) -> Compared:
+    """Compares two translations of a text by stratified randomisation; references as in ``fit_weights``."""
     metric = METRICS["bleu"]
     one, other = (
-        np.asarray(metric.statistics(text, [references], (), metric.Settings()))[None] for text in (without, corrected)
+        np.asarray(metric.statistics(text, references, (), metric.Settings()))[None] for text in (without, corrected)
     )
-    before, after = (corpus_score("bleu", text, [references]) for text in (without, corrected))
+    before, after = (corpus_score("bleu", text, references) for text in (without, corrected))
     return Compared(before, after, stratified_randomisation(metric, one, other, TRIALS))

@@ -473,7 +473,7 @@ OTHER_LINES = [
     "--seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate oracle A=text B=cdec.ini --source f --reference e --reference e2 --pops 50 --keep 7 -o out --jobs 97",
     "evaluate confidence cdec.ini f e e2 -w weights -o out",
-    "evaluate corrections folder folder f e -w weights -o out",
+    "evaluate corrections folder folder f e e2 -w weights -o out",
     "init out -s f -t e --dev-set a1 e2 --test-set text library --grammar text --lm f --model model --rules both "
     "--library e2",
     "init out -s f -t e --raw --source-language es --target-language en",

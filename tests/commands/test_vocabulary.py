@@ -36,6 +36,8 @@ PARALLEL = {
     *("prepare corpus", "quick", "propagate phrases", "propagate graph", "propagate rules"),
 }
 
+EVALUATIONS = ("scores", "oracle", "confidence", "corrections")
+
 
 @pytest.fixture(scope="module")
 def parsers():
@@ -252,3 +254,13 @@ def test_a_parser_chooses_only_what_is_named(parsers):
     top = parsers["lscfg"]
     assert top.chosen(argparse.Namespace(command=None)) is top
     assert top.chosen(argparse.Namespace(command="cdec", action="pack")).prog == "lscfg cdec pack"
+
+
+def test_every_command_with_references_takes_several(parsers):
+    """The --dev-set and --test-set of lscfg init take one, and its experiment file a list."""
+    found = {
+        name: action for name, parser in parsers.items() for action in parser.arguments() if action.dest == "reference"
+    }
+    assert {*found} >= {"tune weights", "rescore", *(f"evaluate {name}" for name in EVALUATIONS)}
+    for name, action in found.items():
+        assert action.nargs == "+" or isinstance(action, argparse._AppendAction), name

@@ -32,19 +32,19 @@ def test_the_best_weights_are_found(memory: float, correction: float) -> None:
         fits = (weights["Memory"] == memory * 2) + (weights["Correction"] == correction * 2)
         return [" ".join(text.split()[: 3 + fits]) for text in REFERENCES]
 
-    found = fit_weights(translate, {"P": -3.0, "Glue": 1.0, "None": 0.0}, REFERENCES)
+    found = fit_weights(translate, {"P": -3.0, "Glue": 1.0, "None": 0.0}, [REFERENCES])
     assert found == {"P": -3.0, "Glue": 1.0, "None": 0.0, "Memory": memory * 2, "Correction": correction * 2}
     assert len(asked) == sum(len(shares) for shares in SHARES.values())
 
 
 def test_equal_scores_leave_the_weights_at_0() -> None:
-    found = fit_weights(lambda weights: REFERENCES, {"P": 1.0}, REFERENCES)
+    found = fit_weights(lambda weights: REFERENCES, {"P": 1.0}, [REFERENCES])
     assert found == {"P": 1.0, "Memory": 0.0, "Correction": 0.0}
 
 
 def test_texts_are_compared() -> None:
     worse = [text.replace("house", "hut") for text in REFERENCES]
-    found = compare_corrected(worse, REFERENCES, REFERENCES)
+    found = compare_corrected(worse, REFERENCES, [REFERENCES])
     assert found[:2] == (corpus_score("bleu", worse, [REFERENCES]), 100.0) and 0 < found.p <= 1
 
 
@@ -93,8 +93,8 @@ def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytes
             [one.hypotheses[0].text for one in decoder.translate(text[:1], fitted, memory=given)]
             for given in (None, memory)
         ]
-    found = compare_corrected(*outputs, references[:1])
-    alone = compare_corrected(["the big one green"], outputs[1], references[:1])
+    found = compare_corrected(*outputs, [references[:1]])
+    alone = compare_corrected(["the big one green"], outputs[1], [references[:1]])
     assert [line[12:] for line in printed.splitlines()[1:]] == [
         f"{found.without:.2f} without corrections, {found.corrected:.2f} with, p {found.p:.4f}",
         f"1 of them: {found}",
@@ -102,3 +102,10 @@ def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytes
         f"{found.without:.2f} with corrections of earlier sentences only, p 1.0000",
     ]
     assert outputs[1] == references[:1] and outputs[0] != references[:1]
+    (tmp_path / "e2").write_text(f"{outputs[0][0]}\nhouse\n")
+    assert main([*command, str(tmp_path / "e2"), "-w", str(tmp_path / "fitted")]) == 0
+    score = corpus_score("bleu", outputs[0], [references[:1], outputs[0]])
+    assert f"BLEU        {score:.2f} without corrections" in capsys.readouterr().out
+    (tmp_path / "e2").write_text("house\n")
+    assert main([*command, str(tmp_path / "e2")]) == 1
+    assert "e2" in capsys.readouterr().err

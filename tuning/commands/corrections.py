@@ -23,7 +23,13 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("system", type=InputFolder, metavar="SYSTEM", help="bundle, folder of a system, or cdec.ini")
     parser.add_argument("corrections", type=InputFolder, metavar="DIR", help="folder of corrections")
     parser.add_argument("source", type=InputFile, metavar="SOURCE", help="tokenised sentences, one per line")
-    parser.add_argument("reference", type=InputFile, metavar="REFERENCE", help="tokenised reference, line by line")
+    parser.add_argument(
+        "reference",
+        type=InputFile,
+        metavar="REFERENCE",
+        nargs="+",
+        help="tokenised references, line by line; the first one serves as corrections",
+    )
     add_weights(parser, "feature weights (default: those of the system)")
     add_output(parser, "fit the weights Memory and Correction to this text, and write all weights (default: measure)")
 
@@ -35,13 +41,14 @@ def run(args: argparse.Namespace) -> None:
         InputError: a file cannot be read or is malformed.
     """
     system, memory = open_system(args.system, args.weights), Memory(args.corrections)
-    sentences, references = read_lines(args.source), read_lines(args.reference)
+    sentences, references = read_lines(args.source), [read_lines(path) for path in args.reference]
     check_plain(sentences, args.source)
     check_sentences(sentences, args.source, allow_empty=True)
-    check_length(len(references), args.reference, len(sentences), args.source)
+    for path, lines in zip(args.reference, references, strict=True):
+        check_length(len(lines), path, len(sentences), args.source)
     stored = {pair.source for pair in memory.pairs}
     chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]
-    texts, wanted = [sentences[k] for k in chosen], [references[k] for k in chosen]
+    texts, *wanted = ([lines[k] for k in chosen] for lines in (sentences, *references))
     with system.decoder() as decoder:
 
         def translate(weights: Mapping[str, float], memory: Memory | None = memory) -> list[str]:
@@ -54,12 +61,12 @@ def run(args: argparse.Namespace) -> None:
         outputs = translate(weights, None), translate(weights)
         found = compare_corrected(*outputs, wanted)
         align = pair_aligner(args.corrections, decoder.rule_links.of_words)
-        replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted, align), wanted)
+        replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted[0], align), wanted)
     print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
     print(f"BLEU        {found}")
     nearest = [memory.recall(text).similar[:1] for text in texts]
     if near := [k for k, similar in enumerate(nearest) if similar]:
-        decoded, joint, references = ([lines[k] for k in near] for lines in (*outputs, wanted))
+        decoded, joint, *references = ([lines[k] for k in near] for lines in (*outputs, *wanted))
         alone = compare_corrected([nearest[k][0].pair.target for k in near], joint, references)
         print(f"similar     {len(near)} of them: {compare_corrected(decoded, joint, references)}")
         print(f"            {alone.without:.2f} by the most similar correction itself, p {alone.p:.4f}")
