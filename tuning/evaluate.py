@@ -78,7 +78,7 @@ def evaluate(
     references: Sequence[Sequence[str]],
     baseline: str | None = None,
     *,
-    metrics: Sequence[str] = ("bleu",),
+    metrics: Sequence[str | Metric[Any]] = ("bleu",),
     settings: Mapping[str, Declared] | None = None,
     source: Sequence[str] = (),
     samples: int = 1000,
@@ -95,7 +95,7 @@ def evaluate(
             run is a list in a list: ``{"A": [lines]}``.
         references: one document per reference set, each with as many lines as the outputs.
         baseline: system to test the others against; None: no test.
-        metrics: names of metrics.
+        metrics: metrics, or their names.
         settings: by the name of a metric; a missing metric has its default settings.
         source: the source side, for metrics that read it.
         samples: bootstrap samples (at least 1).
@@ -113,9 +113,9 @@ def evaluate(
     check_numbers(samples=samples, trials=trials, seed=seed)
     scores: dict[str, dict[str, MetricScore]] = {name: {} for name in outputs}
     signatures = {}
-    for name in metrics:
-        metric = METRICS[name]
-        chosen = (settings or {}).get(name) or metric.Settings()
+    for one in metrics:
+        metric = METRICS[one] if isinstance(one, str) else one
+        chosen = (settings or {}).get(metric.name) or metric.Settings()
         signatures[metric.TITLE] = metric.signature(len(references), samples, seed, chosen)
         stats = {
             system: compact(np.stack([metric.statistics(lines, references, source, chosen) for lines in runs]))

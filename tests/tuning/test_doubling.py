@@ -5,6 +5,7 @@ import pytest
 
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 from lscfg.tuning.doubling import SAMPLES, SEED, doubling_gain
+from lscfg.tuning.metrics.metric import METRICS
 
 REFERENCES = [["a man sleeps on the old couch ."] * 3 + ["the dog eats a red apple here ."] * 5]
 GOOD = REFERENCES[0]
@@ -14,9 +15,9 @@ BAD = [line.replace("the", "a").replace("sleeps on", "rests at") for line in GOO
 
 def test_the_slope_is_that_of_least_squares():
     pairs, outputs = [500, 1000, 2000], [BAD, MIXED, GOOD]
-    found = doubling_gain(pairs, outputs, REFERENCES)
+    found = doubling_gain(pairs, outputs, REFERENCES, METRICS["bleu"])
     bleu = [corpus_bleu(corpus_stats(lines, REFERENCES).sum(axis=0)) for lines in outputs]
-    assert found.bleu == pytest.approx(bleu) and bleu[0] < bleu[1] < bleu[2] == pytest.approx(100)
+    assert found.scores == pytest.approx(bleu) and bleu[0] < bleu[1] < bleu[2] == pytest.approx(100)
     assert found.gain == pytest.approx(np.polyfit(np.log2(pairs), bleu, 1)[0])
     rng = np.random.default_rng(SEED)
     slopes = []
@@ -29,5 +30,5 @@ def test_the_slope_is_that_of_least_squares():
 
 
 def test_equal_translations_gain_nothing():
-    found = doubling_gain([10, 33], [MIXED, MIXED], REFERENCES)
+    found = doubling_gain([10, 33], [MIXED, MIXED], REFERENCES, METRICS["bleu"])
     assert (found.gain, found.low, found.high) == pytest.approx((0, 0, 0), abs=1e-9)

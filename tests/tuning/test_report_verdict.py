@@ -7,11 +7,14 @@ from math import sqrt
 import numpy as np
 import pytest
 from little_report import little_content, little_manifest
-from sacrebleu.metrics import BLEU
+from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.lib_ter import BeamEditDistance
 
 from lscfg.corpus.edits import word_edits
 from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, WIDTH, length_ratio
+from lscfg.tuning.metrics.tuned import TunedMetric
+from lscfg.tuning.objectives import OBJECTIVES
+from lscfg.tuning.report.content import headline
 from lscfg.tuning.report.page import render
 from lscfg.tuning.report.verdict import Comparison, Figures, length_error, needed_sentences, sentences, verdict
 
@@ -57,6 +60,28 @@ def test_a_learning_curve_gives_the_effect_of_more_text():
 )
 def test_use_follows_the_share_of_words_to_change(changes, use):
     assert use in sentences(replace(GOOD, changes=changes))[0]
+
+
+TUNED = replace(GOOD, metric="(BLEU + chrF2) / 2", bleu=1.2)
+"""The good result of a run that tuned for another metric."""
+
+
+def test_each_sentence_names_the_metric_of_tuning():
+    points = [{"sentence pairs": n, "test_tuned": score} for n, score in ((1000, 18.12), (2000, 21), (4000, 23.4))]
+    curve = {"system": "MIN", "points": points, "twice the text": {"gain": 2.64, "low": 1.36, "high": 3.9}}
+    more = {"unknown": 0.02, "known_score": 35.0, "unknown_score": 20.0, "training_pairs": 4000, "curve": curve}
+    found = sentences(replace(TUNED, comparison=CLOSE, **more))
+    begin = "LATENT reaches (BLEU + chrF2) / 2 = 31.4 ± 2.9, the metric of tuning, and BLEU 1.2 on 300 test sentences:"
+    assert found[0].startswith(begin)
+    assert "the difference of 0.88 in (BLEU + chrF2) / 2 may be chance" in found[1]
+    assert "; (BLEU + chrF2) / 2 is 35.0 on sentences without such words" in found[2]
+    assert "reaches (BLEU + chrF2) / 2 = 18.1, 21.0 and 23.4." in found[3]
+    assert "twice the text gains about +2.6 in (BLEU + chrF2) / 2 (" in found[3]
+    assert found[4] == "Next: add training text; on this curve each doubling still gains (BLEU + chrF2) / 2."
+    known = sentences(replace(TUNED, comparison=replace(CLOSE, p=0.0001)))[1]
+    assert known.endswith("shows differences of about 2.1 in (BLEU + chrF2) / 2 and more.")
+    same = sentences(replace(TUNED, comparison=replace(CLOSE, gain=0.0, p=1.0)))[1]
+    assert same == "LATENT and MIN reach the same (BLEU + chrF2) / 2."
 
 
 APART = (
@@ -129,7 +154,7 @@ def test_unknown_words_may_explain_the_length():
 def test_unknown_words():
     text = "2.0% of the words in the test source do not occur in the training text"
     assert sentences(replace(GOOD, unknown=0.02))[1] == f"{text}."
-    found = sentences(replace(GOOD, unknown=0.02, known_bleu=35.0, unknown_bleu=20.0))
+    found = sentences(replace(GOOD, unknown=0.02, known_score=35.0, unknown_score=20.0))
     assert found[1] == f"{text}; BLEU is 35.0 on sentences without such words and 20.0 on the others."
 
 
@@ -171,7 +196,7 @@ def test_figures_of_translations():
     assert (found.equal, found.one_word, found.over_half) == (1 / 3, 1 / 3, 1 / 3)
     assert found.changes == 5 / 12 and (found.system, found.sentences, found.tunings) == ("SPECTRAL-16", 3, 2)
     assert found.unknown == 2 / sum(len(line.split()) for line in content.sources)
-    for score, kept in ((found.known_bleu, [0, 2]), (found.unknown_bleu, [1])):
+    for score, kept in ((found.known_score, [0, 2]), (found.unknown_score, [1])):
         parts = [[document[k] for k in kept] for document in (content.outputs["SPECTRAL-16"], *content.references)]
         assert score == pytest.approx(BLEU(tokenize="none", force=True).corpus_score(parts[0], parts[1:]).score)
     assert (found.comparison.better, found.comparison.worse, found.comparison.gain) == ("SPECTRAL-16", "MIN", 1.75)
@@ -182,6 +207,60 @@ def test_a_baseline_that_leads_is_the_better_one():
     content.results["systems"][0] |= {"test_bleu": 30.0}
     found = Figures.of(content).comparison
     assert (found.better, found.worse, found.gain) == ("MIN", "SPECTRAL-16", 4.75)
+
+
+def tuned_content():
+    """The little content, as if tuned for the mean of BLEU and chrF2, by which MLE is the best."""
+    content = little_content()
+    content.results["tuned for"] = "bleu+chrf"
+    for score, item in zip((30.0, 34.0, 32.0, 31.0), content.results["systems"], strict=True):
+        item |= {"dev_tuned": score, "dev_tuned_deviation": 0.5, "test_tuned": score, "test_tuned_deviation": 0.5}
+        item |= {"test_tuned_mean": score, "test_tuned_ci": 2.5, "p_tuned": None if score == 30.0 else 0.03}
+        for run in item["runs"]:
+            run |= {"test_tuned": score, "dev_tuned": score, "dev_tuned_by_iteration": [20.0, 3.0, score, 29.0]}
+    return content
+
+
+def test_figures_and_the_page_follow_the_metric_of_tuning():
+    content = replace(tuned_content(), unknown_words=[0, 2, 0])
+    found, lines = Figures.of(content), content.outputs["MLE"]
+    assert (found.system, found.score, found.interval, found.bleu) == ("MLE", 34.0, 2.5, 23.5)
+    compared = found.comparison
+    assert (compared.better, compared.worse, compared.gain, compared.p) == ("MLE", "MIN", 4.0, 0.03)
+    kept = [lines[0], lines[2]], [[document[0], document[2]] for document in content.references]
+    parts = [metric.corpus_score(*kept).score for metric in (BLEU(tokenize="none", force=True), CHRF())]
+    assert found.known_score == pytest.approx(sum(parts) / 2)
+    title = "(BLEU + chrF2) / 2"
+    assert headline(content.results) == (
+        f"MLE has the best test {title}, 34.00: +4.00 against MIN (30.00), significant (p\u00a0=\u00a00.0300)."
+    )
+    page = render(content, little_manifest())
+    for text in (f"<th>test {title}</th>", f"Test {title}: mean (dot)", f"Dev {title} by tuning iteration", "34.00"):
+        assert text in page.replace('<th scope="col">', "<th>"), text
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "parts"),
+    [
+        ("chrf", "chrF2", [CHRF()]),
+        ("ter", "100 - TER", [TER()]),
+        ("bleu+ter", "(BLEU + 100 - TER) / 2", [BLEU(tokenize="none", force=True), TER()]),
+        ("bleu+chrf", "(BLEU + chrF2) / 2", [BLEU(tokenize="none", force=True), CHRF()]),
+    ],
+)
+def test_the_metric_of_tuning_is_the_mean_of_those_of_sacrebleu(name, title, parts):
+    content = little_content()
+    metric, lines = TunedMetric(name), content.outputs["MIN"]
+    stats = metric.statistics(lines, content.references, (), metric.Settings())
+    scores = [one.corpus_score(lines, content.references).score for one in parts]
+    wanted = [100 - score if isinstance(one, TER) else score for one, score in zip(parts, scores, strict=True)]
+    sums = np.stack([stats.sum(axis=0)] * 2)
+    assert (metric.TITLE, metric.score(sums).tolist()) == (title, pytest.approx([np.mean(wanted)] * 2))
+
+
+@pytest.mark.parametrize("name", [name for name in OBJECTIVES if name != "bleu"])
+def test_each_objective_of_tuning_can_be_compared(name):
+    assert OBJECTIVES[name].title == TunedMetric(name).TITLE
 
 
 def test_report_begins_with_the_verdict():

@@ -10,14 +10,15 @@ from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
 from lscfg.tuning.bleu import ORDER
 from lscfg.tuning.doubling import doubling_gain
-from lscfg.tuning.evaluate import SystemScore, evaluate
+from lscfg.tuning.evaluate import MetricScore, SystemScore, evaluate
 from lscfg.tuning.experiment.stages.curve import LearningCurve
 from lscfg.tuning.experiment.stages.decoding import DEV, HISTORY, OUTPUT, SCORES
 from lscfg.tuning.experiment.stages.rules import FOUND, SIZE, STATISTICS, GrammarFiles
 from lscfg.tuning.experiment.stages.text import RESTORED_BLEU
 from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.experiment.steps import STEPS
-from lscfg.tuning.metrics.metric import METRICS, further_metrics, scored_metrics
+from lscfg.tuning.metrics.metric import METRICS, PRIMARY, Metric, further_metrics, scored_metrics
+from lscfg.tuning.metrics.tuned import TUNED_FOR, TunedMetric, deciding_metric
 
 COLUMNS = (
     "system",
@@ -40,23 +41,28 @@ def collect_results(run: Run) -> dict[str, Any]:
     references = run.lines(*run.plan.texts.test_references)
     log.info("tests of significance")
     outputs = {name: run.outputs(name) for name in run.plan.systems}
+    name = experiment.tuning.metric
+    tuned = None if name == PRIMARY else TunedMetric(name)
     scores = evaluate(
         outputs,
         references,
         settings.baseline,
+        metrics=[PRIMARY, *([tuned] if tuned else [])],
         samples=settings.samples,
         trials=settings.trials,
         seed=settings.seed,
         against=list(settings.against),
     )
-    rows = [_row(score, run) for score in scores.systems]
+    rows = [_row(score, run, tuned) for score in scores.systems]
     restored = _restored(run, scores.systems[0].name)
-    curve = {"learning curve": _learning_curve(run, run.plan.curve, references)} if run.plan.curve else {}
+    metric = tuned or METRICS[PRIMARY]
+    curve = {"learning curve": _learning_curve(run, run.plan.curve, references, metric)} if run.plan.curve else {}
     return {
         "baseline": settings.baseline,
         "against": list(settings.against),
         "decoder": experiment.decoder.name,
         "runs": experiment.tuning.runs,
+        **({TUNED_FOR: tuned.name} if tuned else {}),
         "signature": scores.signatures["BLEU"],
         "restored_signature": restored[0]["signature"] if restored else None,
         "randomisation trials": settings.trials,
@@ -68,14 +74,15 @@ def collect_results(run: Run) -> dict[str, Any]:
     }
 
 
-def _learning_curve(run: Run, curve: LearningCurve, references: list[list[str]]) -> dict[str, Any]:
-    """BLEU of the first run of a system by size of its training text, and the gain by twice the text."""
+def _learning_curve(run: Run, curve: LearningCurve, references: list[list[str]], metric: Metric[Any]) -> dict[str, Any]:
+    """Scores of the first run of a system by size of its training text, and the gain by twice the text."""
     stages = [(point.derivations, point.decoded) for point in curve.points]
     stages.append((run.plan.derivations, run.plan.systems[curve.system].decoded[0]))
     pairs = [run.json(derivations / STATISTICS)["sentence pairs"] for derivations, _ in stages]
     outputs = [read_lines(run.path(decoded / OUTPUT)) for _, decoded in stages]
-    found = doubling_gain(pairs, outputs, references)
-    points = [{"sentence pairs": size, "test_bleu": bleu} for size, bleu in zip(pairs, found.bleu, strict=True)]
+    found = doubling_gain(pairs, outputs, references, metric)
+    column = "test_bleu" if metric.name == PRIMARY else "test_tuned"
+    points = [{"sentence pairs": size, column: score} for size, score in zip(pairs, found.scores, strict=True)]
     gain = {"gain": found.gain, "low": found.low, "high": found.high}
     return {"system": curve.system, "points": points, "twice the text": gain}
 
@@ -102,7 +109,7 @@ def _restored(run: Run, system: str) -> list[dict[str, Any]]:
     return [run.json(stage / RESTORED_BLEU) for stage in run.plan.systems[system].restored]
 
 
-def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
+def _row(scores: SystemScore, run: Run, tuned: TunedMetric | None) -> dict[str, Any]:
     """One system: means over the runs, sample deviations (null for one run), then the runs."""
     score, name = scores.metrics["BLEU"], scores.name
     stages, rules = run.plan.systems[name], run.experiment.systems[name].rules
@@ -134,11 +141,28 @@ def _row(scores: SystemScore, run: Run) -> dict[str, Any]:
         "p_value": score.p_randomised,
         "p_bootstrap": score.p_bootstrap,
         "p_against": score.p_against,
+        **(_tuned_columns(scores.metrics[tuned.TITLE], runs) if tuned else {}),
         **{f"test_{title}": mean(title) for title in titles},
         "test_precisions": [score.components[f"{n}-gram"] for n in range(1, ORDER + 1)],
         "test_length_ratio": score.components["length"],
         "brevity_penalty": score.components["BP"],
         "runs": runs,
+    }
+
+
+def _tuned_columns(score: MetricScore, runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The score of a system in the metric of tuning, if that is not BLEU; adds those of the runs to the runs."""
+    for row, value in zip(runs, score.runs, strict=True):
+        row["test_tuned"] = value
+    dev = [row["dev_tuned"] for row in runs]
+    return {
+        "dev_tuned": None if None in dev else statistics.fmean(dev),
+        "dev_tuned_deviation": None if None in dev or len(dev) < 2 else statistics.stdev(dev),
+        "test_tuned": score.score,
+        "test_tuned_deviation": score.deviation,
+        "test_tuned_mean": score.mean,
+        "test_tuned_ci": score.ci,
+        "p_tuned": score.p_randomised,
     }
 
 
@@ -166,6 +190,7 @@ def _run_row(run: Run, name: str, number: int, bleu: float, restored: list[float
         "dev_length_ratio": dev["length_ratio"],
         "tuning_iteration": dev.get("iteration"),
         "dev_bleu_by_iteration": [record["dev_bleu"] for record in history],
+        **({} if run.experiment.tuning.metric == PRIMARY else _tuned_dev(dev, history)),
         "scale": dev.get("scale"),
         "test_bleu": bleu,
         "restored_bleu": restored[number] if restored else None,
@@ -183,13 +208,17 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
     tested = [results["baseline"], *results["against"]]
     titles = [metric.TITLE for metric in scored_metrics(results["systems"][0]).values()]
     restored = ["restored BLEU"] if results["restored_signature"] else []
-    rows = [["system", "rules", "dev BLEU", "test BLEU", "95 % CI", *restored, *(f"p vs {name}" for name in tested)]]
+    metric, column = deciding_metric(results)
+    own = [] if column == "bleu" else [metric.TITLE, "95 % CI", f"p vs {tested[0]}"]
+    rows = [["system", "rules", *own, "dev BLEU", "test BLEU", "95 % CI", *restored]]
+    rows[0] += [f"p vs {name}" for name in tested]
     rows[0] += [*titles, "length", "training CPU s", "tuning s", "decoding CPU s"]
     for row in results["systems"]:
         rows.append(
             [
                 row["system"] + (f" (m = {row['states']})" if row["states"] else ""),
                 str(row["rules"]),
+                *(_tuned_cells(row) if own else ()),
                 _with_deviation(row["dev_bleu"], row["dev_bleu_deviation"]),
                 _with_deviation(row["test_bleu"], row["test_bleu_deviation"]),
                 f"± {row['test_bleu_ci']:.2f}",
@@ -206,6 +235,17 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
     if results["runs"] > 1:
         note += f"; means of {results['runs']} tunings, standard deviations in parentheses"
     return "\n".join([*align_columns(rows), note])
+
+
+def _tuned_dev(dev: dict[str, Any], history: list[dict[str, Any]]) -> dict[str, Any]:
+    """Dev scores of a run in the metric of tuning, if that is not BLEU; None for a system that is not tuned."""
+    scores = [record["dev_score"] for record in history]
+    return {"dev_tuned": scores[dev["iteration"] - 1] if scores else None, "dev_tuned_by_iteration": scores}
+
+
+def _tuned_cells(row: dict[str, Any]) -> list[str]:
+    score = _with_deviation(row["test_tuned"], row["test_tuned_deviation"])
+    return [score, f"± {row['test_tuned_ci']:.2f}", "" if row["p_tuned"] is None else f"{row['p_tuned']:.4f}"]
 
 
 def _with_deviation(value: float, deviation: float | None) -> str:

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.tuning.experiment.system import Experiment
+from lscfg.tuning.metrics.tuned import deciding_metric
 
 
 def best_system(results: Mapping[str, Any], experiment: Experiment) -> str | None:
-    """The system with the best BLEU on the development set, of those that translate new text; None if none does.
+    """The system with the best dev score in the metric of tuning, of those that translate new text; None if none does.
 
     Args:
         results: content of ``results.json``.
     """
     rows = [row for row in results["systems"] if experiment.systems[row["system"]].translates_new_text]
-    return str(max(rows, key=lambda row: row["dev_bleu"])["system"]) if rows else None
+    column = f"dev_{deciding_metric(results)[1]}"
+    return str(max(rows, key=lambda row: row[column])["system"]) if rows else None
 
 
 def translation_command(folder: Path, system: str, prepared: bool) -> str:

@@ -30,7 +30,7 @@ class Metric(Kind[SettingsT]):
     statistics of any metric.
     """
 
-    TITLE: ClassVar[str]
+    TITLE: str
     """Name in tables, in results.json (``test_TITLE``) and in the report."""
     ERROR: ClassVar[bool] = False
     """True if less is better."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lscfg.tuning.metrics.tuned import deciding_metric
 from lscfg.tuning.report.matches import matched_orders
 from lscfg.tuning.report.text import p_equation
 from lscfg.tuning.sentences import sentence_bleu
@@ -85,10 +86,11 @@ class Content:
 
     @property
     def pair(self) -> tuple[str, str]:
-        """The systems that are compared first: the baseline, and the best other system by test BLEU, if any."""
+        """The systems that are compared first: the baseline, and the best other system by the metric of tuning."""
         baseline = self.results["baseline"]
         others = [row for row in self.results["systems"] if row["system"] != baseline]
-        best = max(others, key=lambda row: row["test_bleu"])["system"] if others else baseline
+        column = f"test_{deciding_metric(self.results)[1]}"
+        best = max(others, key=lambda row: row[column])["system"] if others else baseline
         return baseline, best
 
     @cached_property
@@ -108,25 +110,29 @@ class Content:
 
 SIGNIFICANT = 0.05
 
+P_VALUES = {"bleu": "p_value", "tuned": "p_tuned"}
+"""Columns of p against the baseline, by the metric's part of the names of columns."""
+
 
 def headline(results: dict[str, Any]) -> str:
     """The result in a sentence: the best system against the baseline.
 
     Its name comes first unless it is the baseline.
     """
-    rows = results["systems"]
-    best = max(rows, key=lambda row: row["test_bleu"])
+    metric, name = deciding_metric(results)
+    rows, score, title = results["systems"], f"test_{name}", metric.TITLE
+    best = max(rows, key=lambda row: row[score])
     base = next(row for row in rows if row["system"] == results["baseline"])
     if len(rows) == 1:
-        return f"{best['system']} has a test BLEU of {best['test_bleu']:.2f}."
+        return f"{best['system']} has a test {title} of {best[score]:.2f}."
     if best is base:
-        return f"No system has a better test BLEU than the baseline {base['system']} ({base['test_bleu']:.2f})."
-    gain = best["test_bleu"] - base["test_bleu"]
-    sure = "significant" if best["p_value"] < SIGNIFICANT else "not significant"
-    p = p_equation(best["p_value"], 1 / (results["randomisation trials"] + 1))
+        return f"No system has a better test {title} than the baseline {base['system']} ({base[score]:.2f})."
+    gain, p_value = best[score] - base[score], best[P_VALUES[name]]
+    sure = "significant" if p_value < SIGNIFICANT else "not significant"
+    p = p_equation(p_value, 1 / (results["randomisation trials"] + 1))
     return (
-        f"{best['system']} has the best test BLEU, {best['test_bleu']:.2f}: {gain:+.2f} against "
-        f"{base['system']} ({base['test_bleu']:.2f}), {sure} ({p})."
+        f"{best['system']} has the best test {title}, {best[score]:.2f}: {gain:+.2f} against "
+        f"{base['system']} ({base[score]:.2f}), {sure} ({p})."
     )
 
 

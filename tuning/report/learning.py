@@ -1,4 +1,4 @@
-"""The section on tuning: curves of dev BLEU on one axis, and the tuned weights."""
+"""The section on tuning: curves of dev scores on one axis, and the tuned weights."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from statistics import fmean
 import numpy as np
 
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES
+from lscfg.tuning.metrics.tuned import deciding_metric
 from lscfg.tuning.report.content import Content
 from lscfg.tuning.report.plots import TuningCurve, tuning_curves
 from lscfg.tuning.report.section import ReportData, ReportSection
@@ -29,14 +30,16 @@ class TuningSection(ReportSection):
 figure:has(#curve-{{ k }}:not(:checked)) svg .curve-{{ k }} { display: none; }
 {% endfor %}
 </style>
-<p class="note">Dev BLEU by tuning iteration. Large dots mark the iterations whose weights were taken; the dashed line
- is the final dev BLEU of {{ results.baseline }}. Values below the scale are drawn at its lower end.</p>
+<p class="note">Dev {{ metric }} by tuning iteration. Large dots mark the iterations whose weights were taken
+{%- if reference is not none %}; the dashed line is the final dev {{ metric }} of {{ results.baseline }}{% endif
+ %}. Values below the scale are drawn at its lower end.</p>
 <figure class="plot broad">{{ plot }}
 <figcaption><ul class="legend">
 {% for row in rows %}
 {% set k = loop.index0 %}
 <li><label class="curve-{{ k }}"><input type="checkbox" id="curve-{{ k }}" checked autocomplete="off">
-<span class="swatch"></span><b>{{ row.system }}</b> {{ m.spread(row.dev_bleu, row.dev_bleu_deviation) }}</label></li>
+<span class="swatch"></span><b>{{ row.system }}</b>
+{{ m.spread(row["dev_" ~ name], row["dev_" ~ name ~ "_deviation"]) }}</label></li>
 {% endfor %}
 </ul></figcaption></figure>
 {% if weights %}
@@ -75,16 +78,19 @@ Signed weights in percent of the sum of the system's absolute weights, since the
         """The tuned systems, the plot of their curves, and the table of weights."""
         systems = report.results["systems"]
         rows = [row for row in systems if row["runs"][0]["dev_bleu_by_iteration"]]  # an agreeing system is not tuned
+        metric, name = deciding_metric(report.results)
         base = next(row for row in systems if row["system"] == report.results["baseline"])
         curves = [
-            TuningCurve(row["system"], number, run["dev_bleu_by_iteration"], run["tuning_iteration"])
+            TuningCurve(row["system"], number, run[f"dev_{name}_by_iteration"], run["tuning_iteration"])
             for row in rows
             for number, run in enumerate(row["runs"], 1)
         ]
         # A collapse may fall far below all else, so the scale begins where the tunings began.
         low = min(min(curve.values[0], float(np.median(curve.values))) for curve in curves)
-        plot = tuning_curves([row["system"] for row in rows], curves, low, base["dev_bleu"])
-        return {"rows": rows, "plot": plot, "weights": _weights(report.content)}
+        reference = base[f"dev_{name}"]  # None for an agreeing system, unless BLEU is the metric
+        plot = tuning_curves([row["system"] for row in rows], curves, low, reference, metric.TITLE)
+        values = {"rows": rows, "plot": plot, "weights": _weights(report.content)}
+        return {**values, "metric": metric.TITLE, "name": name, "reference": reference}
 
 
 def weight_shares(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:

@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lscfg.study.health import script_language
+from lscfg.tuning.metrics.tuned import deciding_metric
 from lscfg.tuning.report.content import SIGNIFICANT, Content, headline
 from lscfg.tuning.report.explorer import explorer_data
 from lscfg.tuning.report.section import SECTIONS, ReportData
@@ -48,7 +49,8 @@ def render(content: Content, manifest: dict[str, object]) -> str:
     """
     report = ReportData(content, manifest)
     results = content.results
-    best = max(results["systems"], key=lambda row: row["test_bleu"])["system"]
+    column = f"test_{deciding_metric(results)[1]}"
+    best = max(results["systems"], key=lambda row: row[column])["system"]
     facts = {
         "training pairs": f"{results['derivations']['sentence pairs']:,}",
         "dev sentences": f"{content.dev_sentences:,}" if content.dev_sentences else "–",

@@ -19,12 +19,19 @@ def _tick(content: str, x: float, y: float, anchor: str = "middle", **more: obje
     return element("text", content, class_="tick", x=x, y=y, **more, text_anchor=anchor)
 
 
-def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> Markup:
-    """Test BLEU of all systems: mean, 95 % interval, and a dot for each run."""
+def intervals(
+    rows: Sequence[Mapping[str, Any]], baseline: str, metric: str = "BLEU", column: str = "test_bleu"
+) -> Markup:
+    """Test scores of all systems: mean, 95 % interval, and a dot for each run.
+
+    Args:
+        metric: title of the metric.
+        column: its column in the rows.
+    """
     values: list[tuple[str, float, float, float, list[float]]] = []
     for row in rows:
-        mean, half, middle = (row[key] for key in ("test_bleu", "test_bleu_ci", "test_bleu_mean"))
-        runs = [run["test_bleu"] for run in row["runs"]]
+        mean, half, middle = (row[key] for key in (column, f"{column}_ci", f"{column}_mean"))
+        runs = [run[column] for run in row["runs"]]
         values.append((row["system"], mean, middle - half, middle + half, runs))
     low, high = min(v[2] for v in values), max(v[3] for v in values)
     low, high = (low - 0.5, high + 0.5) if high - low < 1 else (low, high)
@@ -51,7 +58,7 @@ def intervals(rows: Sequence[Mapping[str, Any]], baseline: str) -> Markup:
         anchor, at = ("start", x(left)) if x(left) < width * 0.6 else ("end", x(right))
         parts.append(_text(f"{name} {mean:.2f}", at, y + 13, anchor))
     summary = ", ".join(f"{name} {mean:.2f} ({left:.2f} to {right:.2f})" for name, mean, left, right, _ in values)
-    return picture(width, bottom + 18, f"Test BLEU with 95 % intervals: {summary}", parts)
+    return picture(width, bottom + 18, f"Test {metric} with 95 % intervals: {summary}", parts)
 
 
 def size_points(rows: Sequence[Mapping[str, Any]]) -> Markup:
@@ -118,23 +125,26 @@ def _overlap(one: tuple[float, float, float, float], other: tuple[float, float, 
 
 @dataclass(frozen=True)
 class TuningCurve:
-    """Dev BLEU by iteration of one tuning of a system."""
+    """Dev scores by iteration of one tuning of a system."""
 
     system: str
     run: int
     """Number among the tunings of the system, from 1."""
     values: Sequence[float]
-    """BLEU of each iteration."""
+    """Score of each iteration."""
     chosen: int
     """Iteration, from 1, whose weights were taken."""
 
 
-def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: float, reference: float) -> Markup:
+def tuning_curves(
+    systems: Sequence[str], curves: Sequence[TuningCurve], low: float, reference: float | None, metric: str = "BLEU"
+) -> Markup:
     """All tunings on one axis, those of the k-th system in class ``curve-k``; points show their values on hover.
 
     Args:
         low: lower end of the scale, where smaller values are drawn.
-        reference: dev BLEU of the baseline, a dashed line.
+        reference: dev score of the baseline, a dashed line; None: unknown.
+        metric: title of the metric.
     """
     width, height, left, right, top, bottom = 640, 300, 44, 10, 8, 262
     high = max(max(curve.values) for curve in curves)
@@ -154,7 +164,8 @@ def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: fl
     for iteration in sorted({1, longest, *range(5, longest - 1, 5)}):
         parts.append(_tick(str(iteration), at(iteration, low)[0], bottom + 16))
     parts.append(_tick("iteration", (left + width) // 2, height - 2))
-    parts.append(polyline([at(1, reference), at(longest, reference)], "line base"))
+    if reference is not None:
+        parts.append(polyline([at(1, reference), at(longest, reference)], "line base"))
     for k, system in enumerate(systems):
         own = [curve for curve in curves if curve.system == system]
         shapes = [shape for curve in own for shape in _curve(curve, len(own), at)]
@@ -162,7 +173,7 @@ def tuning_curves(systems: Sequence[str], curves: Sequence[TuningCurve], low: fl
     reached = ", ".join(
         f"{curve.system} {curve.values[curve.chosen - 1]:.2f} in iteration {curve.chosen}" for curve in curves
     )
-    return picture(width, height, f"Dev BLEU by iteration: {reached}", parts)
+    return picture(width, height, f"Dev {metric} by iteration: {reached}", parts)
 
 
 def _level(left: float, right: float, y: float, label: str) -> list[Markup]:

@@ -1,4 +1,4 @@
-"""The section of results: the main table, test BLEU as a plot, and the components of BLEU."""
+"""The section of results: the main table, test scores as a plot, and the components of BLEU."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from lscfg.study.markup import element, joined
 from lscfg.tuning.metrics.metric import scored_metrics
+from lscfg.tuning.metrics.tuned import deciding_metric
 from lscfg.tuning.report.plots import intervals
 from lscfg.tuning.report.section import ReportData, ReportSection
 
@@ -25,13 +26,18 @@ class ResultsSection(ReportSection):
 {% if runs > 1 %}Means of {{ runs }} independent tunings, with sample standard deviations in parentheses. {% endif %}
 Tests are against {{ results.baseline }}. Best values are bold, and so is <i>p</i> below {{ SIGNIFICANT }}.
 {%- endset %}
-{% set ahead = ["system", "test BLEU", "95 % CI"] %}
+{% set own = [] if tuned == "BLEU" else ["test " ~ tuned, "95 % CI", "<i>p</i>" | safe] %}
+{% set ahead = ["system"] + own + ["test BLEU", "95 % CI"] %}
 {% set details = ["dev BLEU", "rules", "<i>m</i>" | safe] %}
 {% set tests = ["<i>p</i> randomised" | safe, "<i>p</i> bootstrap" | safe] %}
 {% set restored = ["restored BLEU"] if results.restored_signature else [] %}
 {% call m.table(ahead + restored + tests + against + columns.values() | list + details, caption) %}
 {% for row in results.systems %}
 <tr{% if row.system == results.baseline %} class=baseline{% endif %}><th scope="row">{{ row.system }}</th>
+{% if own %}
+{{ cell(row, "test_tuned", "test_tuned_deviation") }}
+<td>± {{ "%.2f" | format(row.test_tuned_ci) }}</td><td>{{ m.p(row.p_tuned, trials) }}</td>
+{% endif %}
 {{ cell(row, "test_bleu", "test_bleu_deviation") }}
 <td>± {{ "%.2f" | format(row.test_bleu_ci) }}</td>
 {% for _ in restored %}<td>{{ row.restored_bleu | decimal }}</td>{% endfor %}
@@ -53,7 +59,7 @@ Restored BLEU, of text with case and punctuation as usual: <code>{{ results.rest
 </p>
 <div class="grid pair scores">
 <figure class="plot wide">{{ plot }}
-<figcaption>Test BLEU: mean (dot) and 95 % interval (band){% if runs > 1 %}, single runs (small dots){% endif %};
+<figcaption>Test {{ tuned }}: mean (dot) and 95 % interval (band){% if runs > 1 %}, single runs (small dots){% endif %};
  the dashed line is {{ results.baseline }}.</figcaption></figure>
 <div>
 {% set caption %}
@@ -76,12 +82,14 @@ Components of test BLEU: n-gram precision in percent, brevity penalty, length re
         choices: dict[str, Callable[[Any], float]] = {
             key: min if metric.ERROR else max for key, metric in metrics.items()
         }
-        choices |= {"dev_bleu": max, "test_bleu": max}
+        metric, name = deciding_metric(report.results)
+        choices |= {"dev_bleu": max, "test_bleu": max, f"test_{name}": max}
         return {
+            "tuned": metric.TITLE,
             "best": {key: _best([row[key] for row in rows], choose) for key, choose in choices.items()},
             "columns": {key: metric.TITLE for key, metric in metrics.items()},
             "against": [joined(element("i", "p"), f" against {name}") for name in report.results["against"]],
-            "plot": intervals(rows, report.results["baseline"]),
+            "plot": intervals(rows, report.results["baseline"], metric.TITLE, f"test_{name}"),
         }
 
 

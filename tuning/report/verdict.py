@@ -12,9 +12,9 @@ import numpy as np
 
 from lscfg.corpus.edits import word_edits
 from lscfg.errors import counted
-from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, Stats, corpus_bleu, corpus_stats
-from lscfg.tuning.metrics.metric import METRICS
-from lscfg.tuning.report.content import SIGNIFICANT, Content
+from lscfg.tuning.bleu import HYPOTHESIS_LENGTH, REFERENCE_LENGTH, Stats, corpus_stats
+from lscfg.tuning.metrics.tuned import deciding_metric
+from lscfg.tuning.report.content import P_VALUES, SIGNIFICANT, Content
 from lscfg.tuning.report.section import ReportData, ReportSection
 from lscfg.tuning.report.text import p_equation, signed
 from lscfg.tuning.report.warnings import LENGTHS, MOST_UNKNOWN
@@ -35,7 +35,7 @@ FEW_PAIRS = 100_000
 """Training pairs up to which more text is the first advice, without a learning curve."""
 
 WORTH = 0.5
-"""Minimum BLEU gained by twice the text, at the lower end of the interval, for more text as the first advice."""
+"""Minimum score gained by twice the text, at the lower end of the interval, for more text as the first advice."""
 
 USES = (
     (0.15, "Most translations need little or no correction."),
@@ -57,13 +57,13 @@ class VerdictSection(ReportSection):
 </ul>
 {% if curve %}
 {% set caption %}
-BLEU of {{ curve.system }} by training text, with the weights tuned on the whole text, and the gain from each doubling:
- the slope of BLEU over the logarithm of the size, with its 95 % bootstrap interval over test sentences.
+{{ metric }} of {{ curve.system }} by training text, with the weights tuned on the whole text, and the gain from each
+ doubling: the slope of the score over the logarithm of the size, with its 95 % bootstrap interval over test sentences.
 {%- endset %}
-{% call m.table(["training pairs", "test BLEU"], caption) %}
+{% call m.table(["training pairs", "test " ~ metric], caption) %}
 {% for point in curve.points %}
 <tr><th scope="row">{{ "{:,}".format(point["sentence pairs"]) }}</th>
-<td>{{ "%.2f" | format(point.test_bleu) }}</td></tr>
+<td>{{ "%.2f" | format(point[column]) }}</td></tr>
 {% endfor %}
 {% set twice = curve["twice the text"] %}
 <tr><th scope="row">twice the text</th>
@@ -74,7 +74,9 @@ BLEU of {{ curve.system }} by training text, with the weights tuned on the whole
 
     def values(self, report: ReportData) -> dict[str, object]:
         """The sentences."""
-        return {"verdict": verdict(report.content), "curve": report.results.get("learning curve")}
+        metric, name = deciding_metric(report.results)
+        curve = report.results.get("learning curve")
+        return {"verdict": verdict(report.content), "curve": curve, "metric": metric.TITLE, "column": f"test_{name}"}
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,13 @@ class Comparison:
     better: str
     worse: str
     gain: float
-    """BLEU of the better system less that of the other, at least 0."""
+    """Score of the better system less that of the other, at least 0."""
     p: float
     """By approximate randomisation."""
     least_p: float
     """The smallest p-value that the trials can give."""
     deviation: float
-    """Standard deviation of the difference of BLEU over bootstrap samples of the test set."""
+    """Standard deviation of the difference over bootstrap samples of the test set."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,10 @@ class Figures:
     """Figures that choose the sentences; those of translations are of the first tuning of the best system."""
 
     system: str
-    bleu: float
+    score: float
+    """In the metric of tuning."""
     interval: float
-    """Half the width of the 95 % interval of BLEU."""
+    """Half the width of the 95 % interval of the score."""
     sentences: int
     training_pairs: int
     tunings: int
@@ -120,20 +123,41 @@ class Figures:
     """Standard error of the difference of the two length ratios."""
     unknown: float = 0.0
     """Share of the words of the test source that do not occur in the training text."""
-    known_bleu: float | None = None
-    """BLEU of the sentences without such words; None: unknown."""
-    unknown_bleu: float | None = None
-    """BLEU of the sentences with such words."""
+    known_score: float | None = None
+    """Score of the sentences without such words; None: unknown."""
+    unknown_score: float | None = None
+    """Score of the sentences with such words."""
     comparison: Comparison | None = None
     """None: a single system."""
     curve: Mapping[str, Any] | None = None
     """The learning curve in results.json; None: the run drew none."""
+    metric: str = "BLEU"
+    """Title of the metric of tuning."""
+    bleu: float | None = None
+    """BLEU besides the score; None: the score is BLEU."""
+
+    def amount(self, value: str) -> str:
+        """A difference of scores in words.
+
+        Args:
+            value: its digits.
+        """
+        return f"{value} BLEU" if self.bleu is None else f"{value} in {self.metric}"
+
+    def reached(self, value: str) -> str:
+        """A score in words.
+
+        Args:
+            value: its digits.
+        """
+        return f"BLEU {value}" if self.bleu is None else f"{self.metric} = {value}"
 
     @classmethod
     def of(cls, content: Content) -> Figures:
         """The figures of an experiment."""
         results = content.results
-        best = max(results["systems"], key=lambda row: row["test_bleu"])
+        metric, name = deciding_metric(results)
+        best = max(results["systems"], key=lambda row: row[f"test_{name}"])
         lines, groups = content.outputs[best["system"]], list(zip(*content.references, strict=True))
         edits = [_closest(line, group) for line, group in zip(lines, groups, strict=True)]
         counts = np.array([count for count, _ in edits])
@@ -141,12 +165,13 @@ class Figures:
         unknown = np.array(content.unknown_words, dtype=bool)
         stats = corpus_stats(lines, content.references)
         source_words = sum(len(line.split()) for line in content.sources)
-        parts = (stats[~unknown], stats[unknown]) if unknown.any() and not unknown.all() else ()
+        own = metric.statistics(lines, content.references, content.sources, metric.Settings())
+        parts = (own[~unknown], own[unknown]) if unknown.any() and not unknown.all() else ()
         dev_lengths = [run["dev_length_ratio"] for run in best["runs"]]
         return cls(
             system=best["system"],
-            bleu=best["test_bleu"],
-            interval=best["test_bleu_ci"],
+            score=best[f"test_{name}"],
+            interval=best[f"test_{name}_ci"],
             sentences=results["test sentences"],
             training_pairs=results["derivations"]["sentence pairs"],
             tunings=results["runs"],
@@ -158,10 +183,12 @@ class Figures:
             dev_length=sum(dev_lengths) / len(dev_lengths),
             length_error=length_error(stats, content.dev_sentences),
             unknown=sum(content.unknown_words) / max(source_words, 1),
-            known_bleu=corpus_bleu(parts[0].sum(axis=0)) if parts else None,
-            unknown_bleu=corpus_bleu(parts[1].sum(axis=0)) if parts else None,
+            known_score=float(metric.score(parts[0].sum(axis=0))) if parts else None,
+            unknown_score=float(metric.score(parts[1].sum(axis=0))) if parts else None,
             comparison=_compared(content),
             curve=results.get("learning curve"),
+            metric=metric.TITLE,
+            bleu=None if name == "bleu" else best["test_bleu"],
         )
 
 
@@ -180,8 +207,9 @@ def sentences(figures: Figures) -> list[str]:
 
 def _meaning(figures: Figures) -> str:
     use = next(text for most, text in USES if figures.changes <= most)
+    bleu = "" if figures.bleu is None else f", the metric of tuning, and BLEU {figures.bleu:.1f}"
     return (
-        f"{figures.system} reaches BLEU {figures.bleu:.1f} ± {figures.interval:.1f} on"
+        f"{figures.system} reaches {figures.reached(f'{figures.score:.1f} ± {figures.interval:.1f}')}{bleu} on"
         f" {counted(figures.sentences, 'test sentence')}: {figures.equal:.0%} of the translations equal a reference,"
         f" {figures.one_word:.0%} need one word changed, {figures.over_half:.0%} more than half of the words. {use}"
         " A difference from the reference need not be an error."
@@ -195,13 +223,13 @@ def _told_apart(figures: Figures) -> str:
     if found.p < SIGNIFICANT:
         return (
             f"{found.better} is better than {found.worse} ({p_equation(found.p, found.least_p)}); this test set shows"
-            f" differences of about {_FACTOR * found.deviation:.1f} BLEU and more."
+            f" differences of about {figures.amount(f'{_FACTOR * found.deviation:.1f}')} and more."
         )
     if found.gain == 0:
-        return f"{found.better} and {found.worse} reach the same BLEU."
+        return f"{found.better} and {found.worse} reach the same {figures.metric}."
     apart = (
-        f"This test set cannot tell {found.better} and {found.worse} apart: the difference of {found.gain:.2f} BLEU may"
-        f" be chance ({p_equation(found.p, found.least_p)})."
+        f"This test set cannot tell {found.better} and {found.worse} apart: the difference of"
+        f" {figures.amount(f'{found.gain:.2f}')} may be chance ({p_equation(found.p, found.least_p)})."
     )
     wanted = needed_sentences(figures.sentences, found.gain, found.deviation)
     if wanted > PRACTICAL:
@@ -230,11 +258,11 @@ def _unknown_words(figures: Figures) -> str:
     if not figures.unknown:
         return ""
     text = f"{figures.unknown:.1%} of the words in the test source do not occur in the training text"
-    if figures.known_bleu is None or figures.unknown_bleu is None:
+    if figures.known_score is None or figures.unknown_score is None:
         return f"{text}."
     return (
-        f"{text}; BLEU is {figures.known_bleu:.1f} on sentences without such words and {figures.unknown_bleu:.1f} on"
-        " the others."
+        f"{text}; {figures.metric} is {figures.known_score:.1f} on sentences without such words and"
+        f" {figures.unknown_score:.1f} on the others."
     )
 
 
@@ -244,12 +272,14 @@ def _more_text(figures: Figures) -> str:
     if curve is None:
         how = "lscfg run --learning-curve"
         return f"{size} This run drew no learning curve ({how}), so the effect of more text is not known."
-    *parts, whole = (f"{point['test_bleu']:.1f}" for point in curve["points"])
+    column = "test_bleu" if figures.bleu is None else "test_tuned"
+    *parts, whole = (f"{point[column]:.1f}" for point in curve["points"])
+    reached = figures.reached(f"{', '.join(parts)} and {whole}")
     found = curve["twice the text"]
     gain, low, high = (signed(found[key]) for key in ("gain", "low", "high"))
     return (
-        f"{size} {curve['system']} trained on a quarter, a half and all of them reaches BLEU {', '.join(parts)} and"
-        f" {whole}. If this trend continues, twice the text gains about {gain} BLEU ({low} to {high})."
+        f"{size} {curve['system']} trained on a quarter, a half and all of them reaches {reached}. If this"
+        f" trend continues, twice the text gains about {figures.amount(gain)} ({low} to {high})."
     )
 
 
@@ -262,7 +292,7 @@ def _next(figures: Figures) -> str:
     if figures.training_pairs < FEW_PAIRS and figures.curve is None:
         return "Next: add training text; with little text it helps more than any setting."
     if figures.curve is not None and figures.curve["twice the text"]["low"] >= WORTH:
-        return "Next: add training text; on this curve each doubling still gains BLEU."
+        return f"Next: add training text; on this curve each doubling still gains {figures.metric}."
     if found is not None and found.p >= SIGNIFICANT:
         return "Next: enlarge the test set" + (", or tune several times (--runs 3)." if figures.tunings == 1 else ".")
     return "Next: read the sentences with the largest losses in the report."
@@ -308,16 +338,19 @@ def _compared(content: Content) -> Comparison | None:
     if baseline == other:
         return None
     rows = {row["system"]: row for row in content.results["systems"]}
-    gain = rows[other]["test_bleu"] - rows[baseline]["test_bleu"]
-    metric = METRICS["bleu"]
-    stats = {name: compact(corpus_stats(content.outputs[name], content.references)[None]) for name in (baseline, other)}
+    metric, name = deciding_metric(content.results)
+    gain = rows[other][f"test_{name}"] - rows[baseline][f"test_{name}"]
+    stats = {
+        system: compact(metric.statistics(content.outputs[system], content.references, (), metric.Settings())[None])
+        for system in (baseline, other)
+    }
     sampled = bootstrap(metric, stats, SAMPLES, SEED)
     better, worse = (other, baseline) if gain >= 0 else (baseline, other)
     return Comparison(
         better,
         worse,
         abs(gain),
-        rows[other]["p_value"],
+        rows[other][P_VALUES[name]],
         1 / (content.results["randomisation trials"] + 1),
         float(np.std(sampled[other] - sampled[baseline], ddof=1)),
     )

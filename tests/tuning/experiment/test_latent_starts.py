@@ -63,12 +63,16 @@ def test_the_better_tuning_stays(corpus, tmp_path):
         assert latent == pytest.approx(begun) and "LatentSourceBare" in kernel.START_WEIGHTS
 
 
-def test_the_first_of_equal_tunings_is_chosen(tmp_path):
+@pytest.mark.parametrize("score", ["dev_bleu", "dev_score"])
+def test_the_first_of_equal_tunings_is_chosen(tmp_path, score):
+    """By the metric of tuning, which is BLEU unless the history has another score."""
     files = {name: [] for name in ("weights", "histories", "summaries")}
-    for number, bleu in ((1, 20.0), (2, 30.5), (3, 30.5)):
+    for number, value in ((1, 20.0), (2, 30.5), (3, 30.5)):
+        record = {"dev_bleu": 40.0 - number, score: value}
+        made = {"history": [{"dev_bleu": 50.0}, record], "iteration": 2, "seconds": 2.0, "number": number}
         for name, paths in files.items():
             paths.append(tmp_path / f"{name}{number}")
-            paths[-1].write_text(json.dumps({"bleu": bleu, "seconds": 2.0, "number": number}))
+            paths[-1].write_text(json.dumps(made))
     (tmp_path / "out").mkdir()
     decoding.choose(tmp_path / "out", decoding.Choice((0.0, 0.2, 0.4)), decoding.TunedFiles(**files), 1)
     assert json.loads((tmp_path / "out" / decoding.WEIGHTS).read_text())["number"] == 2

@@ -115,11 +115,16 @@ class TunedFiles(Generic[File]):
     summaries: tuple[File, ...]
 
 
-@version(1)
+@version(2)
 def choose(folder: Path, settings: Choice, inputs: TunedFiles[Path], jobs: int) -> None:
-    """Copies the tuning with the best BLEU on the development set, the first of equal ones."""
+    """Copies the tuning with the best score on the development set, the first of equal ones."""
     summaries = [read_json(path) for path in inputs.summaries]
-    best = max(range(len(summaries)), key=lambda number: summaries[number]["bleu"])
+    chosen = [
+        read_json(path)["history"][summary["iteration"] - 1]
+        for path, summary in zip(inputs.histories, summaries, strict=True)
+    ]
+    scores = [record.get("dev_score", record["dev_bleu"]) for record in chosen]
+    best = max(range(len(scores)), key=scores.__getitem__)
     shutil.copyfile(inputs.weights[best], folder / WEIGHTS)
     shutil.copyfile(inputs.histories[best], folder / HISTORY)
     seconds = sum(summary["seconds"] for summary in summaries)
