@@ -17,7 +17,7 @@ from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
-from lscfg.kernel import EXTRA_RULES, PASS, Grammar
+from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
 
 
 class _Named:
@@ -214,3 +214,53 @@ class LayeredValues:
     def nbytes(self) -> int:
         """Bytes of the arrays."""
         return self.values.nbytes + self.further.nbytes + self.row_of.nbytes
+
+
+ROWS = 8192
+"""Applications whose features are computed together, so that they stay in the processor's cache."""
+WHOLE = 64
+"""Rows are multiplied by weights in groups of so many: BLAS gives the bits that it gives for all rows together."""
+
+
+@dataclass(frozen=True)
+class ComputedRows:
+    """Features of the applications of a large forest, which are computed again wherever they are used.
+
+    An index is the numbers of applications, as an array or slice.
+    """
+
+    source: FeaturePass
+    refusal: str
+    """Message for features that are not finite."""
+
+    def __matmul__(self, weights: np.ndarray) -> np.ndarray:
+        starts = self.source.starts
+        products = np.empty(starts[-1])
+        room = np.empty((WHOLE + max(ROWS, int(np.diff(starts).max())), self.source.columns))
+        node = done = filled = 0
+        while node < len(starts) - 1:
+            end = max(node + 1, int(np.searchsorted(starts, starts[node] + ROWS, "right")) - 1)
+            found = self.source.of_nodes(node, end, room[filled:])
+            if not np.isfinite(found).all():
+                raise InputError(self.refusal)
+            node, filled = end, filled + len(found)
+            ready = filled if end == len(starts) - 1 else filled - filled % WHOLE
+            np.matmul(room[:ready], weights, out=products[done : done + ready])
+            room[: filled - ready] = room[ready:filled].copy()
+            done, filled = done + ready, filled - ready
+        return products
+
+    def __getitem__(self, apps: np.ndarray | slice) -> np.ndarray:
+        starts = self.source.starts
+        wanted = np.arange(starts[-1])[apps]
+        nodes, which = np.unique(np.searchsorted(starts, wanted, "right") - 1, return_inverse=True)
+        found = np.empty((len(wanted), self.source.columns))
+        for number, node in enumerate(nodes.tolist()):
+            chosen = which == number
+            found[chosen] = self.source.of_nodes(node, node + 1)[wanted[chosen] - starts[node]]
+        return found
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays; those of its inference are temporary, and so is a sentence with such rows."""
+        return 2 * 8 * int(self.source.starts[-1])

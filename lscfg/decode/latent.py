@@ -13,6 +13,7 @@ from lscfg.kernel import (
     Binding,
     BindingOptions,
     FeatureOptions,
+    FeaturePass,
     Forest,
     Grammar,
     ImproperCounts,
@@ -93,6 +94,13 @@ class LatentFeatures:
     def features(self, forest: Forest) -> np.ndarray:
         """float64 [n_apps, len(names)]. Several threads may call it at the same time."""
         return self.infer(forest)[1] if self._infers else self.binding.features(forest, None, self.options)
+
+    def in_parts(self, forest: Forest) -> FeaturePass:
+        """Features that are computed in parts when they are used."""
+        inference = self.binding.infer(forest) if self._infers else None
+        if inference is not None:
+            self.improper.count(inference)
+        return FeaturePass(self.binding, forest, inference, self.options)
 
     def infer(self, forest: Forest) -> tuple[Inference, np.ndarray]:
         """The marginals of a forest and its features. Several threads may call it at the same time.

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lscfg.decode.columns import LayeredValues, OwnFeatures
+from lscfg.decode.columns import ComputedRows, LayeredValues, OwnFeatures
 from lscfg.decode.derivations import Derivation, Translated, WordDetails
 from lscfg.decode.memory import NOTHING, Recalled, remembered
 from lscfg.decode.phrases import StoredPair
@@ -86,7 +86,7 @@ class Sentence:
     grammar: Grammar
     rows: np.ndarray  # of the features of each application's rule; the forest's array without terms
     penalties: np.ndarray  # WordPenalty of each application
-    extra: np.ndarray | LayeredValues | None  # [n_apps, F]
+    extra: np.ndarray | LayeredValues | ComputedRows | None  # [n_apps, F]
     unparsed: str = ""  # reason why ``forest`` is None
     added: AddedFeatures | None = None
     occurrences: tuple[Occurrence, ...] = ()

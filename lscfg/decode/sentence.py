@@ -13,7 +13,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.applications import copies_of, medians, phrases_of, share_node
-from lscfg.decode.columns import FeatureColumns, LayeredValues, SourcedRows
+from lscfg.decode.columns import ComputedRows, FeatureColumns, LayeredValues, SourcedRows
 from lscfg.decode.derivations import Derivation, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.frames import frame_of
@@ -59,6 +59,9 @@ from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.mapped_lm import MappedModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
+
+LARGE = 1 << 16
+"""Applications of a forest from which on its latent features may be computed in parts."""
 
 OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
 """Name prefixes of the latent features that depend on the words around a span."""
@@ -159,7 +162,7 @@ class SentenceDecoder:
                     self._warned.add(text)
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
-        extra = self._extra_features(index, text, forest)
+        extra = _in_parts(self, index, text, forest)
         penalties = self.columns.rule_penalty.take(forest.app_rule)
         own = own_features(self.config, self.feature_names, split_words(text), forest, self.grammar, lattice)
         return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own, lattice=lattice)
@@ -172,7 +175,7 @@ class SentenceDecoder:
             if extra.shape != (forest.n_apps, len(self.columns.extra)):
                 raise ValueError(f"features of shape {extra.shape} for {forest.n_apps} applications")
             if not np.isfinite(extra).all():
-                raise InputError(f"sentence {index + 1} has latent features that are not finite: {quote(text)}")
+                raise InputError(_not_finite(index, text))
         return extra
 
     def scores(self, sentence: Sentence, rule_scores: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -305,6 +308,18 @@ class SentenceDecoder:
 
     def _text(self, ids: np.ndarray) -> str:
         return " ".join(map(self._word, ids.tolist()))
+
+
+def _in_parts(decoder: SentenceDecoder, index: int, text: str, forest: Forest) -> np.ndarray | ComputedRows | None:
+    """The latent features of a forest, computed in parts if it is large and its sentence is not kept."""
+    provider, size = decoder._provider, 8 * forest.n_apps * len(decoder.columns.extra)
+    if isinstance(provider, LatentFeatures) and forest.n_apps >= LARGE and size > decoder._room:
+        return ComputedRows(provider.in_parts(forest), _not_finite(index, text))
+    return decoder._extra_features(index, text, forest)
+
+
+def _not_finite(index: int, text: str) -> str:
+    return f"sentence {index + 1} has latent features that are not finite: {quote(text)}"
 
 
 def _opened(model: NamedModel, vocab: Vocab) -> LanguageModel:

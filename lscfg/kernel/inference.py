@@ -317,6 +317,16 @@ class Binding:
         Raises:
             InputError: the model lacks parameters that a feature needs.
         """
+        return FeaturePass(self, forest, inference, options).of_nodes(0, forest.n_nodes)
+
+
+class FeaturePass:
+    """The features of a forest's applications, in parts. One thread at a time may use a pass.
+
+    Arguments and errors are those of ``Binding.features``.
+    """
+
+    def __init__(self, binding: Binding, forest: Forest, inference: Inference | None, options: FeatureOptions):
         if inference is None and options.need_inference:
             raise ValueError(f"{','.join(options.names)} need marginals")
         result = apps = nodes = ffi.NULL
@@ -329,19 +339,24 @@ class Binding:
             result = ffi.new("lscfg_inference *", {"sign": inference.sign})
             both = (inference.apps, inference.nodes)
             apps, nodes = (ffi.from_buffer("double[]", np.ascontiguousarray(a, np.float64)) for a in both)
-        out = np.empty((forest.n_apps, len(options.names)))
-        error = ffi.new("lscfg_error *")
+        error, made = ffi.new("lscfg_error *"), ffi.new("lscfg_feature_pass **")
         check(
-            lib.lscfg_features(
-                self._pointer,
-                forest._pointer,
-                result,
-                apps,
-                nodes,
-                options._pointer(),
-                ffi.from_buffer("double[]", out),
-                error,
+            lib.lscfg_feature_pass_new(
+                binding._pointer, forest._pointer, result, apps, nodes, options._pointer(), made, error
             ),
             error,
         )
-        return out
+        self._pointer = ffi.gc(made[0], lib.lscfg_feature_pass_free)
+        self._needed = binding, forest, apps, nodes
+        self.columns = len(options.names)
+        self.starts = np.asarray(forest.edge_apps)[forest.node_edges]
+        """int32 [n_nodes + 1]: the first application of each node, and the number of all."""
+
+    def of_nodes(self, first: int, end: int, out: np.ndarray | None = None) -> np.ndarray:
+        """The features of the applications of some nodes, float64 [applications, columns]; out: written instead."""
+        n = int(self.starts[end] - self.starts[first])
+        found = np.empty((n, self.columns)) if out is None else out[:n]
+        error = ffi.new("lscfg_error *")
+        values = ffi.from_buffer("double[]", found)
+        check(lib.lscfg_feature_pass_nodes(self._pointer, first, end, values, error), error)
+        return found

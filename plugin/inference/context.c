@@ -13,6 +13,14 @@ enum { NO_ROW_HERE = -1 };
  * looked up. */
 enum { LOOKED_UP = 8 };
 
+/* Weights of at least the first and less than the second have sums, of thousands of them, that are exact in double
+ * precision, in any order. */
+static const float least_exact = 1.f / (1 << 19), most_exact = 4;
+
+/* A part of an edge's surroundings that many edges with the same rules share: words next to the span, or at one end of
+ * a nonterminal, or the length of a nonterminal. */
+enum { AT_BEGIN, AT_END, IN_GAPS, LENGTHS = IN_GAPS + 4, N_PARTS = LENGTHS + 2 };
+
 /* The row of an outcome of a rule; bag: its bag counts too. */
 typedef struct {
   int64_t begin; /* in arena */
@@ -24,6 +32,8 @@ typedef struct {
 typedef struct {
   int64_t begin, end; /* in of_rules */
   double plain;
+  int bag;     /* the bag of one of its rows counts */
+  int inexact; /* the order of its sums matters */
 } known_rule;
 
 /* Values of an edge's rules that hold in all edges with the same ones. */
@@ -33,22 +43,26 @@ typedef struct {
   int32_t n_known;  /* rules that the context has */
   int32_t n_composed; /* rules outside the context, if they are scored too */
   double plain_sum; /* log of the sum of the known ones' counts */
+  int64_t parts;    /* of [N_PARTS][words + 1] places in part_at; -1: scores are summed rule by rule */
+  int bag;          /* as of its rules */
 } known_side;
 
 /* Positions in a row of the words around an edge, and the borders of its bag. */
 typedef struct {
   int64_t at[BAG + 2];
   int32_t n, left, right;
+  int32_t key[N_PARTS]; /* of each part, at most the number of words; -1: the edge lacks it */
 } edge_positions;
 
 /* One row for each outcome so far: for each kind of words, the weight of the word at each position -1 .. n of the
  * sentence; for the bag's kind, the sums of the weights of all words before a position; then the weights of the
  * lengths. */
-typedef struct {
+struct contexts {
   const lscfg_binding *binding;
   const context_model *model;
   const lscfg_forest *forest;
   int32_t n;             /* words of the sentence */
+  int32_t known_words;   /* of which the model has so many */
   int64_t base;          /* words of the model, and the two ends of a sentence */
   int32_t *first, *next; /* model word -> first position + 1 in the sentence; position -> the next one; 0 at the end */
   int32_t *present;      /* the model's words that are in the sentence, ascending, its two ends last */
@@ -63,13 +77,16 @@ typedef struct {
   ARRAY(known_side) sides;
   ARRAY(int32_t) rules_of_sides; /* of applications */
   ARRAY(int32_t) known_of_sides; /* numbers in known; -2 - number of a rule that the context does not have, -1: none */
+  ARRAY(int64_t) part_at;        /* where the scores of a part of a side's edges begin in part_scores; 0: not yet */
+  ARRAY(double) part_scores;     /* of the side's rules in the context, then of the composed ones */
   ARRAY(double) scores;          /* of an edge's applications */
   ARRAY(int64_t) outcomes;       /* of the rule in hand */
+  int inexact;                   /* a weight of a row since it was 0 is not of a size that is summed exactly */
   int joint;                     /* the file's context scores are a part of scores */
   int compose;                   /* rules outside the context are scored too */
   ARRAY(int32_t) symbols;        /* of such a rule */
   words_around words;            /* as it sees them */
-} contexts;
+};
 
 /* Positions of words next to the nonterminals, on both sides, and a swap of two nonterminals: 0 .. N_SHAPES-1; -1: a
  * rule without nonterminals. */
@@ -136,8 +153,7 @@ static int compare_words(const void *a, const void *b) {
   return (one > other) - (one < other);
 }
 
-/* *known: words of the sentence that the model has, too. */
-static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int32_t *known) {
+static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f) {
   const context_model *model = b->model->context;
   *c = (contexts){.binding = b, .model = model, .forest = f, .n = f->n_words, .base = model->rules.n_words + 2};
   c->first = calloc((size_t)c->base, sizeof *c->first);
@@ -145,13 +161,12 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
   c->present = malloc(((size_t)c->n + 2) * sizeof *c->present);
   c->is_present = calloc((size_t)c->base / 64 + 1, sizeof *c->is_present);
   if (!c->first || !c->next || !c->present || !c->is_present) return LSCFG_ENOMEM;
-  *known = 0;
   for (int32_t position = c->n; position >= -1; position--) {
     int64_t word = position < 0 ? model->rules.n_words : position == c->n ? model->rules.n_words + 1 : -1;
     if (word < 0 && f->words[position] >= 0 && f->words[position] < b->n_vocab)
       word = b->word_in_context[f->words[position]];
     if (word < 0) continue;
-    *known += word < model->rules.n_words;
+    c->known_words += word < model->rules.n_words;
     if (!c->first[word]) c->present[c->n_present++] = (int32_t)word;
     c->is_present[word / 64] |= (uint64_t)1 << word % 64;
     c->next[position + 1] = c->first[word];
@@ -162,7 +177,8 @@ static int start(contexts *c, const lscfg_binding *b, const lscfg_forest *f, int
   return c->joint ? start_around(&c->words, b, f) : LSCFG_OK;
 }
 
-static void stop(contexts *c) {
+void contexts_free(contexts *c) {
+  if (!c) return;
   stop_around(&c->words);
   free(c->first);
   free(c->next);
@@ -177,14 +193,34 @@ static void stop(contexts *c) {
   free(c->sides.data);
   free(c->rules_of_sides.data);
   free(c->known_of_sides.data);
+  free(c->part_at.data);
+  free(c->part_scores.data);
   free(c->scores.data);
   free(c->outcomes.data);
   free(c->symbols.data);
+  free(c);
+}
+
+contexts *contexts_new(const lscfg_binding *b, const lscfg_forest *f, int compose) {
+  contexts *c = malloc(sizeof *c);
+  if (!c) return NULL;
+  if (!start(c, b, f)) {
+    c->compose = compose;
+    return c;
+  }
+  contexts_free(c);
+  return NULL;
+}
+
+static inline void note_size(contexts *c, float weight) {
+  float size = weight < 0 ? -weight : weight;
+  c->inexact |= size != 0 && !(size >= least_exact && size < most_exact);
 }
 
 /* Puts a weight where the word stands in the sentence; 1 if it does. */
-static inline int put_word(const contexts *c, float *values_of_kind, int64_t word, float weight) {
+static inline int put_word(contexts *c, float *values_of_kind, int64_t word, float weight) {
   if (!(c->is_present[word / 64] >> word % 64 & 1)) return 0;
+  note_size(c, weight);
   for (int32_t at = c->first[word]; at; at = c->next[at - 1]) values_of_kind[at - 1] = weight;
   return 1;
 }
@@ -208,7 +244,7 @@ static int64_t seek_item(const int32_t *items, int64_t from, int64_t end, int64_
 }
 
 /* Writes the weights begin .. end-1 of an outcome to its row; returns 0 if no item of it is in the sentence. */
-static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values) {
+static int fill_row(contexts *c, int64_t begin, int64_t end, float *values) {
   const int32_t *items = c->model->items;
   const float *weights = c->model->weights;
   int64_t width = c->n + 2, lengths = WORD_KINDS * c->base, k = begin, base = 0, found = 0;
@@ -227,15 +263,22 @@ static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values
     k = seek_item(items, k, end, lengths);
   }
   found |= k < end;
-  for (; k < end; k++) values[WORD_KINDS * width + items[k] - lengths] = weights[k];
+  for (; k < end; k++) {
+    values[WORD_KINDS * width + items[k] - lengths] = weights[k];
+    note_size(c, weights[k]);
+  }
   return found != 0;
 }
 
+/* The last number of a row is not 0 if the order of its sums matters. */
+static int64_t row_size(const contexts *c) { return WORD_KINDS * (int64_t)(c->n + 2) + 2 * N_LENGTHS + 1; }
+
 /* Makes the row of an outcome; *begin: as in rows. */
 static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
-  int64_t width = c->n + 2, size = WORD_KINDS * width + 2 * N_LENGTHS;
+  int64_t width = c->n + 2, size = row_size(c);
   if (!c->arena.size) c->arena.size = 1; /* 0: an outcome that was not met before */
   if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
+  c->inexact = 0;
   float *values = c->arena.data + c->arena.size;
   memset(values, 0, (size_t)size * sizeof *values);
   int found = fill_row(c, c->model->offsets[outcome], c->model->offsets[outcome + 1], values);
@@ -248,6 +291,7 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
     bag[position] = sum;
     sum += value;
   }
+  values[size - 1] = (float)c->inexact;
   c->arena.size += size;
   return LSCFG_OK;
 }
@@ -262,7 +306,10 @@ static int make_known(contexts *c, int32_t n, int bag, double plain) {
     int64_t outcome = c->outcomes.data[k], *begin = int_map_at(&c->rows, outcome);
     if (!begin || (!*begin && make_row(c, outcome, begin))) return LSCFG_ENOMEM;
     if (*begin == NO_ROW_HERE) continue;
-    c->of_rules.data[c->of_rules.size++] = (outcome_row){*begin, bag && outcome < first_shape(rules)};
+    int of_bag = bag && outcome < first_shape(rules);
+    c->of_rules.data[c->of_rules.size++] = (outcome_row){*begin, of_bag};
+    made.bag |= of_bag;
+    made.inexact |= c->arena.data[*begin + row_size(c) - 1] != 0;
   }
   made.end = c->of_rules.size;
   c->known.data[c->known.size++] = made;
@@ -326,7 +373,8 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   if (ARRAY_RESERVE(c->sides, 1) || ARRAY_RESERVE(c->rules_of_sides, n) || ARRAY_RESERVE(c->known_of_sides, n) ||
       ARRAY_RESERVE(c->scores, n))
     return LSCFG_ENOMEM;
-  known_side made = {.begin = c->rules_of_sides.size, .n = n};
+  known_side made = {.begin = c->rules_of_sides.size, .n = n, .parts = -1};
+  int exact = 1, arity = 0;
   int32_t *known = c->known_of_sides.data + made.begin;
   memcpy(c->rules_of_sides.data + made.begin, rules, (size_t)n * sizeof *rules);
   for (int32_t k = 0; k < n; k++) {
@@ -334,6 +382,9 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
     known[k] = -1;
     if (rule < 0 && !is_composed(c, rules[k])) continue;
     if (find_known(c, rules[k], rule, &known[k])) return LSCFG_ENOMEM;
+    exact &= !c->known.data[known[k]].inexact;
+    made.bag |= c->known.data[known[k]].bag;
+    arity = c->binding->grammar->rules.data[rules[k]].arity;
     if (rule < 0) {
       known[k] = -2 - known[k];
       made.n_composed++;
@@ -342,6 +393,13 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
     }
   }
   if (made.n_known) made.plain_sum = log_sum(c->scores.data, made.n_known);
+  if (arity && exact) {
+    int64_t size = N_PARTS * (int64_t)(c->n + 1);
+    if (ARRAY_RESERVE(c->part_at, size)) return LSCFG_ENOMEM;
+    memset(c->part_at.data + c->part_at.size, 0, (size_t)size * sizeof *c->part_at.data);
+    made.parts = c->part_at.size;
+    c->part_at.size += size;
+  }
   c->rules_of_sides.size += n;
   c->known_of_sides.size += n;
   c->sides.data[c->sides.size++] = made;
@@ -369,24 +427,82 @@ static edge_positions look_around_edge(const contexts *c, int32_t edge) {
   int64_t width = c->n + 2;
   edge_positions found = {.left = s.span[0] > 2 ? s.span[0] - 2 : 0,
                           .right = s.span[1] + 2 < c->n ? s.span[1] + 2 : c->n};
-  for (int k = 0; k < BAG; k++)
+  found.key[AT_BEGIN] = s.span[0];
+  found.key[AT_END] = s.span[1];
+  for (int k = 0; k < BAG; k++) {
     if (s.position[k] > -2) found.at[found.n++] = k * width + s.position[k] + 1;
-  for (int k = 0; k < 2; k++)
+    if (k >= 4) found.key[IN_GAPS + k - 4] = s.position[k] > -2 ? s.position[k] : -1;
+  }
+  for (int k = 0; k < 2; k++) {
     if (s.length[k] >= 0) found.at[found.n++] = WORD_KINDS * width + k * N_LENGTHS + s.length[k];
+    found.key[LENGTHS + k] = s.length[k];
+  }
   return found;
 }
 
-/* The score of a rule in the surroundings of an edge. */
-static double score_rule(const contexts *c, const known_rule *rule, const edge_positions *around) {
+/* The score of a rule by the words at n positions and, if wanted, the bag. */
+static inline double sum_rule(const contexts *c, const known_rule *rule, const edge_positions *around,
+                              const int64_t *at, int32_t n, int bag) {
   const float *words = c->arena.data + BAG * (c->n + 2) + 1; /* [p] of a row: the sum of the words before position p */
   double score = 0;
   for (int64_t k = rule->begin; k < rule->end; k++) {
     const outcome_row *of = &c->of_rules.data[k];
     const float *row = c->arena.data + of->begin, *before = words + of->begin;
-    for (int32_t i = 0; i < around->n; i++) score += row[around->at[i]];
-    if (of->bag) score += before[around->left] + (before[c->n] - before[around->right]);
+    for (int32_t i = 0; i < n; i++) score += row[at[i]];
+    if (of->bag && bag) score += before[around->left] + (before[c->n] - before[around->right]);
   }
   return score;
+}
+
+/* Sums n positions for all scored rules of a side: those of the context, then the composed ones. */
+static void sum_rules(const contexts *c, const known_side *side, const edge_positions *around, const int64_t *at,
+                      int32_t n, int bag, double *scores) {
+  const int32_t *known = c->known_of_sides.data + side->begin;
+  for (int32_t k = 0; k < side->n; k++)
+    if (known[k] >= 0) *scores++ = sum_rule(c, &c->known.data[known[k]], around, at, n, bag);
+  for (int32_t k = 0; k < side->n && side->n_composed; k++)
+    if (known[k] < -1) *scores++ = sum_rule(c, &c->known.data[-2 - known[k]], around, at, n, bag);
+}
+
+/* The scores of a part of an edge's surroundings, which are computed at first use. */
+static int find_part(contexts *c, const known_side *side, const edge_positions *around, int part, const int64_t *at,
+                     int32_t n, int64_t *found) {
+  int64_t *place = c->part_at.data + side->parts + part * (int64_t)(c->n + 1) + around->key[part];
+  if (!*place) {
+    int32_t scored = side->n_known + side->n_composed;
+    if (!c->part_scores.size) c->part_scores.size = 1;
+    if (ARRAY_RESERVE(c->part_scores, scored)) return LSCFG_ENOMEM;
+    sum_rules(c, side, around, at, n, 0, c->part_scores.data + c->part_scores.size);
+    *place = c->part_scores.size;
+    c->part_scores.size += scored;
+  }
+  *found = *place;
+  return LSCFG_OK;
+}
+
+/* The scores of a side's rules in the surroundings of an edge, as of sum_rules. */
+static int score_side(contexts *c, const known_side *side, const edge_positions *around, double *scores) {
+  int32_t n = side->n_known + side->n_composed, used = 0;
+  int64_t found[N_PARTS], n_found = 0;
+  if (side->parts < 0) {
+    sum_rules(c, side, around, around->at, around->n, 1, scores);
+    return LSCFG_OK;
+  }
+  for (int part = 0; part < N_PARTS; part++) {
+    int32_t size = part < IN_GAPS ? 2 : 1;
+    if (around->key[part] < 0) continue;
+    if (find_part(c, side, around, part, around->at + used, size, &found[n_found++])) return LSCFG_ENOMEM;
+    used += size;
+  }
+  if (side->bag)
+    sum_rules(c, side, around, NULL, 0, 1, scores);
+  else
+    memset(scores, 0, (size_t)n * sizeof *scores);
+  for (int64_t k = 0; k < n_found; k++) {
+    const double *more = c->part_scores.data + found[k];
+    for (int32_t i = 0; i < n; i++) scores[i] += more[i];
+  }
+  return LSCFG_OK;
 }
 
 /* Adds the context scores of an edge's known rules. */
@@ -404,7 +520,7 @@ static double within(double value, double limit) {
   return value > limit ? limit : value < -limit ? -limit : value;
 }
 
-/* column: of the forest's first application, for rules of the context; the next application is n_columns further.
+/* column: of the edge's first application, for rules of the context; the next application is n_columns further.
  * composed: the same for rules outside the context, which count as seen once. NULL: not wanted. */
 static int edge_features(contexts *c, int32_t edge, double limit, double *column, double *composed, int32_t n_columns) {
   const lscfg_forest *f = c->forest;
@@ -420,45 +536,39 @@ static int edge_features(contexts *c, int32_t edge, double limit, double *column
   const known_rule *rules = c->known.data;
   double *here = c->scores.data;
   edge_positions around = look_around_edge(c, edge);
+  if (score_side(c, &side, &around, here)) return LSCFG_ENOMEM;
   for (int32_t k = 0; k < side.n; k++)
-    if (known[k] >= 0) here[n++] = score_rule(c, &rules[known[k]], &around) + rules[known[k]].plain;
+    if (known[k] >= 0) here[n++] += rules[known[k]].plain;
   if (c->joint) add_scores(c, edge, &side, here);
   if (column) {
     double shift = side.plain_sum - log_sum(here, n);
     n = 0;
     for (int32_t k = 0; k < side.n; k++)
       if (known[k] >= 0)
-        column[(int64_t)n_columns * (begin + k)] = within(here[n++] - rules[known[k]].plain + shift, limit);
+        column[(int64_t)n_columns * k] = within(here[n++] - rules[known[k]].plain + shift, limit);
   }
   if (composed) {
     double plain = (side.n_known ? exp(side.plain_sum) : 0) + side.n_composed;
-    for (int32_t k = 0; k < side.n; k++)
-      if (known[k] < -1) here[n++] = score_rule(c, &rules[-2 - known[k]], &around);
-    double shift = log(plain) - log_sum(here, n);
+    double shift = log(plain) - log_sum(here, side.n_known + side.n_composed);
     n = side.n_known;
     for (int32_t k = 0; k < side.n; k++)
-      if (known[k] < -1) composed[(int64_t)n_columns * (begin + k)] = within(here[n++] + shift, limit);
+      if (known[k] < -1) composed[(int64_t)n_columns * k] = within(here[n++] + shift, limit);
   }
   return LSCFG_OK;
 }
 
-int context_features(const lscfg_binding *b, const lscfg_forest *f, const int32_t *column, int32_t n_columns,
-                     double limit, double *features) {
-  /* of a lattice, or a forest that a decoder has built of one: no words around */
-  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
-  contexts c;
-  int32_t known;
-  int code = start(&c, b, f, &known);
-  c.compose = column[LSCFG_CONTEXT_COMPOSED] >= 0;
-  for (int32_t e = 0; e < f->edge_head.size && !code && known; e++) {
+int context_features(contexts *c, const feature_work *w, double limit) {
+  const lscfg_forest *f = w->forest;
+  int code = LSCFG_OK;
+  int32_t composed = w->column[LSCFG_CONTEXT_COMPOSED], end = f->node_edges.data[w->end_node];
+  for (int32_t e = f->node_edges.data[w->first_node]; e < end && !code && c->known_words; e++) {
     if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
-    int32_t rule = f->app_rule.data[f->edge_apps.data[e]];
-    int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0 ? LSCFG_CONTEXT_0
-                      : grammar_is_bare(b->grammar, rule)   ? LSCFG_CONTEXT_BARE
-                                                            : LSCFG_CONTEXT_N;
-    double *own = column[feature] >= 0 ? features + column[feature] : NULL;
-    code = edge_features(&c, e, limit, own, c.compose ? features + column[LSCFG_CONTEXT_COMPOSED] : NULL, n_columns);
+    int32_t begin = f->edge_apps.data[e];
+    int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0                      ? LSCFG_CONTEXT_0
+                      : grammar_is_bare(c->binding->grammar, f->app_rule.data[begin]) ? LSCFG_CONTEXT_BARE
+                                                                                      : LSCFG_CONTEXT_N;
+    double *row = features_of_app(w, begin), *own = w->column[feature] >= 0 ? row + w->column[feature] : NULL;
+    code = edge_features(c, e, limit, own, composed >= 0 ? row + composed : NULL, w->options->n_columns);
   }
-  stop(&c);
   return code;
 }

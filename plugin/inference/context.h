@@ -3,6 +3,7 @@
 
 #include "forest/forest.h"
 #include "inference/binding.h"
+#include "inference/families.h"
 
 /* The outcomes of a rule, which has room for its target side and two more; returns how many. */
 int32_t rule_outcomes(const lscfg_rules *, int64_t rule, int64_t *outcomes);
@@ -20,9 +21,11 @@ typedef struct {
 /* gap: spans of the two nonterminals, NULL if there is none; n: words of the sentence. */
 surroundings look_around(const int32_t *span, const int32_t *const gap[2], int32_t n);
 
-/* Writes LSCFG_CONTEXT_... , in [-limit, limit], to features [applications][n_columns], for a model with a context.
- * column [LSCFG_N_FEATURES]: that of each feature, -1 if it is not wanted. LSCFG_OK or LSCFG_ENOMEM. */
-int context_features(const lscfg_binding *, const lscfg_forest *, const int32_t *column, int32_t n_columns,
-                     double limit, double *features);
+/* Values of a sentence's rules that many edges share, for a model with a context; NULL: no memory. */
+typedef struct contexts contexts;
+contexts *contexts_new(const lscfg_binding *, const lscfg_forest *, int compose);
+void contexts_free(contexts *);
+/* Writes LSCFG_CONTEXT_... , in [-limit, limit], of the wanted nodes' applications. LSCFG_OK or LSCFG_ENOMEM. */
+int context_features(contexts *, const feature_work *, double limit);
 
 #endif

@@ -28,12 +28,19 @@ typedef struct {
   const double *app_marginals, *node_marginals;
   const lscfg_feature_options *options;
   int32_t column[LSCFG_N_FEATURES]; /* of each feature, -1 where it is not wanted */
-  double *features;                 /* [applications][columns], 0 at first */
+  int32_t first_node, end_node;     /* the nodes whose applications are wanted in this call */
+  int32_t first_app;                /* the first of these applications */
+  double *features;                 /* [these applications][columns], 0 at first */
 } feature_work;
+
+/* The row of an application. */
+static inline double *features_of_app(const feature_work *w, int32_t application) {
+  return w->features + (int64_t)w->options->n_columns * (application - w->first_app);
+}
 
 static inline void put_feature(const feature_work *w, int32_t application, int32_t feature, double value) {
   int32_t column = w->column[feature];
-  if (column >= 0) w->features[(int64_t)w->options->n_columns * application + column] = value;
+  if (column >= 0) features_of_app(w, application)[column] = value;
 }
 
 typedef struct {
@@ -49,7 +56,9 @@ typedef struct {
   int32_t first, n; /* numbers of its features: first .. first + n - 1 */
   int32_t needs;    /* NEEDS_MARGINALS or 0 */
   const feature_row *features; /* [n] */
-  int (*compute)(const feature_work *, lscfg_error *);
+  /* Writes its features. *kept, NULL at first, is what it keeps for the next call for the same forest. */
+  int (*compute)(const feature_work *, void **kept, lscfg_error *);
+  void (*release)(void *kept); /* frees it, which may be NULL; NULL where the family keeps nothing */
   int (*is_in)(const lscfg_model *); /* whether a model has the parameters of the family; NULL: every model has */
   const char *missing, *cure;        /* these parameters, and how to get them, for messages */
 } feature_family;
@@ -59,6 +68,11 @@ FEATURE_FAMILIES(DECLARE_FAMILY)
 #undef DECLARE_FAMILY
 
 #define N_ROWS(rows) (int32_t)(sizeof(rows) / sizeof *(rows))
+
+/* False for a lattice, or a forest that a decoder has built of one. */
+static inline int has_words_around(const lscfg_forest *f) {
+  return f->origin != FOREST_LATTICE && f->node_span.data[2 * f->node_cat.size - 1] == f->n_words;
+}
 
 /* The largest logarithm of a ratio: a search should not hang on one doubtful estimate. */
 static const double largest_log_ratio = 4;

@@ -103,35 +103,85 @@ int lscfg_model_check_features(const lscfg_model *model, const lscfg_feature_opt
   return LSCFG_OK;
 }
 
+struct lscfg_feature_pass {
+  feature_work work;
+  lscfg_feature_options options;
+  uint64_t wanted; /* the families that are computed, by number */
+  void *kept[N_FAMILIES];
+};
+
+int lscfg_feature_pass_new(const lscfg_binding *b, const lscfg_forest *f, const lscfg_inference *inference,
+                           const double *app_marginals, const double *node_marginals,
+                           const lscfg_feature_options *options, lscfg_feature_pass **made, lscfg_error *error) {
+  *made = NULL;
+  if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
+  lscfg_feature_pass *pass = calloc(1, sizeof *pass);
+  if (!pass) return out_of_memory(error);
+  int known = 0; /* where it stays 0, marginals mean nothing */
+  if (lscfg_needs_inference(options)) known = inference->sign > 0 || (inference->sign < 0 && options->keep);
+  uint64_t features = wanted_features(options);
+  const feature_family *last = NULL;
+  for (int k = 0; k < N_FAMILIES; k++) {
+    if (!(features & features_of(families[k])) || (!known && families[k]->needs & NEEDS_MARGINALS)) continue;
+    if (!last || last->compute != families[k]->compute) pass->wanted |= bit(k);
+    last = families[k];
+  }
+  pass->options = *options;
+  feature_work *w = &pass->work;
+  w->binding = b;
+  w->forest = f;
+  w->app_marginals = app_marginals;
+  w->node_marginals = node_marginals;
+  w->options = &pass->options;
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) w->column[k] = -1;
+  for (int32_t k = 0; k < options->n_columns; k++) w->column[options->columns[k]] = k;
+  *made = pass;
+  return LSCFG_OK;
+}
+
+void lscfg_feature_pass_free(lscfg_feature_pass *pass) {
+  if (!pass) return;
+  for (int k = 0; k < N_FAMILIES; k++)
+    if (families[k]->release) families[k]->release(pass->kept[k]);
+  free(pass);
+}
+
 /* Clears the features of rules with more nonterminals than a tensor can have. */
 static void clear_long_rules(const feature_work *w) {
   const lscfg_forest *f = w->forest;
-  for (int32_t e = 0; e < f->edge_head.size; e++) {
+  for (int32_t e = f->node_edges.data[w->first_node]; e < f->node_edges.data[w->end_node]; e++) {
     int32_t tail = f->edge_tail.data[2 * (int64_t)e + 1], begin = f->edge_apps.data[e];
     if (tail < 0 || f->node_cat.data[tail] != LSCFG_REST) continue;
     size_t n = (size_t)(f->edge_apps.data[e + 1] - begin) * (size_t)w->options->n_columns;
-    memset(w->features + (int64_t)begin * w->options->n_columns, 0, n * sizeof *w->features);
+    memset(features_of_app(w, begin), 0, n * sizeof *w->features);
   }
+}
+
+int lscfg_feature_pass_nodes(lscfg_feature_pass *pass, int32_t first, int32_t end, double *features,
+                             lscfg_error *error) {
+  feature_work *w = &pass->work;
+  const lscfg_forest *f = w->forest;
+  if (first < 0 || first > end || end > f->node_cat.size)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "the forest has no nodes %ld to %ld", (long)first, (long)end);
+  w->first_node = first;
+  w->end_node = end;
+  w->first_app = f->edge_apps.data[f->node_edges.data[first]];
+  w->features = features;
+  int32_t n = f->edge_apps.data[f->node_edges.data[end]] - w->first_app;
+  memset(features, 0, (size_t)n * (size_t)pass->options.n_columns * sizeof *features);
+  int code = LSCFG_OK;
+  for (int k = 0; k < N_FAMILIES && !code; k++)
+    if (pass->wanted & bit(k)) code = families[k]->compute(w, &pass->kept[k], error);
+  if (!code) clear_long_rules(w);
+  return code;
 }
 
 int lscfg_features(const lscfg_binding *b, const lscfg_forest *f, const lscfg_inference *inference,
                    const double *app_marginals, const double *node_marginals, const lscfg_feature_options *options,
                    double *features, lscfg_error *error) {
-  if (binding_check_forest(b, f, error) || lscfg_model_check_features(b->model, options, error)) return LSCFG_EINPUT;
-  memset(features, 0, (size_t)f->app_rule.size * (size_t)options->n_columns * sizeof *features);
-  int known = 0; /* where it stays 0, marginals mean nothing */
-  if (lscfg_needs_inference(options)) known = inference->sign > 0 || (inference->sign < 0 && options->keep);
-  uint64_t wanted = wanted_features(options);
-  feature_work work = {b, f, app_marginals, node_marginals, options, {0}, features};
-  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) work.column[k] = -1;
-  for (int32_t k = 0; k < options->n_columns; k++) work.column[options->columns[k]] = k;
-  int code = LSCFG_OK;
-  const feature_family *done = NULL;
-  for (int k = 0; k < N_FAMILIES && !code; k++) {
-    if (!(wanted & features_of(families[k])) || (!known && families[k]->needs & NEEDS_MARGINALS)) continue;
-    if (!done || done->compute != families[k]->compute) code = families[k]->compute(&work, error);
-    done = families[k];
-  }
-  if (!code) clear_long_rules(&work);
+  lscfg_feature_pass *pass;
+  int code = lscfg_feature_pass_new(b, f, inference, app_marginals, node_marginals, options, &pass, error);
+  if (!code) code = lscfg_feature_pass_nodes(pass, 0, (int32_t)f->node_cat.size, features, error);
+  lscfg_feature_pass_free(pass);
   return code;
 }

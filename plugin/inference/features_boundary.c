@@ -27,13 +27,13 @@ static double weight_of(const boundary_model *boundary, int kind, int32_t left, 
   return 0;
 }
 
-static int compute(const feature_work *w, lscfg_error *error) {
+static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   const lscfg_forest *f = w->forest;
   const boundary_model *boundary = &w->binding->model->boundary;
+  (void)kept;
   (void)error;
-  /* of a lattice, or a forest that a decoder has built of one: no words around */
-  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
-  for (int32_t q = 0; q < f->node_cat.size; q++) {
+  if (!has_words_around(f)) return LSCFG_OK;
+  for (int32_t q = w->first_node; q < w->end_node; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue;
     int32_t i = f->node_span.data[2 * (int64_t)q], j = f->node_span.data[2 * (int64_t)q + 1];
     double value = weight_of(boundary, 0, word_at(w, i), word_at(w, j - 1)) +
@@ -49,5 +49,5 @@ static int is_in(const lscfg_model *model) { return model->has_boundary; }
 static const feature_row rows[] = {
     {"SpanBoundary", 0, "sum of the weights of the words at the boundaries of the source span"},
 };
-const feature_family boundary_family = {"boundary", LSCFG_BOUNDARY, N_ROWS(rows), 0, rows, compute, is_in,
+const feature_family boundary_family = {"boundary", LSCFG_BOUNDARY, N_ROWS(rows), 0, rows, compute, NULL, is_in,
                                         "span-boundary weights", "estimate the model with --boundary"};

@@ -2,10 +2,13 @@
 #include "inference/context.h"
 #include "inference/families.h"
 
-static int compute(const feature_work *w, lscfg_error *error) {
-  int code = context_features(w->binding, w->forest, w->column, w->options->n_columns, largest_log_ratio, w->features);
-  return code ? out_of_memory(error) : LSCFG_OK;
+static int compute(const feature_work *w, void **kept, lscfg_error *error) {
+  if (!has_words_around(w->forest)) return LSCFG_OK;
+  if (!*kept) *kept = contexts_new(w->binding, w->forest, w->column[LSCFG_CONTEXT_COMPOSED] >= 0);
+  return !*kept || context_features(*kept, w, largest_log_ratio) ? out_of_memory(error) : LSCFG_OK;
 }
+
+static void release(void *kept) { contexts_free(kept); }
 
 /* A context model with scores may lack log-linear weights. */
 static int is_in(const lscfg_model *model) {
@@ -22,10 +25,10 @@ static const feature_row rows[] = {
     {"ContextTargetN", 0, "the same; all other rules"},
 };
 const feature_family context_family = {"context", LSCFG_CONTEXT_0, N_ROWS(rows), 0,   rows,
-                                       compute,   is_in,           missing,      cure};
+                                       compute,   release,         is_in,        missing, cure};
 
 static const feature_row composed[] = {
     {"ContextComposed", 0, "the same for rules that the context model does not list, by target words and shape"},
 };
 const feature_family composed_family = {"composed", LSCFG_CONTEXT_COMPOSED, N_ROWS(composed), 0,   composed,
-                                        compute,    is_in,                  missing,          cure};
+                                        compute,    release,                is_in,            missing, cure};

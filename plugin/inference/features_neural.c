@@ -145,20 +145,32 @@ static int prepare(neural_work *w) {
   return LSCFG_OK;
 }
 
-static int compute(const feature_work *work, lscfg_error *error) {
+static void release(void *kept) {
+  neural_work *w = kept;
+  if (!w) return;
+  free(w->rows);
+  free(w->sums);
+  free(w->fertility);
+  free(w->contexts.entries);
+  free(w->units.data);
+  free(w->scores.entries);
+  free(w->room.data);
+  free(w);
+}
+
+static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   const lscfg_forest *f = work->forest;
-  neural_work w = {.work = work, .net = work->binding->model->neural, .n = f->n_words};
-  /* of a lattice, or a forest that a decoder has built of one: no words around */
-  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
-  int code = prepare(&w);
-  for (int32_t e = 0; e < f->edge_head.size && !code; e++) code = score_edge(&w, e);
-  free(w.rows);
-  free(w.sums);
-  free(w.fertility);
-  free(w.contexts.entries);
-  free(w.units.data);
-  free(w.scores.entries);
-  free(w.room.data);
+  if (!has_words_around(f)) return LSCFG_OK;
+  neural_work *w = *kept;
+  int code = LSCFG_OK;
+  if (!w) {
+    if (!(w = *kept = malloc(sizeof *w))) return out_of_memory(error);
+    *w = (neural_work){.net = work->binding->model->neural, .n = f->n_words, .work = work};
+    code = prepare(w);
+  }
+  w->work = work;
+  for (int32_t e = f->node_edges.data[work->first_node]; e < f->node_edges.data[work->end_node] && !code; e++)
+    code = score_edge(w, e);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 
@@ -170,5 +182,5 @@ static const feature_row rows[] = {
     {"NeuralFertility", 0, "log probability of how many target words each source word is linked to"},
 };
 const feature_family neural_family = {"neural", LSCFG_NEURAL_SOURCE, N_ROWS(rows), 0,
-                                      rows,     compute,             is_in,        "neural network",
+                                      rows,     compute,             release,      is_in,        "neural network",
                                       "estimate the model with --neural"};

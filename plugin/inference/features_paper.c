@@ -22,13 +22,14 @@ static void edge_features(const feature_work *w, int32_t edge, const double *by_
   }
 }
 
-static int compute(const feature_work *w, lscfg_error *error) {
+static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   const lscfg_binding *b = w->binding;
   const lscfg_forest *f = w->forest;
   const int32_t *rule = f->app_rule.data, n = lscfg_grammar_size(b->grammar);
-  double *by_target = calloc((size_t)b->n_targets + 1, sizeof *by_target);
+  if (!*kept) *kept = calloc((size_t)b->n_targets + 1, sizeof(double));
+  double *by_target = *kept;
   if (!by_target) return out_of_memory(error);
-  for (int32_t q = 0; q < f->node_cat.size; q++) {
+  for (int32_t q = w->first_node; q < w->end_node; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, hence no features */
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
     for (int32_t a = begin; a < end; a++)
@@ -37,7 +38,6 @@ static int compute(const feature_work *w, lscfg_error *error) {
     for (int32_t a = begin; a < end; a++)
       if (rule[a] < n) by_target[b->rule_target[rule[a]]] = 0;
   }
-  free(by_target);
   return LSCFG_OK;
 }
 
@@ -47,4 +47,4 @@ static const feature_row rows[] = {
     {"LatentFgivenE", 0, "share of the marginal among the applications of the span with the same target side"},
 };
 const feature_family paper_family = {"paper", LSCFG_MARGINAL, N_ROWS(rows), NEEDS_MARGINALS, rows, compute,
-                                     NULL,    NULL,           NULL};
+                                     free,   NULL,    NULL,           NULL};

@@ -73,21 +73,37 @@ static void edge_ratios(const ratios *r, int32_t edge, both node) {
   }
 }
 
-static int compute(const feature_work *w, lscfg_error *error) {
-  const lscfg_forest *f = w->forest;
+/* The forest's marginals with one state. */
+typedef struct {
   lscfg_inference inference;
-  double *plain = malloc(((size_t)f->app_rule.size + 1) * sizeof *plain);
-  if (!plain) return out_of_memory(error);
-  int code = lscfg_infer(w->binding->one_state, f, plain, NULL, &inference, error);
-  ratios r = {w, {w->app_marginals, plain}};
-  for (int32_t q = 0; q < f->node_cat.size && !code && inference.sign > 0; q++) {
+  double *plain; /* [applications] */
+} one_state;
+
+static void release(void *kept) {
+  if (kept) free(((one_state *)kept)->plain);
+  free(kept);
+}
+
+static int infer_one_state(const feature_work *w, void **kept, lscfg_error *error) {
+  one_state *one = *kept = calloc(1, sizeof *one);
+  if (one) one->plain = malloc(((size_t)w->forest->app_rule.size + 1) * sizeof *one->plain);
+  if (!one || !one->plain) return out_of_memory(error);
+  return lscfg_infer(w->binding->one_state, w->forest, one->plain, NULL, &one->inference, error);
+}
+
+static int compute(const feature_work *w, void **kept, lscfg_error *error) {
+  const lscfg_forest *f = w->forest;
+  int code = *kept ? LSCFG_OK : infer_one_state(w, kept, error);
+  if (code) return code;
+  const one_state *one = *kept;
+  ratios r = {w, {w->app_marginals, one->plain}};
+  for (int32_t q = w->first_node; q < w->end_node && one->inference.sign > 0; q++) {
     if (f->node_cat.data[q] != CATEGORY_X) continue;
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
     both node = app_sum(&r, f->edge_apps.data[begin], f->edge_apps.data[end]);
     for (int32_t e = begin; e < end; e++) edge_ratios(&r, e, node);
   }
-  free(plain);
-  return code;
+  return LSCFG_OK;
 }
 
 static int is_in(const lscfg_model *model) { return model->one_state != NULL; }
@@ -107,6 +123,7 @@ const feature_family ratios_family = {"ratios",
                                       NEEDS_MARGINALS,
                                       rows,
                                       compute,
+                                      release,
                                       is_in,
                                       "one-state parameters (one.rules, one.unk)",
                                       "estimate the model again"};

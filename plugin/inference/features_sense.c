@@ -77,13 +77,13 @@ static int edge_features(score_work *w, int32_t edge) {
 }
 
 /* All features of context scores at once, of all families. */
-static int compute(const feature_work *work, lscfg_error *error) {
+static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   const lscfg_forest *f = work->forest;
-  /* of a lattice, or a forest that a decoder has built of one: no words around */
-  if (f->origin == FOREST_LATTICE || f->node_span.data[2 * f->node_cat.size - 1] != f->n_words) return LSCFG_OK;
+  (void)kept;
+  if (!has_words_around(f)) return LSCFG_OK;
   score_work w = {.work = work};
   int code = start_around(&w.around, work->binding, f);
-  for (int32_t e = 0; e < f->edge_head.size && !code; e++)
+  for (int32_t e = f->node_edges.data[work->first_node]; e < f->node_edges.data[work->end_node] && !code; e++)
     if (f->node_cat.data[f->edge_head.data[e]] == CATEGORY_X) code = edge_features(&w, e);
   stop_around(&w.around);
   free(w.scores.data);
@@ -103,7 +103,7 @@ static const feature_row targets[] = {
     {"SenseTargetN", 0, "the same; all other rules"},
 };
 const feature_family sense_family = {"sense", LSCFG_SENSE_0, N_ROWS(targets), 0,   targets,
-                                     compute, is_in,         missing,         cure};
+                                     compute, NULL,          is_in,   missing, cure};
 
 static const feature_row ranks[] = {
     {"SenseRank", 0, "reciprocal rank of the target side by its context score"},
@@ -111,7 +111,7 @@ static const feature_row ranks[] = {
     {"SenseOff", 0, "1 if the rule has a word on its source side and no context score"},
 };
 const feature_family ranks_family = {"ranks", LSCFG_SENSE_RANK, N_ROWS(ranks), 0,   ranks,
-                                     compute, is_in,            missing,       cure};
+                                     compute, NULL,             is_in, missing, cure};
 
 static const feature_row scores[] = {
     {"SenseBest", 0, "1 if the target side has the best context score"},
@@ -119,4 +119,4 @@ static const feature_row scores[] = {
     {"SenseScore", 0, "context score"},
 };
 const feature_family scores_family = {"scores", LSCFG_SENSE_BEST, N_ROWS(scores), 0,   scores,
-                                      compute,  is_in,            missing,        cure};
+                                      compute,  NULL,             is_in, missing, cure};

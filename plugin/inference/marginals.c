@@ -26,11 +26,20 @@ typedef struct {
   int32_t tail, edge;
 } tail_key;
 
+/* An edge's part in the marginals of all its applications. */
+typedef struct {
+  const double *first, *second; /* the vectors by which a rule's matrix is multiplied */
+  double *values;               /* marginals of the applications */
+  int64_t exponent;
+  int alive; /* 0: all are 0 */
+} placed_edge;
+
 /* Room for the edges and the rules of any set. */
 typedef struct {
   tail_key *keys;
   int32_t *edges;
   group *by_head, *by_tail;
+  placed_edge *placed;
   tensor_room tensor[MAX_TENSOR_ARITY + 1];
   int32_t *first; /* [tensors of any arity] the first rule of the set with the tensor; -1 between two sets */
   int32_t *equal; /* [rules of any set] the first rule with an equal tensor */
@@ -107,30 +116,44 @@ static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const g
   return 1;
 }
 
-/* matrix [rank^arity]: a rule's tensor times the vector of the group's node; NULL: zero. Writes the marginal of each
- * edge's application number `application`. */
-static void group_marginals(pass *p, const grouping *g, const group *edges, int32_t application, const double *matrix) {
+/* Finds what the marginals of a group's edges have in common; alive: the group's node has a vector. Returns the number
+ * of edges. */
+static int32_t place_edges(const pass *p, const grouping *g, const group *edges, int alive, placed_edge *placed) {
   for (int32_t k = edges->begin; k < edges->end; k++) {
     int32_t arity, edge = g->edges[k], head = p->forest->edge_head.data[edge];
     const int32_t *tail = tails_of(p, edge, &arity);
-    double *value = p->marginals + p->forest->edge_apps.data[edge] + application;
     int64_t exponent = tails_exponent(p, edge);
-    *value = 0;
-    if (!matrix || exponent == NONE || p->outside_exponent[head] == NONE) continue;
-    const double *first = g->by_tail ? outside_of(p, head) : inside_of(p, tail[0]);
-    *value = arity == 0   ? matrix[0]
-             : arity == 1 ? p->loops->dot(p->rank, matrix, first)
-                          : p->loops->bilinear(p->rank, matrix, first, inside_of(p, tail[1]));
-    *value = scaled(*value / p->g, exponent + p->outside_exponent[head] - p->g_exponent);
+    placed_edge *one = placed++;
+    *one = (placed_edge){.values = p->marginals + p->forest->edge_apps.data[edge]};
+    if (!alive || exponent == NONE || p->outside_exponent[head] == NONE) continue;
+    one->alive = 1;
+    one->exponent = exponent + p->outside_exponent[head] - p->g_exponent;
+    if (arity) one->first = g->by_tail ? outside_of(p, head) : inside_of(p, tail[0]);
+    if (arity == 2) one->second = inside_of(p, tail[1]);
+  }
+  return edges->end - edges->begin;
+}
+
+/* matrix [rank^arity]: a rule's tensor times the vector of the group's node; NULL: zero. Writes the marginal of each
+ * edge's application number `application`. */
+static void put_marginals(const pass *p, const placed_edge *edges, int32_t n, int32_t arity, int32_t application,
+                          const double *matrix) {
+  for (const placed_edge *edge = edges; edge < edges + n; edge++) {
+    double value = 0;
+    if (matrix && edge->alive) {
+      value = arity == 0   ? matrix[0]
+              : arity == 1 ? p->loops->dot(p->rank, matrix, edge->first)
+                           : p->loops->bilinear(p->rank, matrix, edge->first, edge->second);
+      value = scaled(value / p->g, edge->exponent);
+    }
+    edge->values[application] = value;
   }
 }
 
-/* Copies the marginals of a group's edges from the first of equal tensors to the others. */
-static void copy_equal(pass *p, const grouping *g, const group *edges, const int32_t *equal) {
-  for (int32_t k = edges->begin; k < edges->end; k++) {
-    double *values = p->marginals + p->forest->edge_apps.data[g->edges[k]];
-    for (int32_t i = 0; i < g->set->n; i++) values[i] = values[equal[i]];
-  }
+/* Copies marginals of edges from the first of equal tensors to the others. */
+static void copy_equal(const placed_edge *edges, int32_t n, const rule_set *set, const int32_t *equal) {
+  for (int32_t k = 0; k < n; k++)
+    for (int32_t i = 0; i < set->n; i++) edges[k].values[i] = edges[k].values[equal[i]];
 }
 
 /* The next rule of a set, after number k, whose tensor is not one of an earlier rule; -1: none. */
@@ -147,31 +170,36 @@ static void set_marginals(pass *p, const grouping *g, room *space) {
   int64_t size = tensor_length(m, g->set->arity) / m;
   find_equal(p, g->set, space);
   for (int32_t at = 0; at < g->n;) {
-    const group *batch[BATCH];
-    int32_t kept = 0;
+    int32_t kept = 0, begin[BATCH + 1] = {0}; /* the edges of each group in space->placed */
     for (; at < g->n && kept < p->batch; at++) {
       int32_t node = g->groups[at].node;
+      placed_edge *placed = space->placed + begin[kept];
+      int32_t n = place_edges(p, g, &g->groups[at], exponents[node] != NONE, placed);
       if (exponents[node] == NONE) {
-        for (int32_t k = 0; k < g->set->n; k++) group_marginals(p, g, &g->groups[at], k, NULL);
+        for (int32_t k = 0; k < g->set->n; k++) put_marginals(p, placed, n, g->set->arity, k, NULL);
         continue;
       }
       memcpy(p->rows + (int64_t)kept * m, vectors + (int64_t)node * m, (size_t)m * sizeof *p->rows);
-      batch[kept++] = &g->groups[at];
+      begin[kept + 1] = begin[kept] + n;
+      kept++;
     }
     for (int32_t k = 0, next; k >= 0 && kept; k = next) {
       next = next_different(g->set, space->equal, k);
       int known = contract_rule(p, g->set->rules[k], next >= 0 ? g->set->rules[next] : -1, g, kept, space);
-      for (int32_t i = 0; i < kept; i++) group_marginals(p, g, batch[i], k, known ? p->out + i * size : NULL);
+      for (int32_t i = 0; i < kept; i++)
+        put_marginals(p, space->placed + begin[i], begin[i + 1] - begin[i], g->set->arity, k,
+                      known ? p->out + i * size : NULL);
     }
-    for (int32_t i = 0; i < kept; i++) copy_equal(p, g, batch[i], space->equal);
+    copy_equal(space->placed, begin[kept], g->set, space->equal);
   }
 }
 
-static void pass_through_marginals(pass *p, const grouping *g) {
+static void pass_through_marginals(pass *p, const grouping *g, room *space) {
   for (int32_t i = 0; i < g->n; i++) {
     const double *tensor = leaf_tensor(p, g->set, g->groups[i].node);
     double value = tensor ? p->loops->dot(p->rank, tensor, outside_of(p, g->groups[i].node)) : 0;
-    group_marginals(p, g, &g->groups[i], 0, value != 0 ? &value : NULL);
+    int32_t n = place_edges(p, g, &g->groups[i], value != 0, space->placed);
+    put_marginals(p, space->placed, n, 0, 0, &value);
   }
 }
 
@@ -192,8 +220,10 @@ static int make_room(const pass *p, room *space) {
   const lscfg_model *model = p->binding->model;
   size_t n = (size_t)p->forest->edge_head.size + 1, tensors = 1, rules = 1;
   *space = (room){malloc(n * sizeof *space->keys), malloc(n * sizeof *space->edges),
-                  malloc(n * sizeof *space->by_head), malloc(n * sizeof *space->by_tail), {{0}}, NULL, NULL};
-  int code = space->keys && space->edges && space->by_head && space->by_tail ? LSCFG_OK : LSCFG_ENOMEM;
+                  malloc(n * sizeof *space->by_head), malloc(n * sizeof *space->by_tail),
+                  malloc(n * sizeof *space->placed), {{0}}, NULL, NULL};
+  int made = space->keys && space->edges && space->by_head && space->by_tail && space->placed;
+  int code = made ? LSCFG_OK : LSCFG_ENOMEM;
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) {
     if ((size_t)model->packing[arity].n_tensors > tensors) tensors = (size_t)model->packing[arity].n_tensors;
     if (!needs_room(model, arity)) continue;
@@ -215,6 +245,7 @@ static void free_room(room *space) {
   free(space->edges);
   free(space->by_head);
   free(space->by_tail);
+  free(space->placed);
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) free(space->tensor[arity].values);
   free(space->first);
   free(space->equal);
@@ -232,7 +263,7 @@ int application_marginals(pass *p) {
     if (p->sets.data[first->set].first) continue; /* low rank: already computed */
     grouping g = group_edges(p, first, end, &space);
     if (is_pass(p, g.set))
-      pass_through_marginals(p, &g);
+      pass_through_marginals(p, &g, &space);
     else
       set_marginals(p, &g, &space);
   }

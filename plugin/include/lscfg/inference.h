@@ -198,6 +198,16 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 
+/* The same in parts, for forests whose features would take much memory. Binding, forest, and marginals must outlive the
+ * pass. One thread at a time may use it. */
+typedef struct lscfg_feature_pass lscfg_feature_pass;
+int lscfg_feature_pass_new(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *,
+                           const double *app_marginals, const double *node_marginals, const lscfg_feature_options *,
+                           lscfg_feature_pass **, lscfg_error *);
+/* Writes the features of the applications into the nodes first .. end-1 [their applications][n_columns]. */
+int lscfg_feature_pass_nodes(lscfg_feature_pass *, int32_t first, int32_t end, double *features, lscfg_error *);
+void lscfg_feature_pass_free(lscfg_feature_pass *);
+
 /* ---- sums that are no probabilities ---- */
 
 /* Counts over sentences; all 0 at first. */
