@@ -479,6 +479,15 @@ def neural() -> str:
     return f"{found['NEURAL']['BLEU']:.1f} BLEU; as a feature of LATENT, {found['LATENT-16+NEURAL']['BLEU']:.1f}"
 
 
+def references() -> str:
+    """The lead of LATENT-16 over HIERO with one reference and with all, and its p."""
+    leads = []
+    for name in ("one-reference", "all-references"):
+        latent, hiero = (rows_of(f"ja-en-references/{name}")[system] for system in ("LATENT-16", "HIERO"))
+        leads.append(f"{latent['BLEU'] - hiero['BLEU']:.1f} (*p* = {p_value(latent, 'p against HIERO')})")
+    return " to ".join(leads)
+
+
 FIGURES: dict[str, Callable[[], str]] = {
     "worst p": worst_p,
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
@@ -493,6 +502,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "growth": growth,
     "corrections": corrections,
     "neural": neural,
+    "references": references,
 }
 
 TABLES: dict[str, Callable[[], str]] = {
