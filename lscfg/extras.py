@@ -9,7 +9,10 @@ from importlib.util import find_spec
 from lscfg.errors import InputError
 
 EXTRAS = {
-    "train": ("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "snowballstemmer", "jinja2", "ftfy"),
+    "train": (
+        *("scipy", "sacrebleu", "thot", "sacremoses", "sentencepiece", "morfessor"),
+        *("snowballstemmer", "jinja2", "ftfy"),
+    ),
     "graph": ("faiss",),
     "parquet": ("pyarrow",),
     "xlsx": ("python_calamine",),

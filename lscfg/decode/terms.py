@@ -17,6 +17,7 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.kernel import REST, Forest, Grammar
 from lscfg.markup.document import one_word
+from lscfg.prepare.pieces import MARK
 from lscfg.prepare.stems import word_stem
 
 MOST_WORDS = 20
@@ -129,9 +130,17 @@ class FoundTerms(NamedTuple):
 NO_TERMS = FoundTerms()
 
 
-def inside_word(pieces: Sequence[str], span: tuple[int, int]) -> bool:
-    """True if a span of pieces begins or ends within a longer word; scripts without blanks have no such words."""
-    return any(0 < k < len(pieces) and one_word(pieces[k - 1][-1:] + pieces[k][:1]) for k in span)
+def inside_word(pieces: Sequence[str], span: tuple[int, int], subwords: bool = True) -> bool:
+    """True if a span of pieces begins or ends within a longer word; scripts without blanks have no such words.
+
+    Args:
+        subwords: the tokeniser made the pieces; else pieces that continue words carry their mark.
+    """
+    return any(
+        0 < k < len(pieces)
+        and (one_word(pieces[k - 1][-1:] + pieces[k][:1]) if subwords else pieces[k].startswith(MARK))
+        for k in span
+    )
 
 
 class WordMatch(NamedTuple):
@@ -239,7 +248,7 @@ class TermIndex:
             for i in range(len(words) - length + 1):
                 span = (i, i + length)
                 number = self._number(keys, span)
-                if number < 0 or (self._subwords and inside_word(words, span)):
+                if number < 0 or inside_word(words, span, self._subwords):
                     continue
                 if winner := next(filter(None, owner[slice(*span)]), None):
                     overlaps.append(Overlap(number, span, winner))

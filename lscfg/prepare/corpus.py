@@ -22,7 +22,7 @@ from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
-from lscfg.prepare.pieces import WordCutter, train_cutter
+from lscfg.prepare.pieces import Cutting, WordCutter, train_cutter
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.proposals import Proposal, propose
 from lscfg.prepare.reader import TEXT_READERS, reader_of
@@ -146,8 +146,8 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     for held in sets:
         remarks += _kept(held, settings)
     sets += drawn
-    if settings.target_pieces is not None:
-        made[1] = _cut_words(made[1], settings.target_pieces, [train, *sets], folder)
+    for cutting in settings.cuttings:
+        made[cutting.side] = _cut_words(made[cutting.side], cutting, [train, *sets], folder)
     _write_sets(folder, [train, *sets], languages)
     remarks.sort()
     write_lines(folder / DROPPED, ["\t".join(Remark._fields), *("\t".join(map(str, row)) for row in remarks)])
@@ -553,13 +553,13 @@ def _with_model(recipe: SideRecipe, side: int, lines: Iterable[str], folder: Pat
     return replace(recipe, word_model=ModelFile.of(path))
 
 
-def _cut_words(recipe: SideRecipe, pieces: int, sets: Sequence[TextSet], folder: Path) -> SideRecipe:
-    """Cuts the target words of all sets, of which the first is the training text; the side with the model."""
+def _cut_words(recipe: SideRecipe, cutting: Cutting, sets: Sequence[TextSet], folder: Path) -> SideRecipe:
+    """Cuts the words of a side of all sets, of which the first is the training text; the side with the model."""
     path = folder / f"pieces.{recipe.language}.model"
-    train_cutter(sets[0].words[1], pieces, path)
+    train_cutter(sets[0].words[cutting.side], cutting, path)
     cutter = WordCutter(path)
     for part in sets:
-        for number in part.of_side(1):
+        for number in part.of_side(cutting.side):
             part.words[number] = [cutter.cut(line) for line in part.words[number]]
     return replace(recipe, piece_model=ModelFile.of(path))
 

@@ -12,6 +12,7 @@ from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
 from lscfg.prepare.health import DROPPABLE
 from lscfg.prepare.languages import code_fault, equal_codes
+from lscfg.prepare.pieces import LEAST, Cutting
 from lscfg.prepare.reader import TEXT, TEXT_READERS, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, setting
@@ -39,11 +40,11 @@ class PrepareSettings(Declared):
     casing: str = setting(
         "true", "casing: true (as within sentences), lower (lowercase), or none (unchanged)", choices=CASINGS
     )
-    target_pieces: int | None = setting(
-        None,
-        "cut target words with fewer than 10 occurrences into pieces, of at most so many kinds",
+    pieces: tuple[str, ...] = setting(
+        (),
+        "cut words with fewer than 10 occurrences: SIDE:unigram:N or SIDE:bpe:N (N: maximum pieces), SIDE:morfessor;"
+        " SIDE: source or target",
         shown="whole words",
-        least=8,
     )
     orthography: Path | None = setting(
         None, "table of rewrites that unify the spelling of the target side of the training text"
@@ -66,12 +67,18 @@ class PrepareSettings(Declared):
             value = getattr(self, name)
             if value and (fault := code_fault(value)):
                 raise SettingError(name, f"must be a language code such as en, eng or pt-BR; {quote(value)} {fault}")
-        if self.target_pieces is not None and TOKENISERS[self.tokeniser].SUBWORDS:
-            raise SettingError(
-                "target_pieces", f"is for tokenisers of whole words; {self.tokeniser} makes pieces itself"
-            )
+        sides = [_cutting(text).side for text in self.pieces]
+        if len({*sides}) < len(sides):
+            raise SettingError("pieces", "must name each side once at most")
+        if sides and TOKENISERS[self.tokeniser].SUBWORDS:
+            raise SettingError("pieces", f"is for tokenisers of whole words; {self.tokeniser} makes pieces itself")
         if self.tokenisation is None:
             object.__setattr__(self, "tokenisation", TOKENISERS[self.tokeniser].Settings())
+
+    @property
+    def cuttings(self) -> tuple[Cutting, ...]:
+        """The values of ``pieces``."""
+        return tuple(map(Cutting.read, self.pieces))
 
     def languages(self, files: Sequence[Path]) -> tuple[str, str]:
         """Source and target language, from the settings or else from the endings of two file names.
@@ -98,3 +105,16 @@ class PrepareSettings(Declared):
                 " --source-language and --target-language, or source_language and target_language in [prepare]"
             )
         return found[0], found[1]
+
+
+def _cutting(text: str) -> Cutting:
+    """A value of ``pieces``.
+
+    Raises:
+        SettingError: the value has another form.
+    """
+    try:
+        return Cutting.read(text)
+    except ValueError:
+        wanted = f"target:unigram:4000, source:bpe:2000 ({LEAST} or more) or target:morfessor"
+        raise SettingError("pieces", f"must be such as {wanted}, not {quote(text)}") from None

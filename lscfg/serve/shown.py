@@ -69,7 +69,7 @@ def given_terms(
     for terms in (*glossaries, untouched):
         given = own
         found = prepared_terms(terms, first, second, text, words, occurs)
-        inside = [first.subwords and _inside_word(words.split(), term.source.split()) for term in found.terms]
+        inside = [_inside_word(words.split(), term.source.split(), first.subwords) for term in found.terms]
         for term in (term for term, within in zip(found.terms, inside, strict=True) if within):
             name = quote(first.join(term.source))
             warnings[f"the term {name} is part of a longer word here and is not used"] = None
@@ -85,11 +85,11 @@ def _joined_index(glossaries: Sequence[Sequence[Term]]) -> TermIndex:
     return reduce(TermIndex.before, (TermIndex(terms) for terms in glossaries if terms), TermIndex())
 
 
-def _inside_word(pieces: Sequence[str], term: Sequence[str]) -> bool:
+def _inside_word(pieces: Sequence[str], term: Sequence[str], subwords: bool) -> bool:
     """True if the pieces of a term occur within a longer word; scripts without blanks have no such words."""
     for begin in range(len(pieces) - len(term) + 1):
         end = begin + len(term)
-        if [*pieces[begin:end]] == [*term] and inside_word(pieces, (begin, end)):
+        if [*pieces[begin:end]] == [*term] and inside_word(pieces, (begin, end), subwords):
             return True
     return False
 

@@ -1,12 +1,14 @@
 """Rare target words in pieces: cutting, joining, and preparation with them."""
 
 import random
+import re
 
 import pytest
 
+from lscfg.decode.terms import inside_word
 from lscfg.errors import InputError
 from lscfg.prepare.corpus import RawFiles, prepare_corpus
-from lscfg.prepare.pieces import MARK, WHOLE, WordCutter, join_pieces, train_cutter
+from lscfg.prepare.pieces import MARK, WHOLE, Cutting, WordCutter, best_morphs, join_pieces, train_cutter, train_morphs
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.settings import SettingError
@@ -20,11 +22,12 @@ def lines(count: int = 300, seed: int = 1) -> list[str]:
     return [" ".join(draw.choice(STEMS) + draw.choice(ENDINGS) for _ in range(4)) + " ." for _ in range(count)]
 
 
-@pytest.fixture(scope="module")
-def cutter(tmp_path_factory):
+@pytest.fixture(scope="module", params=["unigram:40", "bpe:40", "morfessor"])
+def cutter(tmp_path_factory, request):
     pytest.importorskip("sentencepiece")
+    pytest.importorskip("morfessor")
     path = tmp_path_factory.mktemp("pieces") / "pieces.xx.model"
-    train_cutter([*lines(20), *(["siempre"] * WHOLE)], 40, path)
+    train_cutter([*lines(20), *(["siempre"] * WHOLE)], Cutting.read(f"target:{request.param}"), path)
     return WordCutter(path)
 
 
@@ -50,7 +53,7 @@ def test_limits_count_words_and_text_is_restored(tmp_path):
     text = [line.capitalize().replace(" .", ".") for line in lines()]
     for name, content in (("a.es", [f"frase {n} ." for n in range(300)]), ("a.aym", text)):
         (tmp_path / name).write_text("\n".join(content) + "\n")
-    settings = PrepareSettings("es", "aym", tokeniser="words", target_pieces=40, dev=20, max_length=5)
+    settings = PrepareSettings("es", "aym", tokeniser="words", pieces=("target:unigram:40",), dev=20, max_length=5)
     made = []
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
@@ -75,6 +78,63 @@ def test_a_damaged_model_is_refused(tmp_path):
             WordCutter(tmp_path / "model")
 
 
+def test_morphs_are_those_of_morfessor():
+    """Trained twice with equal counts, without a trace in the random state; each word as Morfessor itself splits it."""
+    morfessor = pytest.importorskip("morfessor")
+    words = sorted({word for line in lines(40) for word in line.split()} - {"."})
+    random.seed(7)
+    made = train_morphs(words)
+    drawn = random.random()
+    random.seed(7)
+    assert drawn == random.random() and train_morphs(words) == made
+    model = morfessor.BaselineModel()
+    model.load_segmentations((1, word, best_morphs(word, **made)) for word in words)
+    assert dict(model.get_constructions()) == made["morphs"]
+    for word in (*words, "warmichanakataki", "xyzuta", "ñ"):
+        assert best_morphs(word, **made) == model.viterbi_segment(word, addcount=0)[0], word
+    assert max(len(best_morphs(word, **made)) for word in words) > 1
+    assert best_morphs("añb", {"a": 3, "b": 1}, 9) == ["a", "ñ", "b"] and best_morphs("ab", {}, 0) == ["a", "b"]
+
+
+def test_both_sides_can_be_cut_and_terms_begin_with_words(tmp_path):
+    pytest.importorskip("sentencepiece")
+    pytest.importorskip("morfessor")
+    for name, seed in (("a.es", 1), ("a.aym", 2)):
+        (tmp_path / name).write_text("\n".join(lines(200, seed)) + "\n")
+    settings = PrepareSettings("es", "aym", tokeniser="words", pieces=("source:bpe:60", "target:morfessor"), dev=5)
+    (tmp_path / "out").mkdir()
+    prepare_corpus(RawFiles((tmp_path / "a.es", tmp_path / "a.aym")), settings, tmp_path / "out")
+    record = Record.read(tmp_path / "out")
+    assert record.settings.pieces == settings.pieces
+    for number, side in enumerate(record.sides):
+        text = lines(3, 5 + number)[0]
+        assert MARK in side.side().encode(text)
+        assert join_pieces(side.side().encode(text)) == text
+    words = ["uta", "￭￭naka", "warmi"]
+    found = [inside_word(words, span, False) for span in ((0, 1), (0, 2), (1, 2), (2, 3))]
+    assert found == [True, False, True, False]
+    assert record.sides[0].has_pieces
+
+
+def test_records_of_the_old_setting_are_read(tmp_path):
+    (tmp_path / "a.es").write_text("uno dos\n" * 3)
+    (tmp_path / "a.aym").write_text("maya paya\n" * 3)
+    prepare_corpus(RawFiles((tmp_path / "a.es", tmp_path / "a.aym")), PrepareSettings("es", "aym"), tmp_path)
+    text = (tmp_path / "prepare.json").read_text()
+    for old, pieces in (("null", ()), ("4000", ("target:unigram:4000",))):
+        (tmp_path / "prepare.json").write_text(re.sub('"pieces": \\[\\]', f'"target_pieces": {old}', text))
+        assert "target_pieces" in (tmp_path / "prepare.json").read_text()
+        assert Record.read(tmp_path).settings.pieces == pieces
+
+
+@pytest.mark.parametrize("value", ["4000", "target:4000", "target:bpe:7", "both:bpe:9", "target:morfessor:9", ""])
+def test_values_of_another_form_are_refused(value):
+    with pytest.raises(SettingError, match=r"must be such as target:unigram:4000, .* or target:morfessor, not"):
+        PrepareSettings("es", "aym", pieces=(value,))
+    with pytest.raises(SettingError, match="each side once"):
+        PrepareSettings("es", "aym", pieces=("target:morfessor", "target:bpe:9"))
+
+
 def test_pieces_of_pieces_are_refused():
     with pytest.raises(SettingError, match="spm makes pieces itself"):
-        PrepareSettings("es", "aym", tokeniser="spm", target_pieces=100)
+        PrepareSettings("es", "aym", tokeniser="spm", pieces=("source:bpe:100",))

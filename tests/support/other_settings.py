@@ -14,7 +14,11 @@ BESIDE: dict[str, dict[str, Any]] = {
 """Settings that the other value of a setting requires."""
 
 
-NAMES = {"names": ("LatentSpan", "LatentMarginal"), "functions": ("Letters", "Copies")}
+NAMES = {
+    "names": ("LatentSpan", "LatentMarginal"),
+    "functions": ("Letters", "Copies"),
+    "pieces": ("target:unigram:21",),
+}
 """Values of settings whose strings have to be known."""
 
 

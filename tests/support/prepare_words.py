@@ -16,7 +16,7 @@ def prepare_values(reader, tokeniser):
     """A value of each setting that is not the default, by name."""
     own = other_values(PrepareSettings) | {"format": reader, "tokeniser": tokeniser}
     if TOKENISERS[tokeniser].SUBWORDS:
-        del own["target_pieces"]  # for tokenisers of whole words
+        del own["pieces"]  # for tokenisers of whole words
     return own | {"source_language": "mi", "target_language": "haw", "casing": "lower"}
 
 

@@ -132,6 +132,7 @@ def _build(table: dict[str, Any], reader: Reader) -> Experiment:
         "alignment": _with_kind(Alignment, ALIGNERS, "model", "aligner", part("alignment"), ("alignment",), reader),
     }
     preparation = part("prepare")
+    refuse_old_names(preparation, ("prepare",), reader)
     known = [item.name for item in dataclasses.fields(Experiment) if item.name not in (*made, "prepare")]
     tables = [*known, *rules, *shared]
     tables += [name for name in made if name != "extractors"]

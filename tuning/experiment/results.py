@@ -239,7 +239,7 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
 
 def _tuned_dev(dev: dict[str, Any], history: list[dict[str, Any]]) -> dict[str, Any]:
     """Dev scores of a run in the metric of tuning, if that is not BLEU; None for a system that is not tuned."""
-    scores = [record["dev_score"] for record in history]
+    scores = [record.get("dev_score", record["dev_bleu"]) for record in history]
     return {"dev_tuned": scores[dev["iteration"] - 1] if scores else None, "dev_tuned_by_iteration": scores}
 
 

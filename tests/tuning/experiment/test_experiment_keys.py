@@ -591,7 +591,10 @@ def test_keys_of_tuning(doubles):
 
 def test_keys_of_evaluation_and_report(doubles):
     references = [["test.e1 one", "test.e1 two"], ["test.e2 one", "test.e2 two"]]
-    doubles.evaluate.assert_called_once_with(ANY, references, "HIERO", samples=50, trials=60, seed=70, against=["EM"])
+    numbers = {"samples": 50, "trials": 60, "seed": 70}
+    metrics = ["bleu", ANY]
+    doubles.evaluate.assert_called_once_with(ANY, references, "HIERO", metrics=metrics, **numbers, against=["EM"])
+    assert doubles.evaluate.call_args.kwargs["metrics"][1].name == "chrf"
     content = doubles.render.call_args.args[0]
     assert (list(content.charts), content.charted, content.examples) == (["EM"], [1], 1)
     (made,) = (call.args for call in doubles.charts.mock_calls)

@@ -1,10 +1,12 @@
 """Files of experiments/small: experiments, tables of spelling, and both scripts."""
 
+import json
 import runpy
 import shutil
 from pathlib import Path
 
 import pytest
+from sacrebleu.metrics import CHRF
 
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines
@@ -61,9 +63,33 @@ def test_the_table_counts_lengths_and_copies(tmp_path, capsys):
         (tmp_path / name).write_text(text)
     run("table.py", tmp_path / "s", tmp_path / "r", f"mine={tmp_path / 'o'}")
     head, _, copied, mine = capsys.readouterr().out.splitlines()
-    assert head == "| system | chrF | chrF++ | BLEU | letters | words | copied % |"
-    assert copied.endswith(" | 1.25 | 1.0 | 100.0 |") and mine.startswith("| mine | ")
-    assert mine.endswith(" | 1.625 | 1.333 | 50.0 |")
+    assert head == "| system | chrF | chrF++ | BLEU | letters | words | copied % | deviation |"
+    assert copied.endswith(" | 1.25 | 1.0 | 100.0 |  |") and mine.startswith("| mine | ")
+    assert mine.endswith(" | 1.625 | 1.333 | 50.0 |  |")
     (tmp_path / "o").write_text("abcd\n")
     with pytest.raises(InputError, match="1 line, but the reference has 2"):
         run("table.py", tmp_path / "s", tmp_path / "r", f"mine={tmp_path / 'o'}")
+
+
+def test_rows_of_several_tunings_go_into_the_results(tmp_path):
+    """Means and deviation of both outputs; the row of the same name is replaced, another one follows its language."""
+    texts = {"s": "una casa\ndos\n", "r": "abcd ef\ngh\n", "o": "abcd casa\ngh dos\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    module = runpy.run_path(str(SMALL / "table.py"))
+    lines = {name: read_lines(tmp_path / name) for name in texts}
+    found, deviation = module["row"]("x", [lines["o"], lines["r"]], lines["s"], lines["r"])
+    chrf = [CHRF().corpus_score(lines[name], [lines["r"]]).score for name in "or"]
+    assert found[1] == round(sum(chrf) / 2, 2) and deviation == round(abs(chrf[0] - chrf[1]) / 2**0.5, 2)
+    shutil.copy(SMALL / "results.json", tmp_path / "results.json")
+    before = json.loads((tmp_path / "results.json").read_text())
+    old = before["sections"][0]["tables"][0]["rows"]
+    module["write_rows"](
+        "Shipibo", [(found, deviation), (["copied source", *found[1:]], None)], tmp_path / "results.json"
+    )
+    rows = json.loads((tmp_path / "results.json").read_text())["sections"][0]["tables"][0]["rows"]
+    own = [row for row in rows if row[0] == "Shipibo"]
+    assert own[-1] == ["Shipibo", *found, deviation] and own[0] == ["Shipibo", "copied source", *found[1:], None]
+    assert [row for row in rows if row not in own] == [row for row in old if row[0] != "Shipibo"]
+    with pytest.raises(InputError, match="no row of Klingon"):
+        module["write_rows"]("Klingon", [(found, None)], tmp_path / "results.json")
