@@ -2,7 +2,7 @@
 
 python experiments/small/table.py DIR/dev.2.es DIR/dev.2.shp words=shp/systems/MIN/test.restored prints a table row by
 row, with the copied source first. Several files after a name are tunings, whose means the row lists. --results Shipibo
-writes the rows into the table of the test sets in results.json, in place of rows of these names.
+writes the rows into the table of the test sets in results.json, which replace rows of these names.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def row(
 
 
 def write_rows(language: str, rows: Sequence[tuple[list[object], float | None]], path: Path = RESULTS) -> None:
-    """Puts rows into the table of the test sets: each in place of the row of its name, else after its language's."""
+    """Puts rows into the table of the test sets: each replaces the row of its name, or follows its language's."""
     text = path.read_text(encoding="utf-8")
     lines = text.split("\n")
     for cells, deviation in rows:

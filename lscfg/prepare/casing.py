@@ -40,6 +40,11 @@ def _words() -> re.Pattern[str]:
     return re.compile(rf"{letter}(?:['’-]{letter})*")
 
 
+@cache
+def _cut_abbreviations() -> re.Pattern[str]:
+    return re.compile(rf"(?<![^ ])[^\W\d] [{MARKS}]*\.[{MARKS}]* (?=([^\W\d]) [{MARKS}]*\.)")
+
+
 class Letters:
     """Small and capital letters as a language pairs them; all results keep the normal form NFC.
 
@@ -215,9 +220,18 @@ def _with_first(line: str, tokenised: bool, letters: Letters, change: Callable[[
 
 
 def raise_starts(line: str, tokenised: bool, letters: Letters | None = None) -> str:
-    """The line whose sentences begin with a capital letter; a word that has one anywhere stays."""
+    """The line whose sentences begin with a capital letter; a word that has one anywhere stays.
+
+    So does the second letter of an abbreviation that the tokeniser cuts, such as ``p . m .``.
+    """
     letters = letters or Letters()
-    return _with_first(line, tokenised, letters, lambda word: letters.title(word) if word.islower() else word)
+    inside = {found.start(1) for found in _cut_abbreviations().finditer(line)} if tokenised else ()
+    parts, end = [], 0
+    for word in _first_words(line, tokenised, letters):
+        raised = word[0].islower() and word.start() not in inside
+        parts += [line[end : word.start()], letters.title(word[0]) if raised else word[0]]
+        end = word.end()
+    return "".join(parts) + line[end:]
 
 
 # ---- forms of words ----

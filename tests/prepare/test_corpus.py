@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import re
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -495,3 +496,19 @@ def test_options_of_kinds_and_a_table(tmp_path, raw):
     assert run.returncode == 1 and "--set vocabulary: vocabulary is a setting of spm only" in run.stderr
     run = run_lscfg("prepare", "corpus", tmp_path / "t.tsv.gz", "--set", "format=text", "-o", tmp_path / "out")
     assert run.returncode == 1 and "plain text takes two files" in run.stderr
+
+
+def test_a_file_counts_as_often_as_it_is_named(tmp_path):
+    """Weights of parts of the training text: a dictionary once, the text three times; without the key, once each."""
+    texts = {"text": (["uno dos tres", "cuatro"], ["maya paya kimsa", "pusi"]), "words": (["agua"], ["uma"])}
+    for name, sides in texts.items():
+        for lines, language in zip(sides, ("es", "aym"), strict=True):
+            (tmp_path / f"{name}.{language}").write_text("\n".join(lines) + "\n")
+    files = [tmp_path / f"{name}.{end}" for name in ("text", "words", "text", "text") for end in ("es", "aym")]
+    for keep, weight in ((True, 3), (False, 1)):
+        (tmp_path / str(keep)).mkdir()
+        settings = PrepareSettings("es", "aym", tokeniser="words", keep_duplicates=keep)
+        prepare_corpus(RawFiles(tuple(files)), settings, tmp_path / str(keep))
+        source, target = (read_lines(tmp_path / str(keep) / f"train.{end}") for end in ("es", "aym"))
+        counts = Counter(zip(source, target, strict=True))
+        assert counts == {("uno dos tres", "maya paya kimsa"): weight, ("cuatro", "pusi"): weight, ("agua", "uma"): 1}

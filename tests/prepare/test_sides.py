@@ -278,6 +278,7 @@ def test_truecasing_by_the_letters_of_a_language():
 
 def test_marked_stops_end_sentences():
     assert raise_starts("a ￭. b ▁! ▁ c", True) == "A ￭. B ▁! ▁ C"
+    assert raise_starts("8 p . m . ya ￭. e . g ￭. x", True) == "8 p . m . Ya ￭. E . g ￭. X"
 
 
 # ---- words of scripts and languages ----

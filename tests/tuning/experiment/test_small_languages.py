@@ -1,4 +1,4 @@
-"""Files of experiments/small: experiments, tables of spelling, and both scripts."""
+"""Files of experiments/small: experiments, tables of spelling, and scripts."""
 
 import json
 import runpy
@@ -93,3 +93,31 @@ def test_rows_of_several_tunings_go_into_the_results(tmp_path):
     assert [row for row in rows if row not in own] == [row for row in old if row[0] != "Shipibo"]
     with pytest.raises(InputError, match="no row of Klingon"):
         module["write_rows"]("Klingon", [(found, None)], tmp_path / "results.json")
+
+
+def test_planted_faults_are_counted_one_each():
+    """One output for each kind, and none for a faithful one."""
+    source = "El 8 Ana Paz dijo sí: vive en Texas."
+    planted = {
+        "a word in capitals within the sentence that the source lacks": "El 8 Ana Paz dijo en Washington: Texas.",
+        "a name of the source missing": "El 8 Ana Paz dijo: vive.",
+        "a repeated word": "El 8 Ana Paz dijo: vive vive en Texas.",
+        "figures missing (also as words)": "El ocho Ana Paz dijo: vive en Texas.",
+        "figures added": "El 8 Ana Paz dijo 3: vive en Texas.",
+        "another final mark": "El 8 Ana Paz dijo: vive en Texas",
+        "a mark at the beginning": ", El 8 Ana Paz dijo: vive en Texas.",
+        "four full stops or more": "El 8 Ana Paz.... vive en Texas.",
+        "blanks between dashes": "El 8 Ana Paz - - vive en Texas.",
+        "a dash at one side of a word": "El 8 Ana Paz -vive en Texas.",
+        "brackets or quotation marks added": "El 8 “Ana Paz” vive en Texas.",
+        "a capital letter within an abbreviation": "El 8 p.M. Ana Paz vive en Texas.",
+        "a small letter at the beginning": "el 8 Ana Paz vive en Texas.",
+        "marks of preparation": "El 8 Ana Paz ￭ vive en Texas.",
+        "twice the letters of the source": f"El 8 Ana Paz vive {'mucho y ' * 10} en Texas.",
+    }
+    count = runpy.run_path(str(SMALL / "faults.py"))["count_faults"]
+    assert not any(count([source], [source]).values())
+    for fault, output in planted.items():
+        found = {name for name, number in count([source], [output]).items() if number}
+        assert found == {fault}, output
+    assert count([source, ""], ["", ""])["nothing"] == 1
