@@ -82,7 +82,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, EmbeddedDecoder.from_ini(args.ini, cached=0) as decoder:
         if args.aligner:
             shutil.copyfile(args.aligner, Path(folder) / ALIGNER)
-        memory = open_memory(folder, decoder.rule_links.of_words)
+        memory = open_memory(folder, decoder.align)
 
         def translated(text: str, memory: Memory | None) -> str:
             (found,) = decoder.translate([text], weights, memory=memory)

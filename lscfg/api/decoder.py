@@ -82,7 +82,7 @@ class Decoder(Closing):
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
         self._memory, self._typed = None, TypedCorrections(self.config)
         if self.corrections is not None:
-            self._memory = open_memory(self.corrections, self._decoder.rule_links.of_words)
+            self._memory = open_memory(self.corrections, self._decoder.align)
         if given is None:
             if self._decoder.config.weights is None:
                 raise InputError("no weights; give them as the second argument, or with weights= in the ini", config)

@@ -26,6 +26,7 @@ from lscfg.bundle.system import (
 )
 from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError
+from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import write_weights
 from lscfg.io.folders import replaced_folder
@@ -140,6 +141,8 @@ def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
 def _compile(config: DecoderConfig, folder: Path) -> None:
     """Writes the compiled forms of grammars and language models, which decoders open in a fraction of the time."""
     for grammar in config.grammars:
+        if is_index(folder / grammar):
+            continue
         read = Grammar()
         read.read(folder / grammar)
         save_compiled(folder / grammar, "grammar", read.arrays())

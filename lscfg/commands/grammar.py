@@ -14,6 +14,7 @@ from lscfg.commands.grammars.extraction import Extraction
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
+from lscfg.extract.on_demand import MOST_PLACES
 from lscfg.grammar.counts import RuleCounts, effective_size
 from lscfg.grammar.select import check_max_targets, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
@@ -33,6 +34,9 @@ from lscfg.options import (
 )
 from lscfg.parallel.jobs import run_there
 from lscfg.parser import CommandParser
+
+INDEX = "index"
+"""Format of rules on demand."""
 
 FORMATS = "lscfg.grammar_formats"
 """Entry-point group of further formats: functions as ``lscfg.grammar.write.write_grammar``, by name."""
@@ -67,10 +71,18 @@ def add_arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=["cdec", *sorted({point.name for point in group_rows(FORMATS)})],
+        choices=["cdec", INDEX, *sorted({point.name for point in group_rows(FORMATS)})],
         default="cdec",
-        help="format of the grammar (default: %(default)s)",
+        help="format of the grammar; index: text from which lscfg decode extracts rules (default: %(default)s)",
     )
+    places = parser.add_argument(
+        "--places",
+        type=int,
+        default=MOST_PLACES,
+        metavar="N",
+        help="places of a phrase from which an index takes rules, at most; 0: all (default: %(default)s)",
+    )
+    parser.limit(places, "hiero")
     parser.add_argument(
         "--join",
         type=InputFile,
@@ -125,6 +137,8 @@ def run(args: argparse.Namespace) -> None:
     _check(args)
     inputs = _inputs(args)
     checkpoint = checkpoint_folder(args)
+    if args.format == INDEX:
+        return hiero.write_rule_index(args, inputs, settings)
     if args.memory is not None:
         return hiero.write_parts(args, inputs, settings)
     if args.extractor in SPECIAL:

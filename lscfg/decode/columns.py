@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from lscfg.decode.links import COSTS
-from lscfg.decode.parsing import live_features
+from lscfg.decode.parsing import index_of, live_features
 from lscfg.decode.unknown import SUBSTITUTES
 from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
+from lscfg.grammar.counts import FEATURES
 from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
 
 
@@ -71,6 +72,8 @@ class FeatureColumns:
         columns = named.columns
         indptr, indices, values = grammar.features()
         mapping = np.array([named.of(name, "the grammar") for name in grammar.feature_names], np.int64)
+        for name in () if index_of(config) is None else FEATURES:
+            named.of(name, "the grammar")
         glue, passing = (
             named.of(name, "the grammar") for name in ("Glue", "PassThrough")
         )  # a grammar may have glue rules, too

@@ -22,16 +22,17 @@ from lscfg import log
 from lscfg.decode.derivations import Translated, split_words
 from lscfg.decode.inputs import marked_terms
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.decode.links import RuleLinks
-from lscfg.decode.memory import NOTHING, Memory
+from lscfg.decode.memory import NOTHING, Aligner, Memory
 from lscfg.decode.names import FeatureNames
-from lscfg.decode.parsing import given_words, read_grammar
+from lscfg.decode.parsing import given_words, known_words, read_grammar
+from lscfg.decode.phrases import Links
 from lscfg.decode.request import Answer, ProviderSource, Request, SentenceGraph, Translations, request_of
-from lscfg.decode.sentence import SentenceDecoder
+from lscfg.decode.sentence import SentenceDecoder, own_decoder
 from lscfg.decode.sentence_rules import added_weights
 from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
 from lscfg.decode.why_not import WhyNot, why_not
 from lscfg.errors import InputError, KernelError, WorkerError, quote
+from lscfg.extract.on_demand import SOURCE
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
 from lscfg.formats.marked import ANY_ORDER, MarkedLine, read_marked
@@ -82,8 +83,9 @@ class EmbeddedDecoder:
         self.config = config
         self._improper = Improper()
         self._here: SentenceDecoder | None = None
+        made = partial(SentenceDecoder, config, provider, needed=needed, on_demand=True)
         if engine is None or isinstance(engine, Serial):
-            self._here = SentenceDecoder(config, provider, cached, needed=needed)
+            self._here = made(cached)
             self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
             self.live_features = self._here.columns.live
             return
@@ -91,7 +93,7 @@ class EmbeddedDecoder:
         try:
             self._described = (
                 uuid4().hex,
-                pickle.dumps(partial(SentenceDecoder, config, provider, cached // engine.workers, needed=needed)),
+                pickle.dumps(partial(made, cached // engine.workers)),
             )
         except Exception as error:
             raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
@@ -112,15 +114,14 @@ class EmbeddedDecoder:
         return FeatureNames(self.feature_names, self.live_features, self.config.feature_heads)
 
     @property
-    def rule_links(self) -> RuleLinks:
-        """Word links of the grammar's rules, in a decoder without an engine."""
-        assert self._here is not None
-        return self._here.links
+    def align(self) -> Aligner:
+        """Links of the words of two sentences by the grammar's rules, in a decoder without an engine."""
+        return partial(_links, self._here)
 
     @cached_property
     def grammar(self) -> Grammar:
         """The grammar."""
-        return read_grammar(self.config) if self._here is None else self._here.grammar
+        return read_grammar(self.config, on_demand=True) if self._here is None else self._here.grammar
 
     @classmethod
     def from_ini(
@@ -244,7 +245,7 @@ class EmbeddedDecoder:
         """
         if self._here is None:
             raise ValueError("a decoder with an engine cannot compare translations")
-        return why_not(self._here, weights, sentence, wanted)
+        return why_not(own_decoder(self._here, sentence), weights, sentence, wanted)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -321,7 +322,8 @@ def _requests(
             memory.refresh()
             recalled = memory.recall(plain)
         terms = index.find(split_words(plain), choices, marked)
-        yield text, request._replace(terms=terms, recalled=recalled, order=order)
+        folder = None if memory is None else memory.path.parent
+        yield text, request._replace(terms=terms, recalled=recalled, order=order, corrections=folder)
 
 
 def _with_numbers(
@@ -340,11 +342,16 @@ def _with_numbers(
         words = split_words(text)
         changed = [formats.converted(word, before) for before, word in itertools.pairwise(["", *words])]
         if changed != words and segment_text(text) == text and not is_lattice(text):
-            known = decoder.grammar.source_words() if known is None else known
+            known = known_words(decoder.config, decoder.grammar, SOURCE) if known is None else known
             find = decoder.grammar.vocab.find
             pairs = zip(words, changed, strict=True)
             text = " ".join(word if word in own or find(word) in known else other for word, other in pairs)
         yield text, request
+
+
+def _links(decoder: SentenceDecoder | None, source: Sequence[str], target: Sequence[str]) -> Links:
+    assert decoder is not None
+    return own_decoder(decoder, " ".join(source)).links.of_words(source, target)
 
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:

@@ -139,6 +139,11 @@ class Memory:
         return number in self._pairs
 
     @property
+    def state(self) -> tuple[object, ...]:
+        """A value that changes with every change of the pairs."""
+        return self._file, self._read
+
+    @property
     def pairs(self) -> list[StoredPair]:
         """The pairs that are not removed, in the order of their ids."""
         return [self._pairs[number] for number in self._live]

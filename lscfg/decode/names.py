@@ -36,7 +36,7 @@ class FeatureNames(NamedTuple):
         latent = config.latent
         provided = () if latent is None else LatentOptions.of(latent.options.items(), others=True).features.names
         models = [model.name for model in config.models]
-        found = read_grammar(config, needed=False) if grammar is None else grammar
+        found = read_grammar(config, needed=False, on_demand=True) if grammar is None else grammar
         columns = FeatureColumns(config, found, models, provided)
         return cls(columns.names, columns.live, config.feature_heads + further_names(sentences))
 

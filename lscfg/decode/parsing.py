@@ -4,33 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError, TooLargeError
+from lscfg.extract.on_demand import SOURCE, RuleIndex, is_index
 from lscfg.formats.ini import DecoderConfig
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
 
 
 def read_grammar(
-    config: DecoderConfig, vocab: Vocab | None = None, needed: bool = True, rules: Sequence[str] = ()
+    config: DecoderConfig,
+    vocab: Vocab | None = None,
+    needed: bool = True,
+    rules: Sequence[str] = (),
+    on_demand: bool = False,
 ) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
     Args:
         needed: refuse a configuration without a grammar, which otherwise gives an empty one.
         rules: further rules, lines in cdec's format.
+        on_demand: leave out an index, whose rules the caller finds for each sentence.
 
     Raises:
-        InputError: there is none, a file cannot be read, or a rule is malformed.
+        InputError: there is none, a file cannot be read, or a rule is malformed; or an index, unless ``on_demand``.
     """
     if needed and not config.grammars and not rules:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
+    found = index_of(config)
+    if found is not None and not on_demand:
+        raise InputError("an index has no list of its rules; write a grammar with lscfg grammar hiero --filter", found)
     for path in config.grammars:
-        grammar.read(path)
+        if path != found:
+            grammar.read(path)
     grammar.read_text("".join(f"{rule}\n" for rule in rules))
     grammar.category(config.goal)  # a category must be known before the grammar is finished
     grammar.finish()
@@ -41,6 +52,29 @@ def read_grammar(
             f"O(n^{scope}) in the words of a sentence; lscfg grammar sampled --set rule_filter=scope leaves them out"
         )
     return grammar
+
+
+def index_of(config: DecoderConfig) -> Path | None:
+    """The index that a configuration names as a grammar; None if it names none.
+
+    Raises:
+        InputError: there are two.
+    """
+    found = [path for path in config.grammars if is_index(path)]
+    if len(found) > 1:
+        raise InputError(f"a decoder uses one index, not {len(found)}; make one of all text", found[1])
+    return found[0] if found else None
+
+
+def known_words(config: DecoderConfig, grammar: Grammar, side: int) -> frozenset[int]:
+    """Numbers of the words of a side, ``SOURCE`` or ``TARGET``, of the grammar and of the text of an index.
+
+    Args:
+        grammar: of the configuration; words of the index join its vocabulary.
+    """
+    known = grammar.source_words() if side == SOURCE else grammar.target_words()
+    index = index_of(config)
+    return known if index is None else known.union(map(grammar.vocab.add, RuleIndex(index).words(side)))
 
 
 def given_words(rules: Sequence[str], name: str, system: Grammar | None = None) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -143,6 +144,7 @@ class Request(NamedTuple):
     added_weights: tuple[float, ...] = (0.0,) * len(ADDED)  # of the features ADDED
     named: Mapping[str, float] = NOTHING_NAMED  # weights of features that the decoder does not name
     rules: tuple[str, ...] = ()  # further rules, lines of a grammar
+    corrections: Path | None = None  # folder of a memory, whose pairs give rules on demand
 
     def weights_of(self, sentence: Sentence) -> np.ndarray:
         """The weights of the decoder's features and of the sentence's own."""

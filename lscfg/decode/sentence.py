@@ -22,7 +22,8 @@ from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled
 from lscfg.decode.new_phrases import NewPhrases
-from lscfg.decode.parsing import first_lattice_parse, first_parse, parse_options, read_grammar
+from lscfg.decode.on_demand import RulesOnDemand
+from lscfg.decode.parsing import first_lattice_parse, first_parse, index_of, parse_options, read_grammar
 from lscfg.decode.phrase_table import PhraseTable
 from lscfg.decode.request import (
     Answer,
@@ -49,8 +50,10 @@ from lscfg.decode.terms import (
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
 from lscfg.decode.word_order import keeping_order
 from lscfg.errors import InputError, quote
+from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, NamedModel
 from lscfg.formats.marked import ANY_ORDER, WordOrder
+from lscfg.formats.plf import is_lattice
 from lscfg.formats.segments import Segment, read_segment
 from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import WORD_PENALTY
@@ -73,7 +76,7 @@ class SentenceDecoder:
     Args:
         vocab: vocabulary that the grammar shares with other grammars.
         models: language models of the configuration, of this vocabulary; None: reads them.
-        needed, rules: see ``read_grammar``.
+        needed, rules, on_demand: see ``read_grammar``.
     """
 
     def __init__(
@@ -85,9 +88,12 @@ class SentenceDecoder:
         models: Sequence[LanguageModel] | None = None,
         needed: bool = True,
         rules: Sequence[str] = (),
+        on_demand: bool = False,
     ):
         self.config, self.source = config, provider
-        self.grammar = read_grammar(config, vocab, needed, rules)
+        self.grammar = read_grammar(config, vocab, needed, rules, on_demand)
+        index = index_of(config)
+        self.on_demand = None if index is None else RulesOnDemand(index, config)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self.keeps = cached > 0
@@ -103,7 +109,7 @@ class SentenceDecoder:
         self.phrases = PhraseTable(self.grammar, NewPhrases(self.grammar, self.columns))
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
-        self.segment_decoders: dict[tuple[tuple[Path, ...], tuple[str, ...]], SentenceDecoder] = {}
+        self.segment_decoders: dict[tuple[tuple[Path, ...], tuple[str, ...], str], SentenceDecoder] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
 
@@ -119,7 +125,7 @@ class SentenceDecoder:
 
     def decode(self, request: Request, index: int, text: str) -> Answer:
         """The translations of a sentence; its index is for messages."""
-        if (segment := read_segment(text)) is not None or request.rules:
+        if (segment := read_segment(text)) is not None or request.rules or self.on_demand is not None:
             return _decode_segment(self, request, index, segment or Segment(None, (), text))
         if (pair := request.answer) is not None:
             return Answer(remembered_answer(pair, request, len(self.feature_names)), None, None)
@@ -338,23 +344,12 @@ def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None
 
 
 def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segment: Segment) -> Answer:
-    """The translations of a line with own grammars or rules, by a decoder of these and of the configuration's grammars.
-
-    Keeps these decoders if sentences are kept, else only the latest.
-    """
+    """The translations of a line with own grammars or rules, by a decoder of these and of the configuration's rules."""
     grammars = segment_grammars(segment, decoder.config)
     rules, request = request.rules, request._replace(rules=())
-    if not grammars and not rules:
+    if not grammars and not rules and decoder.on_demand is None:
         return decoder.decode(request, index, segment.text)
-    own = decoder.segment_decoders.get((grammars, rules))
-    if own is None:
-        if not decoder.keeps:
-            decoder.segment_decoders.clear()
-        path = None if rules else decoder.config.path  # faults of rules from a request do not name our files
-        config = replace(decoder.config, grammars=decoder.config.grammars + grammars, path=path)
-        vocab, models = decoder.grammar.vocab, decoder.models
-        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), vocab, models, rules=rules)
-        decoder.segment_decoders[grammars, rules] = own
+    own = own_decoder(decoder, segment.text, grammars, rules, request.corrections)
     weights = dict(request.named) | dict(zip(decoder.feature_names, request.weights.tolist(), strict=True))
     asked = request_of(own.feature_names, weights, request.k, request.unique)
     own._room, decoder._room = decoder._room, 0
@@ -367,6 +362,43 @@ def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segm
     features[:, places] = found.features
     own_names = tuple(columns)[len(decoder.feature_names) :]
     return answer._replace(translations=replace(found, features=features, own_names=own_names))
+
+
+def own_decoder(
+    decoder: SentenceDecoder,
+    text: str,
+    grammars: tuple[Path, ...] = (),
+    rules: tuple[str, ...] = (),
+    corrections: Path | None = None,
+) -> SentenceDecoder:
+    """The decoder of a sentence with further rules or with rules on demand; otherwise the decoder itself.
+
+    Keeps these decoders if sentences are kept, else only the latest.
+
+    Raises:
+        InputError: the sentence is a lattice, and its rules come on demand.
+    """
+    if not grammars and not rules and decoder.on_demand is None:
+        return decoder
+    if decoder.on_demand is not None:
+        if is_lattice(text):
+            raise InputError("an index has no rules for lattices; name a grammar")
+        if decoder.on_demand.learn(corrections):
+            decoder.segment_decoders.clear()
+    key = grammars, rules, "" if decoder.on_demand is None else text
+    own = decoder.segment_decoders.get(key)
+    if own is None:
+        if not decoder.keeps:
+            decoder.segment_decoders.clear()
+        path = None if rules else decoder.config.path  # faults of rules from a request do not name our files
+        known = decoder.config.grammars
+        if decoder.on_demand is not None:
+            known, rules = tuple(one for one in known if not is_index(one)), decoder.on_demand.lines(text) + rules
+        config = replace(decoder.config, grammars=known + grammars, path=path)
+        vocab, models = decoder.grammar.vocab, decoder.models
+        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), vocab, models, needed=False, rules=rules)
+        decoder.segment_decoders[key] = own
+    return own
 
 
 def decode_prepared(decoder: SentenceDecoder, sentence: Sentence, request: Request) -> Translations:

@@ -42,6 +42,8 @@ class RuleCounts:
         max_arity: most nonterminals of a rule in a grammar.
         target_count: float64 [target sides], count of each target side (by ``rules.target_id``) over all rules of the
             corpus, if ``rules`` are only some of them; otherwise None.
+        lexicon_total: int64 [words + 1, 2], links of each word as source and as target word in the corpus, first those
+            of no word, if ``lexicon`` contains only some of them; otherwise None.
         history: history of learning, as JSON data for reports; empty for counted rules.
     """
 
@@ -52,6 +54,7 @@ class RuleCounts:
     lexicon_count: np.ndarray
     max_arity: int = field(default=MAX_TENSOR_ARITY, kw_only=True)
     target_count: np.ndarray | None = field(default=None, kw_only=True)
+    lexicon_total: np.ndarray | None = field(default=None, kw_only=True)
     history: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     own_glue: ClassVar[bool] = False

@@ -28,7 +28,12 @@ class RuleFeatures:
         self._single_f = np.bincount(source, counted.tokens)[source] == 1
         # -log10 of relative frequencies of links; a word without a link counts as linked to NULL
         pairs, links = counted.lexicon, counted.lexicon_count.astype(float)
-        costs = [-np.log10(links / np.bincount(given, links)[given]) for given in (pairs + 1).T]
+        every = counted.lexicon_total
+        given = [
+            (words, np.bincount(words, links) if every is None else every[:, k])
+            for k, words in enumerate((pairs + 1).T)
+        ]
+        costs = [-np.log10(links / total[words]) for words, total in given]
         self._lexicon_costs = np.stack(costs, 1)
 
     def __call__(self, which: np.ndarray) -> np.ndarray:

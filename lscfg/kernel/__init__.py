@@ -9,6 +9,10 @@ from lscfg.kernel.base import (
     refused_characters,
     words_fault,
 )
+from lscfg.kernel.demand import (
+    AlignedText,
+    SuffixIndex,
+)
 from lscfg.kernel.estimate import (
     ContextTrainer,
     add_moments,
@@ -100,6 +104,7 @@ __all__ = [
     "SCORE_FUNCTIONS",
     "SENSE_FEATURES",
     "START_WEIGHTS",
+    "AlignedText",
     "Binding",
     "BindingOptions",
     "ContextTrainer",
@@ -124,6 +129,7 @@ __all__ = [
     "ParseOptions",
     "Rules",
     "S",
+    "SuffixIndex",
     "TreeOptions",
     "Trees",
     "Vocab",

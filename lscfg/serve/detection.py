@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from lscfg.bundle.system import TranslationSystem
+from lscfg.decode.parsing import known_words
+from lscfg.extract.on_demand import TARGET
 from lscfg.kernel import Grammar
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sides import Side
@@ -25,7 +27,7 @@ class LanguageDetection:
         self, system: TranslationSystem, grammar: Grammar, known: frozenset[int], sides: tuple[Side, ...] | None
     ):
         self._profiles_file = system.preparation.profiles if system.preparation else None
-        self._grammar, self._known, self._sides = grammar, known, sides
+        self._config, self._grammar, self._known, self._sides = system.config, grammar, known, sides
 
     def detected(self, text: str, max_words: int, raw: bool) -> list[tuple[int, float]]:
         """The sides (0 or 1) in whose languages a text can be, the best first, with probabilities; empty for neither.
@@ -59,7 +61,7 @@ class LanguageDetection:
 
     @cached_property
     def _known_target(self) -> frozenset[int]:
-        return self._grammar.target_words()
+        return known_words(self._config, self._grammar, TARGET)
 
 
 def _has_letters(word: str) -> bool:

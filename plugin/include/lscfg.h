@@ -19,6 +19,7 @@
 #include "lscfg/neural.h"
 #include "lscfg/inference.h"
 #include "lscfg/extract.h"
+#include "lscfg/demand.h"
 #include "lscfg/estimate.h"
 #include "lscfg/search.h"
 #include "lscfg/learn.h"

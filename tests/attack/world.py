@@ -104,6 +104,7 @@ derive t.ja t.en t.al -o out --drop-bad
 grammar minimal t.deriv -o out
 grammar minimal t.deriv --format moses -o out
 grammar hiero t.ja t.en t.al -o out
+grammar hiero t.ja t.en t.al -o out --format index
 lm t.en -o out --order 3 --discount-fallback --estimator lscfg
 grammar phrases t.deriv -o out
 grammar biparsed t.ja t.en t.al --passes 1 -o out --jobs 1

@@ -116,6 +116,15 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
+        "grammar hiero f e a1 a2 -o out --format index --places 11 --max-targets 7",
+        {"lscfg.extract.on_demand.write_index": 5},
+        {
+            "lscfg.extract.on_demand.write_index": call(
+                "out", Path("f"), Path("e"), (Path("a1"), Path("a2")), HieroSettings(max_targets=7), 11
+            )
+        },
+    ),
+    (
         "grammar hiero f e a1 -o out --set max_phrase=6 --max-targets 7 --memory 2 --jobs 97",
         {"lscfg.extract.hiero_parts.write_hiero": Written(3, {}, {})},
         {

@@ -419,7 +419,7 @@ def test_known_rules_get_the_feature_of_corrections(tmp_path: Path) -> None:
 
 def test_equal_sentences_are_answered_and_terms_and_choices_count(tmp_path: Path) -> None:
     with EmbeddedDecoder(small_config(tmp_path)) as decoder:
-        memory = open_memory(tmp_path / "memory", decoder.rule_links.of_words)
+        memory = open_memory(tmp_path / "memory", decoder.align)
         plain = [one.hypotheses for one in decoder.translate(SENTENCES, WEIGHTS, 5)]
         pair, _ = memory.add("la casa verde", "the green hut")
         assert pair.links == ((0, 0), (1, 2), (2, 1))  # words without a partner as a block
@@ -465,7 +465,7 @@ def test_200_corrections_count_for_the_next_sentence(tmp_path: Path, monkeypatch
     rng = np.random.default_rng(5)
     weights = WEIGHTS | {"Correction": 50.0}
     with EmbeddedDecoder(small_config(tmp_path)) as decoder:
-        memory = open_memory(tmp_path / "memory", decoder.rule_links.of_words)
+        memory = open_memory(tmp_path / "memory", decoder.align)
         slowest = 0.0
         for number in range(200):
             source, target = f"casa{rng.integers(60)}", f"hut{number}"

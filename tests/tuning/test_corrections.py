@@ -54,9 +54,9 @@ def test_a_replay_stores_each_reference_after_its_translation(tmp_path: Path) ->
     references = ["his hut", "", "x", "y"]
     with EmbeddedDecoder(small_config(tmp_path)) as decoder:
         plain = [one.hypotheses[0].text for one in decoder.translate(texts, WEIGHTS)]
-        found = replay(decoder, WEIGHTS, texts, references, decoder.rule_links.of_words)
+        found = replay(decoder, WEIGHTS, texts, references, decoder.align)
         assert found[0] == plain[0] and found[2] == "his hut" != plain[2] and found[3] != "y"
-        assert replay(decoder, WEIGHTS, texts[:2], references[:2], decoder.rule_links.of_words) == found[:2]
+        assert replay(decoder, WEIGHTS, texts[:2], references[:2], decoder.align) == found[:2]
 
 
 def test_fitted_weights_reach_a_served_system(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
             write_weights(args.output, weights)
         outputs = translate(weights, None), translate(weights)
         found = compare_corrected(*outputs, wanted)
-        align = pair_aligner(args.corrections, decoder.rule_links.of_words)
+        align = pair_aligner(args.corrections, decoder.align)
         replayed = compare_corrected(outputs[0], replay(decoder, weights, texts, wanted[0], align), wanted)
     print(f"sentences   {len(texts)} of {len(sentences)}; the others are stored")
     print(f"BLEU        {found}")

@@ -1,0 +1,197 @@
+/* The places of a pattern in a text. A sequence is a range of the suffix array. Several sequences are found from the
+ * rarest one, whose places are followed to both sides in the text: a phrase pair is short, so this is less work than to
+ * merge the places of two sequences by sentence (Lopez 2007), which takes as long as the more frequent one. */
+#include "demand/index.h"
+
+enum { EXAMINED = 4 }; /* places of the rarest sequence to examine for each sample of a pattern of several */
+
+int pattern_table_init(pattern_table *t) {
+  memset(t, 0, sizeof *t);
+  return rule_table_init(&t->names);
+}
+
+void pattern_table_clear(pattern_table *t) {
+  t->names.symbols.size = t->names.src_length.size = t->names.arity.size = 0;
+  t->names.offsets.size = 1;
+  index_clear(&t->names.index);
+  t->facts.size = t->places[MAPPED].size = t->places[TAUGHT].size = 0;
+}
+
+void pattern_table_release(pattern_table *t) {
+  rule_table_release(&t->names);
+  free(t->facts.data);
+  free(t->places[MAPPED].data);
+  free(t->places[TAUGHT].data);
+}
+
+word_parts parts_of(const int32_t *symbols, int64_t n) {
+  word_parts p = {0};
+  for (int64_t k = 0; k < n && p.n < MOST_PARTS; k++) {
+    if (symbols[k] < 0) continue;
+    p.words[p.n] = symbols + k;
+    while (k < n && symbols[k] >= 0) p.length[p.n]++, k++;
+    p.n++;
+  }
+  return p;
+}
+
+/* The word after some words of a suffix, -1 for the end of a sentence. */
+static int32_t key_of(const text_view *t, int side, int64_t suffix, int32_t depth) {
+  int64_t at = (int64_t)t->suffixes[side][suffix] + depth;
+  return at >= 0 && at < t->n_words[side] && t->words[side][at] >= 0 ? t->words[side][at] : -1;
+}
+
+/* The first suffix of a range whose word at this depth is at least the given one. */
+static int64_t lower(const text_view *t, int side, int64_t low, int64_t high, int32_t depth, int64_t word) {
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (key_of(t, side, middle, depth) < word) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+typedef struct {
+  int64_t begin, end;
+} range;
+
+static range range_of(const text_view *t, int side, const int32_t *words, int32_t n) {
+  range r = {0, t->n_suffixes[side]};
+  for (int32_t k = 0; k < n && k < LSCFG_SUFFIX_WORDS && r.begin < r.end; k++) {
+    r.begin = lower(t, side, r.begin, r.end, k, words[k]);
+    r.end = lower(t, side, r.begin, r.end, k, (int64_t)words[k] + 1);
+  }
+  return r;
+}
+
+/* ---- several sequences ---- */
+
+typedef struct {
+  const text_view *text;
+  int side;
+  const word_parts *parts;
+  int32_t anchor;
+  int64_t hole, widest; /* words between two sequences at least, and of all at most */
+  int32_t pattern;
+  place found;
+  pattern_table *table;
+  int which; /* text */
+} search;
+
+static int stands_at(const search *s, int32_t part, int64_t at) {
+  const word_parts *p = s->parts;
+  if (at < 0 || at > s->text->n_words[s->side] - p->length[part]) return 0;
+  return !memcmp(s->text->words[s->side] + at, p->words[part], (size_t)p->length[part] * sizeof(int32_t));
+}
+
+static int keep(search *s) {
+  if (ARRAY_RESERVE(s->table->places[s->which], 1)) return LSCFG_ENOMEM;
+  s->table->places[s->which].data[s->table->places[s->which].size++] = s->found;
+  return LSCFG_OK;
+}
+
+/* The places of the sequences before the anchor, from right to left. */
+static int to_the_left(search *s, int32_t part) {
+  if (part < 0) return keep(s);
+  int32_t last = s->parts->n - 1;
+  const int32_t *words = s->text->words[s->side];
+  int64_t end = s->found.at[last] + s->parts->length[last], next = s->found.at[part + 1];
+  for (int64_t at = next - 1; at >= 0 && end - at <= s->widest && words[at] >= 0; at--) {
+    if (at + s->parts->length[part] + s->hole > next || !stands_at(s, part, at)) continue;
+    s->found.at[part] = at;
+    if (to_the_left(s, part - 1)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* The places of the sequences after the anchor, then of those before it. */
+static int to_the_right(search *s, int32_t part) {
+  if (part == s->parts->n) return to_the_left(s, s->anchor - 1);
+  const int32_t *words = s->text->words[s->side];
+  int64_t begin = s->found.at[s->anchor], before = s->found.at[part - 1] + s->parts->length[part - 1];
+  for (int64_t at = before; at < s->text->n_words[s->side] && words[at] >= 0; at++) {
+    if (at + s->parts->length[part] - begin > s->widest) break;
+    if (at < before + s->hole || !stands_at(s, part, at)) continue;
+    s->found.at[part] = at;
+    if (to_the_right(s, part + 1)) return LSCFG_ENOMEM;
+  }
+  return LSCFG_OK;
+}
+
+/* ---- patterns ---- */
+
+/* Keeps every step-th of the places from first on. */
+static void thin(pattern_table *t, int which, int64_t first, int64_t step) {
+  int64_t n = first;
+  for (int64_t k = first; k < t->places[which].size; k += step) t->places[which].data[n++] = t->places[which].data[k];
+  t->places[which].size = n;
+}
+
+/* Finds the places of a pattern in a text; *scale: places for each one kept. */
+static int find_places(lscfg_index *x, int which, int side, int32_t pattern, const word_parts *p, int64_t samples,
+                       double *scale) {
+  const text_view *t = &x->text[which];
+  pattern_table *table = &x->patterns[side];
+  range best = {0, 0};
+  int64_t first = table->places[which].size;
+  int32_t limit = side == SRC ? x->options.max_phrase : x->options.max_target_phrase;
+  search s = {.text = t, .side = side, .parts = p, .hole = side == SRC ? x->options.min_hole : 1,
+              .widest = limit > 0 ? limit : INT32_MAX, .table = table, .which = which, .found.pattern = pattern};
+  *scale = 1;
+  for (int32_t k = 0; k < p->n; k++) {
+    range r = range_of(t, side, p->words[k], p->length[k]);
+    if (r.begin == r.end) return LSCFG_OK;
+    if (!k || r.end - r.begin < best.end - best.begin) best = r, s.anchor = k;
+  }
+  int64_t n = best.end - best.begin, most = p->n > 1 ? EXAMINED * samples : samples;
+  int64_t step = samples && n > most ? (n + most - 1) / most : 1, examined = (n + step - 1) / step;
+  for (int64_t k = best.begin; k < best.end; k += step) {
+    s.found.at[s.anchor] = t->suffixes[side][k];
+    if (stands_at(&s, s.anchor, s.found.at[s.anchor]) && to_the_right(&s, s.anchor + 1)) return LSCFG_ENOMEM;
+  }
+  if (step > 1) *scale = (double)n / (double)examined;
+  int64_t found = table->places[which].size - first;
+  if (samples && found > samples) {
+    thin(table, which, first, (found + samples - 1) / samples);
+    *scale *= (double)found / (double)(table->places[which].size - first);
+  }
+  return LSCFG_OK;
+}
+
+/* Numbers the pair of each place from a mark, and drops the places of damaged sentences. */
+static int find_pairs(lscfg_index *x, int which, int side, int64_t first, lscfg_error *error) {
+  const text_view *t = &x->text[which];
+  pattern_table *table = &x->patterns[side];
+  for (int64_t k = first; k < table->places[which].size; k++) {
+    place *p = &table->places[which].data[k];
+    int64_t at = p->at[0];
+    while (at < t->n_words[side] && t->words[side][at] >= 0) at++;
+    if (at == t->n_words[side]) return damaged_index(error);
+    p->pair = -1 - (int64_t)t->words[side][at];
+    if (p->pair >= t->n_pairs || t->starts[side][p->pair] > p->at[0] || t->starts[side][p->pair + 1] != at + 1)
+      return damaged_index(error);
+  }
+  return LSCFG_OK;
+}
+
+int32_t find_pattern(lscfg_index *x, int side, const int32_t *symbols, int32_t n, int32_t samples,
+                     lscfg_error *error) {
+  pattern_table *table = &x->patterns[side];
+  int32_t pattern = rule_table_intern(&table->names, symbols, n, n, 0);
+  if (pattern < 0) return out_of_memory(error);
+  if (pattern < table->facts.size) return pattern;
+  pattern_facts facts = {0, 1, 0};
+  word_parts p = parts_of(symbols, n);
+  for (int which = MAPPED; which <= TAUGHT; which++) {
+    double scale;
+    int64_t first = table->places[which].size;
+    if (find_places(x, which, side, pattern, &p, which == MAPPED ? samples : 0, &scale)) return out_of_memory(error);
+    if (which == MAPPED) facts.scale = scale;
+    facts.places += table->places[which].size - first;
+    int code = find_pairs(x, which, side, first, error);
+    if (code) return code;
+  }
+  if (ARRAY_RESERVE(table->facts, 1)) return out_of_memory(error);
+  table->facts.data[table->facts.size++] = facts;
+  return pattern;
+}

@@ -1,0 +1,118 @@
+"""Decoding with an index instead of a grammar, and corrections that join its text."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from decoders import WEIGHTS, small_config
+
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.memory import open_memory
+from lscfg.decode.names import FeatureNames
+from lscfg.decode.parsing import known_words, read_grammar
+from lscfg.errors import InputError
+from lscfg.extract.hiero import HieroSettings, extract_files
+from lscfg.extract.on_demand import SOURCE, TARGET, write_index
+from lscfg.formats.ini import DecoderConfig
+from lscfg.grammar.counts import FEATURES
+from lscfg.grammar.select import select_rules
+from lscfg.grammar.write import write_grammar
+from lscfg.io.write import write_lines
+from lscfg.parallel.choose import in_processes
+
+SENTENCES = ["a b c", "b a d e", "c c a new", ""]
+TUNED = WEIGHTS | dict.fromkeys(FEATURES, -0.3) | {"Glue": -0.1, "PassThrough": -5.0}
+
+
+def text(folder: Path, name: str, more: list[tuple[str, str, str]]) -> list[Path]:
+    rng = random.Random(2)
+    pairs = []
+    for _ in range(40):
+        source = [rng.choice("abcde") for _ in range(rng.randint(1, 6))]
+        order = [*range(len(source))]
+        if rng.random() < 0.5:
+            order.reverse()
+        links = " ".join(f"{i}-{j}" for j, i in enumerate(order) if rng.random() < 0.8)
+        pairs.append((" ".join(source), " ".join(source[i].upper() for i in order), links))
+    paths = [folder / f"{name}.{side}" for side in ("source", "target", "links")]
+    for path, lines in zip(paths, zip(*(pairs + more), strict=True), strict=True):
+        write_lines(path, lines)
+    return paths
+
+
+def configs(folder: Path, more: list[tuple[str, str, str]] | None = None) -> tuple[DecoderConfig, DecoderConfig]:
+    """A configuration with a grammar of the text and of more pairs, and one with the index of the text."""
+    config = small_config(folder)
+    source, target, links = text(folder, "more", more or [])
+    counted = extract_files(source, target, [links])
+    write_grammar(folder / "hiero", counted, select_rules(counted))
+    source, target, links = text(folder, "text", [])
+    write_index(folder / "index", source, target, [links], HieroSettings(), 0)
+    config = replace(config, max_span=6, pass_through=True, glue=True, latent=None)
+    return tuple(replace(config, grammars=(folder / name,)) for name in ("hiero", "index"))  # type: ignore[return-value]
+
+
+def lists(config: DecoderConfig, **options: object) -> list[list[tuple[str, float, dict[str, float]]]]:
+    with EmbeddedDecoder(config) as decoder:
+        found = decoder.translate(SENTENCES, TUNED, 20, **options)  # type: ignore[arg-type]
+        return [[(one.text, one.score, dict(one.features)) for one in sentence.hypotheses] for sentence in found]
+
+
+def test_translations_and_features_are_those_of_the_grammar(tmp_path: Path) -> None:
+    whole, index = configs(tmp_path)
+    found = lists(index)
+    assert found == lists(whole) and len(found[0]) > 5 and found[-1][0][0] == ""
+    assert {*FEATURES} <= {*FeatureNames.of(index).live}
+    with in_processes(2) as engine, EmbeddedDecoder(index, engine=engine) as decoder:
+        again = decoder.decode(SENTENCES, TUNED, 20)
+    assert [[(one.text, one.score) for one in each] for each in again] == [
+        [(text, score) for text, score, _ in each] for each in found
+    ]
+
+
+def test_further_rules_and_comparisons_use_the_rules_of_the_sentence(tmp_path: Path) -> None:
+    whole, index = configs(tmp_path)
+    rule = "[X] ||| new ||| NEW ||| EgivenF=0.1"
+    assert lists(index, rules=[rule]) == lists(whole, rules=[rule])
+    with EmbeddedDecoder(index) as decoder, EmbeddedDecoder(whole) as other:
+        wanted = lists(whole)[0][3][0]
+        assert decoder.why_not("a b c", wanted, TUNED) == other.why_not("a b c", wanted, TUNED)
+        sides = [known_words(index, decoder.grammar, side) for side in (SOURCE, TARGET)]
+        assert [{*map(decoder.grammar.vocab.word, words)} for words in sides] == [{*"abcde"}, {*"ABCDE"}]
+
+
+def test_corrections_join_the_text(tmp_path: Path) -> None:
+    """After corrections, rules and features are those of the longer text; after their removal, those from before."""
+    pairs = [("a new", "A NEW", "0-0 1-1"), ("b new c", "B C NEW", "0-0 1-2 2-1")]
+    whole, index = configs(tmp_path, pairs)
+    plain = {name: weight for name, weight in TUNED.items() if name != "Correction"} | {"Correction": 0.0}
+    sentence = "c c a new"
+
+    def best(decoder: EmbeddedDecoder, memory: object) -> list[tuple[str, float]]:
+        (found,) = decoder.translate([sentence], plain, 50, memory=memory)  # type: ignore[arg-type]
+        return [(one.text, one.score) for one in found.hypotheses]
+
+    with EmbeddedDecoder(index) as decoder, EmbeddedDecoder(whole) as other:
+        links = {source: [tuple(map(int, link.split("-"))) for link in text.split()] for source, _, text in pairs}
+        memory = open_memory(tmp_path / "memory", lambda source, target: links[" ".join(source)])
+        before = best(decoder, memory)
+        numbers = [memory.add(source, target)[0].id for source, target, _ in pairs]
+        assert best(decoder, memory) == best(other, memory) != before
+        memory.undo(*numbers)
+        assert best(decoder, memory) == before
+
+
+def test_what_needs_all_rules_is_refused(tmp_path: Path) -> None:
+    _, index = configs(tmp_path)
+    with pytest.raises(InputError, match="an index has no list of its rules; write a grammar"):
+        read_grammar(index)
+    with pytest.raises(InputError, match="a decoder uses one index, not 2"):
+        EmbeddedDecoder(replace(index, grammars=index.grammars * 2))
+    with pytest.raises(InputError, match="unknown_words=similar needs all rules"):
+        EmbeddedDecoder(replace(index, substitutes=True))
+    lattice = "((('a',0.5,1),('b',0.5,1),),)"
+    with EmbeddedDecoder(index) as decoder, pytest.raises(InputError, match="an index has no rules for lattices"):
+        decoder.decode([lattice], TUNED)

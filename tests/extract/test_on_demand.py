@@ -1,0 +1,218 @@
+"""Rules on demand against the grammar of the whole text, filtered to a sentence."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+from lscfg.errors import InputError
+from lscfg.extract.hiero import HieroSettings, extract_files
+from lscfg.extract.on_demand import RuleIndex, is_index, write_index
+from lscfg.grammar.features import RuleFeatures
+from lscfg.grammar.select import select_rules
+from lscfg.io.tensors import load, save
+from lscfg.io.write import write_lines
+from lscfg.kernel import LineError
+
+SOURCE_WORDS, TARGET_WORDS = "abcdefghijklmnopqrst", "ABCDEFGHIJKLMNOPQRST"
+
+
+def random_pair(rng, types, most=9):
+    """A pair of few words, some without links; links are monotone or of any kind."""
+    source, target = (
+        [rng.choice(words[:types]) for _ in range(rng.randint(1, most))] for words in (SOURCE_WORDS, TARGET_WORDS)
+    )
+    if rng.random() < 0.5:
+        links = {(i, min(i, len(target) - 1)) for i in range(len(source)) if rng.random() < 0.7}
+    else:
+        links = {(i, j) for i in range(len(source)) for j in range(len(target)) if rng.random() < 1.2 / len(target)}
+    return " ".join(source), " ".join(target), " ".join(f"{i}-{j}" for i, j in sorted(links))
+
+
+def random_settings(rng):
+    return HieroSettings(
+        max_phrase=rng.choice([3, 5, 10]),
+        max_target_phrase=rng.choice([0, 0, 4]),
+        max_symbols=rng.choice([3, 4, 5, 9]),
+        max_arity=rng.choice([0, 1, 2, 2]),
+        loose=rng.random() < 0.3,
+        min_hole=rng.choice([1, 1, 2]),
+        max_targets=rng.choice([1, 3, 30]),
+    )
+
+
+def written(folder, pairs):
+    """Files of source, target and links."""
+    paths = [folder / name for name in ("source", "target", "links")]
+    for path, lines in zip(paths, zip(*pairs, strict=True), strict=True):
+        write_lines(path, lines)
+    return paths
+
+
+def filtered(files, settings, line):
+    """The grammar of the text for one line."""
+    source, target, *links = files
+    counted = extract_files(source, target, links, settings, wanted=[line])
+    kept = select_rules(counted, settings.max_targets, [line]).kept
+    return counted.rules.kernel.text(kept, counted.features, RuleFeatures(counted)(kept)).decode() if len(kept) else ""
+
+
+def check_random_corpora(folder, seeds):
+    rules = 0
+    for seed in seeds:
+        rng = random.Random(seed)
+        types = rng.choice([3, 5, 8, 20])
+        pairs = [random_pair(rng, types) for _ in range(rng.randint(2, 12))]
+        taught = rng.randrange(len(pairs))
+        settings = random_settings(rng)
+        write_index(folder / "index", *written_apart(folder, pairs[: len(pairs) - taught]), settings, 0)
+        index = RuleIndex(folder / "index")
+        index.teach(pairs[len(pairs) - taught :])
+        files = written(folder, pairs)
+        for line in (rng.choice(pairs)[0], random_pair(rng, min(types + 1, 20))[0]):
+            expected = filtered(files, settings, line)
+            assert index.text(line) == expected, (seed, line)
+            rules += expected.count("\n")
+    return rules
+
+
+def written_apart(folder, pairs):
+    source, target, links = written(folder, pairs)
+    return source, target, [links]
+
+
+def test_rules_of_random_text_are_those_of_its_grammar(tmp_path):
+    """Features and order too, for text of which some is in the file and the rest in memory."""
+    assert check_random_corpora(tmp_path, range(12)) > 100
+
+
+@pytest.mark.nightly
+def test_rules_of_much_random_text_are_those_of_its_grammar(tmp_path):
+    assert check_random_corpora(tmp_path, range(1000, 2000)) > 10_000
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    rng = random.Random(5)
+    pairs = [random_pair(rng, 6) for _ in range(60)]
+    write_index(tmp_path / "index", *written_apart(tmp_path, pairs), HieroSettings(), 0)
+    return pairs, tmp_path / "index"
+
+
+def test_two_alignments_count_twice(tmp_path):
+    rng = random.Random(3)
+    pairs = [random_pair(rng, 5) for _ in range(8)]
+    files = written(tmp_path, pairs)
+    write_lines(tmp_path / "more", [links.split(" ")[0] for *_, links in pairs])
+    files.append(tmp_path / "more")
+    write_index(tmp_path / "index", *files[:2], files[2:], HieroSettings(), 0)
+    for source, *_ in pairs:
+        assert RuleIndex(tmp_path / "index").text(source) == filtered(files, HieroSettings(), source)
+
+
+def test_pairs_are_forgotten(corpus):
+    pairs, path = corpus
+    index = RuleIndex(path)
+    before = index.text(pairs[0][0])
+    index.teach([("a b new", "A new", "0-0 2-1"), pairs[3]])
+    assert index.text("new") != index.text("zz") == ""
+    index.teach([pairs[3]])
+    assert index.text("new") == "" and index.text(pairs[0][0]) != before
+    index.teach([])
+    assert index.text(pairs[0][0]) == before
+    with pytest.raises(LineError, match="link '3-0' points beyond"):
+        index.teach([("a", "A", "3-0")])
+
+
+def test_wide_rules_are_left_out(corpus):
+    """A limit of three words leaves the rules that can cover three words of the sentence."""
+    _, path = corpus
+    index, line = RuleIndex(path), "a b c d e f a c"
+    _, kept = index.rules(line, max_span=3)
+    everything = index.text(line)
+    narrow = index.text(line, max_span=3)
+    assert 0 < narrow.count("\n") < everything.count("\n")
+    windows = [line.split()[i : i + 3] for i in range(6)]
+    allowed = {rule for window in windows for rule in index.text(" ".join(window)).splitlines()}
+    assert {*narrow.splitlines()} == allowed and narrow.count("\n") == len(kept)
+
+
+def test_a_sample_repeats_and_is_scaled(tmp_path):
+    rng, path = random.Random(5), tmp_path / "index"
+    pairs = [random_pair(rng, 6) for _ in range(600)]
+    write_index(path, *written_apart(tmp_path, pairs), HieroSettings(), 0)
+    index, line = RuleIndex(path), "a b c d e"
+    whole, _ = index.rules(line)
+    all_places = index.examined()[0]
+    index.places = 40
+    sampled, kept = index.rules(line)
+    assert index.examined()[0] < all_places / 2
+    assert index.text(line) == index.text(line)
+    names = {whole.rules.text(rule): rule for rule in range(len(whole.rules))}
+    assert {sampled.rules.text(rule) for rule in range(len(sampled.rules))} <= {*names}
+    assert sampled.count.sum() == pytest.approx(whole.count.sum(), rel=0.3)
+    assert np.isfinite(RuleFeatures(sampled)(kept)).all()
+    index.places = 10**6
+    assert index.text(line) == RuleIndex(path).text(line)
+
+
+@pytest.mark.parametrize(
+    ("settings", "name"), [({"no_singletons": True}, "no_singletons"), ({"significance": 1.0}, "significance")]
+)
+def test_settings_of_the_whole_text_are_refused(tmp_path, settings, name):
+    files = written_apart(tmp_path, [("a", "A", "0-0")])
+    with pytest.raises(InputError, match=f"{name} needs the rules of the whole text"):
+        write_index(tmp_path / "index", *files, HieroSettings(**settings))
+
+
+def test_an_index_is_recognised(corpus, tmp_path):
+    _, path = corpus
+    assert is_index(path) and not is_index(tmp_path / "source") and not is_index(tmp_path / "none")
+
+
+def test_damaged_settings(corpus, tmp_path):
+    _, path = corpus
+    arrays, metadata = load(path, "index")
+    for wrong in ("[", "{}", '{"places": 1, "max_phrase": 0}', '{"places": -1}', '{"places": 1, "word": 1}'):
+        save(tmp_path / "bad", arrays, metadata | {"settings": wrong})
+        with pytest.raises(InputError, match="damaged settings"):
+            RuleIndex(tmp_path / "bad")
+    assert json.loads(metadata["settings"])["max_phrase"] == 10
+
+
+def test_damaged_arrays_are_refused_or_harmless(corpus, tmp_path):
+    """Wrong numbers in any array give an error or other rules, but no crash."""
+    pairs, path = corpus
+    arrays, metadata = load(path, "index")
+    refused = 0
+    for name in sorted(arrays):
+        for seed in range(6):
+            rng = np.random.default_rng(seed)
+            wrong = arrays[name].copy()
+            where = rng.integers(0, wrong.size, 1 + wrong.size // 4)
+            extreme = np.iinfo(wrong.dtype)
+            values = [extreme.min, extreme.max, 0, len(wrong), 1]
+            wrong.reshape(-1)[where] = rng.choice(np.array(values, wrong.dtype), len(where))
+            save(tmp_path / "bad", arrays | {name: wrong}, metadata)
+            try:
+                index = RuleIndex(tmp_path / "bad")
+                for line in (pairs[0][0], pairs[1][0]):
+                    index.text(line)
+            except InputError as error:
+                refused += "damaged" in str(error)
+    assert refused > 10
+
+
+def test_arrays_of_other_sizes_are_refused(corpus, tmp_path):
+    _, path = corpus
+    arrays, metadata = load(path, "index")
+    fixed = ("src.starts", "tgt.starts", "links.starts", "vocab.offsets", "vocab.order", "lexicon.rows")
+    for name in (*fixed, "lexicon.count", "lexicon.total"):
+        save(tmp_path / "bad", arrays | {name: arrays[name][:-1]}, metadata)
+        with pytest.raises(InputError, match="damaged"):
+            RuleIndex(tmp_path / "bad")
+    for name in arrays:
+        save(tmp_path / "bad", {other: array for other, array in arrays.items() if other != name}, metadata)
+        with pytest.raises(InputError, match=f"'{name}' is missing"):
+            RuleIndex(tmp_path / "bad")
