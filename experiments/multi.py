@@ -270,7 +270,7 @@ def main() -> None:
         "sentences apart from the corpus": len(unshared),
         **{f"with {k} references": sum(len(texts) >= k for texts in unshared.values()) for k in (2, 3, 4)},
         **sizes,
-        "F1 of Japanese words": round(agreement(segmenter, corpus["ja"]["dev"]), 4),
+        "F1 of Japanese words, %": round(100 * agreement(segmenter, corpus["ja"]["dev"]), 2),
         "English lines of the corpus": lines,
         "with its words": equal,
     }

@@ -140,7 +140,7 @@ def test_the_sets_are_written(corpus, monkeypatch, capsys):
     counts = dict(map(json.loads, capsys.readouterr().out.splitlines()))
     assert counts["pairs"] == 19 and counts["sentences"] == 10 and counts["sentences apart from the corpus"] == 8
     assert counts["with 2 references"] == 8 == counts["multi-dev"] + counts["multi-test"]
-    assert counts["with 3 references"] == 0 and counts["F1 of Japanese words"] == 1
+    assert counts["with 3 references"] == 0 and counts["F1 of Japanese words, %"] == 100
     assert counts["English lines of the corpus"] == counts["with its words"] == 1
     for name in multi.SETS:
         texts = {path.name.removeprefix(name): read_lines(path) for path in (corpus / "multi").glob(f"{name}.*")}
