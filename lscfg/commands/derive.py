@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.extract.derive import derive_files
+from lscfg.extract.labels import LEAST, MOST, label_file
+from lscfg.io.arguments import InputFile
 from lscfg.kernel import DeriveOptions
 from lscfg.options import add_jobs, add_output, add_text
 from lscfg.parser import CommandParser
@@ -19,17 +23,40 @@ def add_arguments(parser: CommandParser) -> None:
     add_text(parser, "word alignments i-j, source position first; each file gives every pair a tree")
     add_output(parser, "derivation file to write", required=True)
     parser.add_argument("--forests", action="store_true", help="also write all minimal derivations of each pair")
+    parser.add_argument(
+        "--labels",
+        type=_labels,
+        metavar="FILE",
+        help="categories of nodes: bracketed parse trees of one side, or lines 'word class'; a number K: K induced "
+        "classes of target words",
+    )
+    parser.add_argument(
+        "--max-labels",
+        type=int,
+        default=MOST,
+        metavar="N",
+        help=f"most frequent labels that become categories if {LEAST} nodes have them; other nodes stay [X] "
+        "(default: %(default)s)",
+    )
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (DeriveOptions,)))
+
+
+def _labels(text: str) -> InputFile | int:
+    return int(text) if text.isdecimal() else InputFile(text)
 
 
 def run(args: argparse.Namespace) -> None:
     """Derives, writes the derivation file and logs its sizes.
 
     Raises:
-        InputError: see ``lscfg.kernel.DeriveOptions`` and ``lscfg.extract.derive.derive_files``.
+        InputError: see ``lscfg.kernel.DeriveOptions``, ``lscfg.extract.derive.derive_files`` and
+            ``lscfg.extract.labels.label``.
     """
     options = GivenSettings(args, TABLE).build(TABLE, DeriveOptions)
-    sizes = derive_files(args.source, args.target, args.alignment, args.output, options, args.jobs, args.forests)
-    log.table(sizes)
+    with TemporaryDirectory(dir=Path(args.output).parent) as folder:
+        path = args.output if args.labels is None else Path(folder, "derivations")
+        log.table(derive_files(args.source, args.target, args.alignment, path, options, args.jobs, args.forests))
+        if args.labels is not None:
+            log.table(label_file(path, args.output, args.labels, args.max_labels))
     log.info(f"wrote {args.output}")

@@ -94,7 +94,7 @@ class SpectralClusters(Estimator[ClusterSettings]):
 def cluster_states(
     examples: Examples, training: np.ndarray, m: int, seed: int, seen: Occurrences | None = None
 ) -> np.ndarray:
-    """A state for each node, int64 [nodes]. Nodes of forests count by their probability.
+    """A state for each node, int64 [nodes]. Nodes of forests count by their probability; categories are separate.
 
     Args:
         training: bool [nodes], the nodes that determine the embedding and the centres.
@@ -105,15 +105,36 @@ def cluster_states(
     Raises:
         InputError: fewer different nodes than states.
     """
+    if examples.rules.lhs is not None:
+        where = seen or Occurrences.of_trees(examples)
+        category, states = where.category(examples), np.zeros(len(training), np.int64)
+        for c in np.unique(category[training]):
+            here = category == c
+            states[here] = _clusters(examples, training & here, here, m, seed, seen, at_most=True)
+        return states
+    return _clusters(examples, training, np.ones(len(training), bool), m, seed, seen)
+
+
+def _clusters(
+    examples: Examples,
+    training: np.ndarray,
+    chosen: np.ndarray,
+    m: int,
+    seed: int,
+    seen: Occurrences | None,
+    at_most: bool = False,
+) -> np.ndarray:
+    """A state for each chosen node, int64, of bool [nodes]; ``at_most``: fewer states if fewer nodes differ."""
     weight = seen.node_weight if seen and seen.below.share is not None else None
     points = UnitEmbedding.of(examples, training, seed, seen, weight)
     rng = np.random.default_rng(seed)
     nodes = np.nonzero(training)[0]
     if len(nodes) > SAMPLE:
         nodes = np.sort(rng.choice(nodes, SAMPLE, replace=False))
-    centres = k_means(points[nodes], m, rng, None if weight is None else weight[nodes])
-    blocks = (slice(first, first + BLOCK) for first in range(0, len(training), BLOCK))
-    return np.concatenate([nearest(points[block], centres)[0] for block in blocks])
+    centres = k_means(points[nodes], m, rng, None if weight is None else weight[nodes], at_most)
+    blocks = [slice(first, first + BLOCK) for first in range(0, int(chosen.sum()), BLOCK)]
+    parts = blocks if chosen.all() else [np.flatnonzero(chosen)[block] for block in blocks]
+    return np.concatenate([nearest(points[block], centres)[0] for block in parts])
 
 
 @dataclass(frozen=True)
@@ -173,13 +194,16 @@ def _unit_rows(points: np.ndarray) -> np.ndarray:
     return points
 
 
-def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.ndarray | None = None) -> np.ndarray:
+def k_means(
+    points: np.ndarray, m: int, rng: np.random.Generator, weight: np.ndarray | None = None, at_most: bool = False
+) -> np.ndarray:
     """m centres, float32 [m, dimensions], by Lloyd's algorithm from k-means++ seeds (Arthur and Vassilvitskii 2007).
 
     An empty cluster takes the point that is farthest from its centre.
 
     Args:
         weight: float64 [points], weight of each point; None: equal weights.
+        at_most: fewer centres if there are fewer different points.
 
     Raises:
         InputError: fewer different points than centres.
@@ -191,6 +215,9 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.nda
             chosen = int(rng.integers(len(points)))
         else:
             total = np.cumsum(distance if weight is None else distance * weight)
+            if not total[-1] > 1e-6 and at_most:
+                centres = centres[:k]
+                break
             if not total[-1] > 1e-6:
                 raise InputError(f"only {k} different nodes for {m} hidden states; use more text or a smaller m")
             chosen = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
@@ -198,7 +225,7 @@ def k_means(points: np.ndarray, m: int, rng: np.random.Generator, weight: np.nda
         difference = points - centres[k]
         distance = np.minimum(distance, np.einsum("nk,nk->n", difference, difference, dtype=np.float64))
         distance[distance < 1e-9] = 0
-    before = None
+    before, m = None, len(centres)
     for _ in range(SWEEPS):
         cluster, distance = nearest(points, centres)
         if before is not None and (cluster == before).all():

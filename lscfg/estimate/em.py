@@ -18,8 +18,9 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,7 +29,7 @@ import numpy as np
 from lscfg.errors import InputError
 from lscfg.estimate.checkpoint import CHECKPOINTS, BestModel, Checkpoints, EMState
 from lscfg.estimate.estimator import Estimator, check_states
-from lscfg.estimate.mle import by_arity, one_state, share_oov, spread_oov
+from lscfg.estimate.mle import by_arity, complete, one_state, oov_by_category, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
 from lscfg.estimate.rank import rank_of_derivations
 from lscfg.estimate.split import grow
@@ -140,6 +141,8 @@ class Tying:
             the first distribution.
         members: by arity, int64 [rows], number of seen rules that share the row.
         groups: rows of the same source side, see ``Shrinkage``.
+        shape: by arity, int64 [rows], ``RuleTable.shape_id`` of the rules of each row; None for one category.
+        lhs: by arity, int32 [rows], category of the left-hand side; None for one category.
     """
 
     row: np.ndarray
@@ -147,6 +150,8 @@ class Tying:
     mass: list[np.ndarray]
     members: list[np.ndarray]
     groups: list[tuple[np.ndarray, np.ndarray]]
+    shape: list[np.ndarray] | None = None
+    lhs: list[np.ndarray] | None = None
 
     @classmethod
     def of(cls, examples: Examples, counts: np.ndarray, limit: int) -> Tying:
@@ -158,6 +163,8 @@ class Tying:
         frequent = np.bincount(source, weights=examples.counts, minlength=sources)[source] >= FREQUENT
         words = [rules.src_length - arity, np.diff(rules.offsets) - rules.src_length - arity]
         lengths = np.minimum(words[0], LONG + 1) * (LONG + 2) + np.minimum(words[1], LONG + 1)
+        if rules.lhs is not None:  # no class crosses categories
+            lengths += np.unique(rules.shape_id, return_inverse=True)[1].ravel() * (LONG + 2) ** 2
         group = np.where(frequent, source, sources + lengths)
         own = counts > limit
         key = np.where(own, np.arange(n), n + group)
@@ -165,6 +172,7 @@ class Tying:
         group = np.where(own, source, group)
         row = np.empty(n, np.int64)
         rows, mass, members, groups = [], [], [], []
+        shape, lhs = list[np.ndarray](), list[np.ndarray]()
         for k in ARITIES:
             chosen = np.nonzero(arity == k)[0]
             keys, first, inverse = np.unique(key[chosen], return_index=True, return_inverse=True)
@@ -175,9 +183,14 @@ class Tying:
             mass.append(np.where(keys < n, counts[chosen][first], 1).astype(np.float64))
             of_row = group[chosen][first]
             order = np.argsort(of_row, kind="stable")
+            if rules.lhs is not None:
+                shape.append(rules.shape_id[chosen][first])
+                lhs.append(rules.lhs[chosen][first])
+                order = np.lexsort((of_row, shape[-1]))  # groups of the same categories side by side
             starts = np.nonzero(np.diff(of_row[order], prepend=-1))[0]
             groups.append((np.append(starts, len(order)).astype(np.int64), order.astype(np.int32)))
-        return cls(row, (rows[0], rows[1], rows[2]), mass, members, groups)
+        three = (rows[0], rows[1], rows[2])
+        return cls(row, three, mass, members, groups, *((None, None) if rules.lhs is None else (shape, lhs)))
 
 
 class EMRun:
@@ -218,6 +231,10 @@ class EMRun:
         if settings.forests and derivations.forests:
             self.counted = Pieces.of_forests(self.examples, derivations.forests)
             self.examples = dataclasses.replace(self.examples, counts=self._counts(None))
+        self.categories = len(self.examples.rules.categories)
+        if self.categories > 1 and initial == "split":
+            raise InputError("init = 'split' needs derivations of one category; choose another start")
+        self.alive = np.ones((self.categories, settings.m), bool)
         self.limit = 1 if settings.smoothed else 0
         self.held_out = np.tile(_choose_held_out(derivations.pairs, settings), derivations.alignments)
         chosen = ~self.held_out if self.held_out.any() else None
@@ -263,6 +280,8 @@ class EMRun:
         """
         settings = self.settings
         run = self.resumed or EMState(0, [], self.begin(0))
+        if self.resumed and self.categories > 1:
+            self.alive = _alive(run.weights, self.tying, self.categories) > 0
         while True:
             self._iterate(run, each)
             run.finished.append(run.history)
@@ -313,7 +332,7 @@ class EMRun:
         """The M step, in place, after ``infer``: shrinks counts if the settings ask for it, and normalises them."""
         roots = trees.root_counts()
         totals = trees.count(weights)
-        weights.root = _distributions(roots)
+        weights.root = _root_distributions(roots, self.categories)
         if self.settings.smoothed:
             trees.shrink(weights, totals, self._plan(tying, totals))
         else:
@@ -321,13 +340,20 @@ class EMRun:
         self.normalise(weights, totals, tying)
 
     def _plan(self, tying: Tying, totals: list[np.ndarray] | None = None) -> Shrinkage:
-        mass = tying.mass
+        mass, prior = tying.mass, _Prior(self.alive) if self.categories > 1 else None
         if self.settings.forests and totals:  # expected counts of rules change
             mass = [
                 np.where(seen > 0, total.sum(axis=1) / np.maximum(seen, 1), one)
                 for seen, total, one in zip(tying.members, totals, mass, strict=True)
             ]
-        return Shrinkage(self.settings.shrink_source, self.settings.shrink_arity, mass, tying.groups)
+        return Shrinkage(
+            self.settings.shrink_source,
+            self.settings.shrink_arity,
+            mass,
+            tying.groups,
+            tying.shape,
+            prior,
+        )
 
     def _likelihoods(self, weights: Weights) -> dict[str, float]:
         """Natural logarithms per rule token, whose number does not change."""
@@ -345,7 +371,7 @@ class EMRun:
         rng = np.random.default_rng([self.settings.seed, restart])
         shapes = [(rows, *[m] * (k + 1)) for k, rows in enumerate(self.tying.rows)]
         if self.beginning:
-            return self._from_states(restart, shapes)
+            return _from_states(self, restart, shapes)
         if self.initial == "split":
             return _grown(self, rng)
         tensors = [rng.random(shape) for shape in shapes]
@@ -354,38 +380,9 @@ class EMRun:
             for k in ARITIES:
                 np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
-        root = _distributions(rng.random((2, m)))
+        root = _root_distributions(rng.random((2 * self.categories, m)), self.categories)
         weights = Weights(tensors, np.ones(m), root)
         self.normalise(weights, _totals(tensors), self.tying)
-        return weights
-
-    def _from_states(self, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
-        """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
-        assert self.beginning is not None
-        m, pieces = self.settings.m, self.counted
-        training, of_edge = pieces.of_sentences(~self.held_out), _edge_weights(self)
-        state = self.beginning(self.examples, pieces.in_corpus(training), restart)[pieces.node]
-        head = pieces.head
-        tensors = []
-        for k in ARITIES:
-            seen = training[head] & (pieces.arity == k) & (pieces.children[:, :k] >= 0).all(axis=1)
-            index = self.tying.row[pieces.rule[seen]] * m + state[head[seen]]
-            for side in range(k):
-                index = index * m + state[pieces.children[seen, side]]
-            counts = np.bincount(index, of_edge[seen], int(np.prod(shapes[k]))).astype(np.float64)
-            tensors.append(counts.reshape(shapes[k]))
-        roots = np.zeros((2, m))
-        first = pieces.first_node[:-1]
-        chosen, weight = training[first], np.ones(len(first)) if pieces.weight is None else pieces.weight
-        np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
-        weights = Weights(tensors, np.ones(m), _distributions(roots + 1))
-        totals = _totals(tensors)
-        plan = self._plan(self.tying)
-        if not self.settings.smoothed:
-            defaults = Iterations()
-            plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups)
-        self.train.shrink(weights, totals, plan)
-        self.normalise(weights, totals, self.tying)
         return weights
 
     def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
@@ -405,9 +402,8 @@ class EMRun:
         """One tensor for each rule, and the OOV rule."""
         examples = self.examples
         rows = by_arity(tying.row, examples)
-        counts = by_arity(examples.counts, examples)[0]
         share = share_oov if self.settings.smoothed else spread_oov
-        lexical, unk = share(weights.tensors[0][rows[0]] * weights.scale, counts)
+        lexical, unk = oov_by_category(share, weights.tensors[0][rows[0]] * weights.scale, examples)
         settings = self.settings
         about: dict[str, Any] = {
             "method": "clusters" if self.initial == "clusters" else "em",
@@ -424,8 +420,75 @@ class EMRun:
         if self.test:
             about["held-out log-likelihood a rule"] = _column(histories, "held out")
         root, one = weights.root[PI].copy(), one_state(examples)
+        if examples.rules.lhs is not None:
+            root = weights.root.reshape(self.categories, -1, weights.m)[:, PI].copy()
+            alive = _alive(weights, tying, len(root))
+            complete(root, unk, examples, alive / np.maximum(alive.sum(axis=1, keepdims=True), 1), alive)
         tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
         return Estimate(examples.rules, tensors, root, unk, about, one)
+
+
+def _root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
+    """Distributions over the states of all categories for each kind of root, like counts [kinds, m].
+
+    Kinds of each category follow those of the category before.
+    """
+    m = counts.shape[1]
+    by_kind = counts.reshape(categories, -1, m).swapaxes(0, 1)
+    found = _distributions(by_kind.reshape(len(by_kind), -1))
+    return np.ascontiguousarray(found.reshape(-1, categories, m).swapaxes(0, 1)).reshape(-1, m)
+
+
+@dataclass(frozen=True)
+class _Prior:
+    """One token of rules of some categories, equal for all states that the categories have.
+
+    Attributes:
+        alive: bool [categories, m], states of each category.
+    """
+
+    alive: np.ndarray
+
+    def __call__(self, arity: int, shape: int) -> np.ndarray:
+        """Returns float64 [m, ...]; shape: see ``RuleTable.shape_id``."""
+        n = len(self.alive) + 1
+        states = [self.alive[c] for c in (shape // n // n, shape // n % n - 1, shape % n - 1)[: arity + 1]]
+        found = reduce(np.multiply.outer, [np.asarray(one, float) for one in states])
+        result: np.ndarray = np.ascontiguousarray(found / max(found.sum(), 1))
+        return result
+
+
+def _from_states(run: EMRun, restart: int, shapes: list[tuple[int, ...]]) -> Weights:
+    """Relative frequencies of rules with the states of their nodes, shrunk because EM cannot leave a zero."""
+    assert run.beginning is not None
+    m, pieces = run.settings.m, run.counted
+    training, of_edge = pieces.of_sentences(~run.held_out), _edge_weights(run)
+    state = run.beginning(run.examples, pieces.in_corpus(training), restart)[pieces.node]
+    head = pieces.head
+    if run.categories > 1:
+        run.alive[:] = False
+        run.alive[run.examples.rules.category[pieces.rule], state[head]] = True
+    tensors = []
+    for k in ARITIES:
+        seen = training[head] & (pieces.arity == k) & (pieces.children[:, :k] >= 0).all(axis=1)
+        index = run.tying.row[pieces.rule[seen]] * m + state[head[seen]]
+        for side in range(k):
+            index = index * m + state[pieces.children[seen, side]]
+        counts = np.bincount(index, of_edge[seen], int(np.prod(shapes[k]))).astype(np.float64)
+        tensors.append(counts.reshape(shapes[k]))
+    roots = np.zeros((2 * run.categories, m))
+    first = pieces.first_node[:-1]
+    chosen, weight = training[first], np.ones(len(first)) if pieces.weight is None else pieces.weight
+    np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
+    weights = Weights(tensors, np.ones(m), _root_distributions(roots + 1, run.categories))
+    totals = _totals(tensors)
+    plan = run._plan(run.tying)
+    if not run.settings.smoothed:
+        defaults = Iterations()
+        plan = Shrinkage(defaults.shrink_source, defaults.shrink_arity, plan.mass, plan.groups, plan.shape, plan.prior)
+    run.train.shrink(weights, totals, plan)
+    run.normalise(weights, totals, run.tying)
+    return weights
 
 
 def _grown(run: EMRun, rng: np.random.Generator) -> Weights:
@@ -457,7 +520,7 @@ def _checkpoints(run: EMRun, folder: Path) -> Checkpoints:
     settings = run.settings
     m = "states" if run.initial == "split" else str(settings.m)  # split and merged states may be fewer
     shapes = {f"C{k}": ", ".join([str(run.tying.rows[k]), *[m] * (k + 1)]) for k in ARITIES}
-    shapes |= {"scale": m, "root": f"2, {m}"}
+    shapes |= {"scale": m, "root": f"{2 * run.categories}, {m}"}
     made_from = _fingerprint(run.derivations, settings, run.initial)
     return Checkpoints(folder, made_from, shapes, settings.restarts, run.test is not None)
 
@@ -543,12 +606,18 @@ def _expanded(weights: Weights, rows: np.ndarray, arity: int) -> Blocks:
 
 def normalise(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     """Sets ``scale`` so that the parameters of all rules sum to 1 for each state of the left-hand side."""
+    if tying.lhs is not None:
+        _normalise_categories(weights, totals, tying, tying.lhs, [ARITIES])
+        return
     mass = sum((tying.members[k][:, None] * totals[k]).sum(axis=0) for k in ARITIES)
     weights.scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
 
 
 def normalise_arities(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     """Scales the tensors so that the parameters of the rules of each arity sum to 1 for each state."""
+    if tying.lhs is not None:
+        _normalise_categories(weights, totals, tying, tying.lhs, [(k,) for k in ARITIES])
+        return
     for k in ARITIES:
         mass = (tying.members[k][:, None] * totals[k]).sum(axis=0)
         scale = np.divide(1.0, mass, out=np.zeros(weights.m), where=mass > DEAD)
@@ -556,9 +625,44 @@ def normalise_arities(weights: Weights, totals: list[np.ndarray], tying: Tying) 
     weights.scale = np.ones(weights.m)
 
 
+def _normalise_categories(
+    weights: Weights, totals: list[np.ndarray], tying: Tying, lhs: list[np.ndarray], together: Sequence[Sequence[int]]
+) -> None:
+    """Scales the tensors so that parameters sum to 1 for each category and state.
+
+    Args:
+        lhs: by arity, int32 [rows], category of each row; together: arities that share a distribution.
+    """
+    categories = 1 + max(int(of_rows.max(initial=0)) for of_rows in lhs)
+    for arities in together:
+        mass = np.zeros((categories, weights.m))
+        for k in arities:
+            np.add.at(mass, lhs[k], tying.members[k][:, None] * totals[k])
+        scale = np.divide(1.0, mass, out=np.zeros_like(mass), where=mass > DEAD)
+        for k in arities:
+            weights.tensors[k] *= scale[lhs[k]].reshape(len(lhs[k]), weights.m, *[1] * k)
+    weights.scale = np.ones(weights.m)
+
+
+def _alive(weights: Weights, tying: Tying, categories: int) -> np.ndarray:
+    """float64 [categories, m], 1 for states that rules of the category have, else 0."""
+    found = np.zeros((categories, weights.m))
+    for k in ARITIES if tying.lhs else ():
+        assert tying.lhs is not None
+        np.maximum.at(found, tying.lhs[k], (weights.tensors[k] > 0).reshape(-1, weights.m, weights.m**k).any(axis=2))
+    return found
+
+
 def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
-    """Rules that only occur in held-out trees count as one average token of their arity."""
+    """Rules that only occur in held-out trees count as one average token of their arity and categories."""
     for k in ARITIES:
+        for shape in np.unique(tying.shape[k]) if tying.shape else ():
+            same = tying.shape[k] == shape
+            unseen, mass = np.flatnonzero(same & (tying.members[k] == 0)), totals[k][same].sum()
+            if len(unseen) and mass > 0:
+                weights.tensors[k][unseen] = weights.tensors[k][same].sum(axis=0) / mass
+        if tying.shape:
+            continue
         unseen = np.nonzero(tying.members[k] == 0)[0]
         mass = totals[k].sum()
         if len(unseen) and mass > 0:
@@ -580,7 +684,7 @@ def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
     digest = hashlib.sha256(json.dumps(facts, sort_keys=True).encode())
     digest.update(json.dumps([d.options.max_arity, d.alignments]).encode())
     forests = d.forests.arrays().values() if settings.forests and d.forests else ()
-    others = [array for array in (d.weight, d.state) if array is not None]
+    others = [array for array in (d.weight, d.state, d.rules.lhs) if array is not None]
     for array in (d.rule, d.parent, d.slot, d.trees, d.rules.symbols, d.rules.offsets, *forests, *others):
         digest.update(array.tobytes())
     return digest.hexdigest()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +64,66 @@ def share_oov(tensors: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.n
     return tensors, unk
 
 
+def oov_by_category(
+    share: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], tensors: np.ndarray, examples: Examples
+) -> tuple[np.ndarray, np.ndarray]:
+    """``spread_oov`` or ``share_oov``, for each category by itself.
+
+    Args:
+        tensors: float64 [rules without nonterminals, m], of the rules of ``examples``.
+
+    Returns:
+        The changed tensors, and the tensors of the OOV rule, [m], or [categories, m] of several categories. A category
+        without such rules has no unknown words.
+    """
+    counts = by_arity(examples.counts, examples)[0]
+    if examples.rules.lhs is None:
+        return share(tensors, counts)
+    category, tensors = by_arity(examples.rules.lhs, examples)[0], tensors.copy()
+    unk = np.zeros((len(examples.rules.categories), *tensors.shape[1:]))
+    for c in np.unique(category):
+        tensors[category == c], unk[c] = share(tensors[category == c], counts[category == c])
+    return tensors, unk
+
+
+def category_totals(examples: Examples) -> np.ndarray:
+    """float64 [categories], rule tokens of each category that have parameters."""
+    return np.bincount(examples.rules.category, examples.counts, len(examples.rules.categories))
+
+
+def complete(root: np.ndarray, unk: np.ndarray, examples: Examples, mean: np.ndarray, token: np.ndarray) -> None:
+    """Gives every category a root vector and an OOV rule, in place.
+
+    Glue rules join nodes of any category, and any word may be unknown. Categories of no whole sentence share the mass
+    of one more sentence; a category without rules of words alone gets an average token of its rules as OOV rule.
+
+    Args:
+        root, unk: float64 [categories, m].
+        mean: float64 [categories, m], mean root vector of the nodes of a category, or zeros.
+        token: float64 [categories, m], parameters of all its rules, by the state of the left-hand side, or zeros.
+    """
+    totals = category_totals(examples)
+    sentences = float((np.diff(examples.derivations.trees) > 0).sum())
+    first = np.zeros_like(root)
+    first[totals == 0, 0] = 1  # a category of forests alone has one state
+    nodes = np.maximum(totals, 1)
+    lacking = (root == 0).all(axis=1)
+    if lacking.any():
+        root *= sentences / (sentences + 1)
+        root[lacking] = ((mean + first) * (nodes / nodes[lacking].sum())[:, None])[lacking] / (sentences + 1)
+    lacking = (unk == 0).all(axis=1)
+    unk[lacking] = ((token + first) / np.where(totals > 0, totals, totals.sum())[:, None])[lacking]
+
+
+def root_shares(examples: Examples) -> np.ndarray:
+    """float64 [categories], frequencies of the categories of whole sentences."""
+    roots = examples.is_root & examples.is_example
+    roots = roots if roots.any() else examples.is_root
+    weight = None if examples.weight is None else examples.weight[roots]
+    sums = np.bincount(examples.category[roots], weight, len(examples.rules.categories))
+    return np.asarray(sums / max(sums.sum(), np.finfo(np.float64).tiny))
+
+
 def by_arity(values: np.ndarray, examples: Examples) -> list[np.ndarray]:
     """Splits values [rules, ...] into those of arity 0, 1 and 2."""
     return [values[examples.rules.arity == k] for k in range(MAX_TENSOR_ARITY + 1)]
@@ -80,10 +142,17 @@ def one_state(examples: Examples, kept: np.ndarray | None = None) -> OneState:
     Args:
         kept: bool [rules], rules to return; their frequencies stay relative to all rules; None for all.
     """
-    frequencies = examples.counts / examples.n_examples
-    lexical = examples.rules.arity == 0
-    frequencies[lexical], unk = spread_oov(frequencies[lexical], examples.counts[lexical])
-    return OneState(frequencies if kept is None else frequencies[kept], np.array([unk]))
+    rules, root = examples.rules, None
+    total: Any = examples.n_examples
+    if rules.lhs is not None:
+        total, root = category_totals(examples)[rules.lhs], root_shares(examples)
+    frequencies = examples.counts / total
+    lexical = rules.arity == 0
+    frequencies[lexical], unk = oov_by_category(spread_oov, frequencies[lexical], examples)
+    if root is not None:
+        ones = (category_totals(examples) > 0)[:, None].astype(float)
+        complete(root[:, None], unk[:, None], examples, ones, ones)
+    return OneState(frequencies if kept is None else frequencies[kept], np.atleast_1d(unk), root)
 
 
 class RelativeFrequencies(Estimator[MLESettings]):
@@ -121,4 +190,5 @@ class RelativeFrequencies(Estimator[MLESettings]):
             "targets of a source side": max_targets or "all",
         }
         rules = examples.rules.select(np.nonzero(kept)[0])
-        return Parameters(rules, (tensors[0], tensors[1], tensors[2]), np.ones(1), one.unk, about, one)
+        root, unk = (np.ones(1), one.unk) if one.root is None else (one.root[:, None], one.unk[:, None])
+        return Parameters(rules, (tensors[0], tensors[1], tensors[2]), root, unk, about, one)

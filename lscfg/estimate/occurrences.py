@@ -184,6 +184,12 @@ class Occurrences:
             node_weight,
         )
 
+    def category(self, examples: Examples) -> np.ndarray:
+        """int32 [nodes], category of each node; ``examples`` are those of the occurrences."""
+        found = np.zeros(len(self.is_example), np.int32)
+        found[self.head] = examples.derivations.rules.category[self.rule]
+        return found
+
     @cached_property
     def is_counted(self) -> np.ndarray:
         """bool [tokens], True if the rule gets parameters."""

@@ -30,7 +30,8 @@ class Pieces:
 
     Attributes:
         node: int64 [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails.
-        first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or ``BELOW_WIDE``.
+        first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or
+            ``BELOW_WIDE``, plus twice the category of the root.
         arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
         nodes: number of nodes, including nodes outside all pieces.
         first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
@@ -56,7 +57,7 @@ class Pieces:
             node,
             np.append(roots, len(node)).astype(np.int64),
             np.searchsorted(trees, node[roots], side="right") - 1,
-            np.where(examples.parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
+            _kind(examples.parent[node[roots]] < 0, examples.rules.category[examples.type[node[roots]]]),
             examples.rules.arity[examples.type[node]].astype(np.int8),
             examples.type[node],
             number[examples.children[node]],
@@ -78,7 +79,7 @@ class Pieces:
             node,
             np.append(roots, len(node)).astype(np.int64),
             np.searchsorted(forests.first[:-1], node[roots], side="right") - 1,
-            np.where(parent[node[roots]] < 0, PI, BELOW_WIDE).astype(np.int32),
+            _kind(parent[node[roots]] < 0, examples.rules.category[rule[forests.edge[node[roots]]]]),
             forests.arity[edge].astype(np.int8),
             rule[edge],
             number[forests.children[edge]],
@@ -133,6 +134,10 @@ class Pieces:
         )
 
 
+def _kind(whole: np.ndarray, category: np.ndarray) -> np.ndarray:
+    return (np.where(whole, PI, BELOW_WIDE) + 2 * category).astype(np.int32)
+
+
 def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Nodes by piece, int64; new number of each node and one more, int64, or -1; begin of each piece.
 
@@ -173,12 +178,15 @@ def edge_posteriors(
         row[of_arity] = np.arange(len(of_arity))
         sizes.append(len(of_arity))
     trees = pieces.trees(row, (sizes[0], sizes[1], sizes[2]), chosen)
-    rule = pieces.rule[pieces.edges_of(chosen)]
+    rule, lhs = pieces.rule[pieces.edges_of(chosen)], examples.rules.lhs
+    roots = np.ones((2 * len(examples.rules.categories), 1))
     expectation, frequency = Expectation(trees, threads), np.ones(len(arity))
     for _ in range(ROUNDS):
         tensors = [frequency[arity == k].reshape(-1, *[1] * (k + 1)) for k in ARITIES]
-        probability = expectation.posteriors(Weights(tensors, np.ones(1), np.ones((2, 1))))
+        probability = expectation.posteriors(Weights(tensors, np.ones(1), roots))
         frequency = np.bincount(rule, probability, len(arity)) / max(len(trees), 1)
+        if lhs is not None:
+            frequency /= np.maximum(np.bincount(lhs, frequency), np.finfo(np.float64).tiny)[lhs]
     return probability, rule
 
 

@@ -12,20 +12,22 @@ import numpy as np
 from scipy import sparse
 
 from lscfg import log
+from lscfg.errors import InputError
 from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.features import (
     INSIDE,
     INSIDE_KNOWN,
     OUTSIDE,
     OUTSIDE_KNOWN,
+    FeatureMatrix,
     FeatureSources,
     extract_features,
     scale,
 )
-from lscfg.estimate.mle import by_arity, keep_targets, one_state, spread_oov
+from lscfg.estimate.mle import by_arity, category_totals, complete, keep_targets, one_state, oov_by_category, spread_oov
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.rank import held_out_rank
-from lscfg.estimate.svd import SVD, Projected, truncated_svd
+from lscfg.estimate.svd import SVD, Projected, ProjectedByCategory, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.examples import Examples
 from lscfg.io.tensors import Blocks
@@ -81,17 +83,20 @@ class Embedding:
     """Every node in the latent space; nodes of forests by means over all derivations that contain them.
 
     Attributes:
-        y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o).
-        sigma: float64 [m], singular values.
+        y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o). Each category has separate U, S and V;
+            m is the largest of their ranks.
+        sigma: float64 [m], singular values; of several categories those of the first.
         columns: features of each template, for ``"inside"`` and ``"outside"``.
         held_out: float64, gains of 1, 2, ... states on held-out moments, see ``held_out_rank``; empty if m is given.
     """
 
-    y: Projected
-    z: Projected
+    y: Projected | ProjectedByCategory
+    z: Projected | ProjectedByCategory
     sigma: np.ndarray
     columns: dict[str, dict[str, int]]
     held_out: np.ndarray
+    ranks: tuple[int, ...] = ()
+    """Hidden states of each category; empty for one category."""
 
 
 def embed(
@@ -106,37 +111,85 @@ def embed(
         InputError: the text is too small for the rank, or files do not fit the corpus.
     """
     seen = seen or Occurrences.of_trees(examples)
-    is_example, weight = seen.is_example, seen.node_weight
 
-    def matrix(side: tuple[tuple[str, ...], bool]) -> tuple[sparse.csr_matrix, dict[str, int]]:
-        templates, inside = side
-        features = extract_features(examples, templates, inside, settings.sources, settings.min_count, seen)
-        if not settings.scaling:
-            return features.matrix, features.columns
-        return scale(features.matrix, is_example, weight, features.squares), features.columns
+    def extract(side: tuple[tuple[str, ...], bool]) -> FeatureMatrix:
+        return extract_features(examples, *side, settings.sources, settings.min_count, seen)
 
     with in_threads(min(threads, 2)) as engine:
-        (phi, *inside), (psi, *outside) = engine.map(matrix, [(settings.inside, True), (settings.outside, False)])
-    columns = {"inside": inside[0], "outside": outside[0]}
+        sides = [*engine.map(extract, [(settings.inside, True), (settings.outside, False)])]
+    columns = {"inside": sides[0].columns, "outside": sides[1].columns}
     for side, sizes in columns.items():
         log.info(f"{side} features: " + ", ".join(f"{name} {n:,}" for name, n in sizes.items()))
-    outside = psi[is_example]
-    if weight is not None:
-        outside.data *= np.repeat(weight[is_example], np.diff(outside.indptr))
-    covariance = (phi[is_example].T @ outside) / examples.n_examples
-    m, curve = settings.m, np.zeros(0)
-    if not m:
-        some = None if weight is None else weight[is_example]
-        options = settings.seed, settings.svd, threads
-        chosen = held_out_rank(phi[is_example], psi[is_example], seen.tree[is_example], some, *options)
-        m, curve = chosen.m, chosen.curve
-        chosen.tell()
-        check_states(m, int(examples.rules.arity.max(initial=0)))
-    u, sigma, v = truncated_svd(covariance.tocsr(), m, settings.seed, settings.svd, threads)
-    singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
-    condition = f"{sigma[0] / sigma[-1]:.1f}"
-    log.table({"covariances": covariance.nnz, "singular values": singular_values, "condition": condition})
-    return Embedding(Projected(phi, u), Projected(psi, v / sigma), sigma, columns, curve)
+    if examples.rules.lhs is None:
+        space = _Space.of(examples, seen, settings, sides, None, threads)
+        return Embedding(space.y, space.z, space.sigma, columns, space.curve)
+    category, spaces = seen.category(examples), {}
+    with log.held_back():  # of ranks that are too small, which the table lists
+        for c in np.flatnonzero(category_totals(examples)).tolist():
+            spaces[c] = _Space.of(examples, seen, settings, sides, category == c, threads)
+    ranks = tuple(len(spaces[c].sigma) if c in spaces else 0 for c in range(len(examples.rules.categories)))
+    log.table({f"states of [{name}]": n for name, n in zip(examples.rules.categories, ranks, strict=True)})
+    y, z = (
+        ProjectedByCategory(category, {c: getattr(space, side) for c, space in spaces.items()}) for side in ("y", "z")
+    )
+    largest = max(spaces, key=lambda c: int(category_totals(examples)[c]))
+    return Embedding(y, z, spaces[largest].sigma, columns, spaces[largest].curve, ranks)
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The latent space of the nodes of one category; see ``Embedding``."""
+
+    y: Projected
+    z: Projected
+    sigma: np.ndarray
+    curve: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        examples: Examples,
+        seen: Occurrences,
+        settings: SpectralSettings,
+        sides: list[FeatureMatrix],
+        member: np.ndarray | None,
+        threads: int,
+    ) -> _Space:
+        """Decomposes the covariance of the examples that are members, bool [nodes]; None: of all."""
+        chosen = seen.is_example if member is None else seen.is_example & member
+        weight = seen.node_weight
+        some = None if weight is None else weight[chosen]
+
+        def matrix(features: FeatureMatrix) -> sparse.csr_matrix:
+            found, squares = features.matrix, features.squares
+            if member is not None:  # features of this category
+                kept = np.unique(found[chosen].indices)
+                all_of_them = squares is not None and bool(member[seen.is_example].all())
+                found, squares = found[:, kept], squares[kept] if all_of_them else None
+            return scale(found, chosen, weight, squares) if settings.scaling else found
+
+        with in_threads(min(threads, 2)) as engine:
+            phi, psi = engine.map(matrix, sides)
+        outside = psi[chosen]
+        if some is not None:
+            outside.data *= np.repeat(some, np.diff(outside.indptr))
+        total = examples.n_examples if member is None else chosen.sum() if some is None else some.sum()
+        covariance = (phi[chosen].T @ outside) / total
+        m, curve = settings.m, np.zeros(0)
+        if not m:
+            options = settings.seed, settings.svd, threads
+            best = held_out_rank(phi[chosen], psi[chosen], seen.tree[chosen], some, *options)
+            m, curve = best.m, best.curve
+            best.tell()
+            check_states(m, int(examples.rules.arity.max(initial=0)))
+        if member is not None:
+            m = min(m, *covariance.shape)
+        u, sigma, v = truncated_svd(covariance.tocsr(), m, settings.seed, settings.svd, threads)
+        if member is None:
+            singular_values = f"{sigma[0]:.4f} to {sigma[-1]:.4f}"
+            condition = f"{sigma[0] / sigma[-1]:.1f}"
+            log.table({"covariances": covariance.nnz, "singular values": singular_values, "condition": condition})
+        return cls(Projected(phi, u), Projected(psi, v / sigma), sigma, curve)
 
 
 class MethodOfMoments(Estimator[SpectralSettings]):
@@ -156,6 +209,8 @@ class MethodOfMoments(Estimator[SpectralSettings]):
     ) -> Estimate:
         """Sets C^r = count(r) / M x the mean over tokens of Z(o) (x) Y(t2) (x) Y(t3); C^S = the mean of Y over roots.
 
+        M counts the tokens of the rule's category, and each category has a separate space.
+
         Step 0 decomposes the covariance of scaled inside and outside features (Eq. 1), step 1 projects every node to
         Y(t) = U' phi(t) and Z(o) = S^-1 V' psi(o), steps 2 and 3 sum outer products. Singletons without nonterminals
         are estimated as one OOV rule, whose tensor they share. Tensors are computed on demand.
@@ -167,9 +222,12 @@ class MethodOfMoments(Estimator[SpectralSettings]):
             folder, resume: unused, since nothing is iterated.
 
         Raises:
-            InputError: the text is too small for the rank, files do not fit the corpus, or forests are missing.
+            InputError: the text is too small for the rank, files do not fit the corpus, forests are missing, or
+                smoothing meets several categories.
         """
         check_states(settings.m, int(derivations.rules.arity.max(initial=0)))
+        if settings.smoothing and derivations.rules.lhs is not None:
+            raise InputError("smoothing needs derivations of one category; leave it out")
         examples, seen = Occurrences.of(derivations, settings.forests, threads)
         embedding = embed(examples, settings, threads, seen)
         about: dict[str, object] = {
@@ -192,6 +250,8 @@ class MethodOfMoments(Estimator[SpectralSettings]):
         }
         if not settings.m:
             about["gain on held-out moments"] = embedding.held_out.tolist()
+        if embedding.ranks:
+            about["states by category"] = dict(zip(examples.rules.categories, embedding.ranks, strict=True))
         if settings.forests:
             about["forests"] = True
         about |= {
@@ -219,7 +279,7 @@ def from_embedding(
         means = _mean(y[seen.is_example], some), _mean(z[seen.is_example] / examples.n_examples, some)
     # singletons share their mass before some are dropped
     lexical = _moments(examples, seen, everything, 0, y, z, means, settings, threads).array()
-    lexical, unk = spread_oov(lexical, by_arity(examples.counts, examples)[0])
+    lexical, unk = oov_by_category(spread_oov, lexical, examples)
     lexical = lexical[by_arity(kept, examples)[0]]
     tensors = (
         blocks_of(lexical),
@@ -228,9 +288,26 @@ def from_embedding(
     )
     roots = seen.is_root & seen.is_example
     roots = roots if roots.any() else seen.is_root
-    root = _mean(y[roots], None if weight is None else weight[roots])
+    of_roots = None if weight is None else weight[roots]
+    root = _mean(y[roots], of_roots)
+    if examples.rules.lhs is not None:
+        category, vectors = seen.category(examples)[roots], y[roots]
+        part = np.ones(len(vectors)) if of_roots is None else of_roots
+        root = np.stack([(vectors * (part * (category == c))[:, None]).sum(0) for c in range(len(unk))]) / part.sum()
+        complete(root, unk, examples, *_category_means(examples, seen, y, z))
     rules = examples.rules if kept.all() else examples.rules.select(np.nonzero(kept)[0])
     return Estimate(rules, tensors, root, unk, about, one_state(examples, kept))
+
+
+def _category_means(examples: Examples, seen: Occurrences, y: Rows, z: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Means of Y and of Z over the examples of each category, float64 [categories, m]."""
+    category = seen.category(examples)
+    found = np.zeros((2, len(examples.rules.categories), y.shape[1]))
+    for c in np.unique(category[seen.is_example]):
+        here = seen.is_example & (category == c)
+        weight = None if seen.node_weight is None else seen.node_weight[here]
+        found[:, c] = _mean(y[here], weight), _mean(z[here], weight)
+    return found[0], found[1]
 
 
 def _mean(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
@@ -238,13 +315,13 @@ def _mean(rows: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
     return np.asarray(np.average(rows, axis=0, weights=weight))
 
 
-Rows = np.ndarray | Projected
+Rows = np.ndarray | Projected | ProjectedByCategory
 """Rows that are selected by number."""
 
 
 def _bound(rows: Rows) -> float:
     """Upper bound of absolute values."""
-    return rows.bound() if isinstance(rows, Projected) else float(np.abs(rows).max(initial=0))
+    return float(np.abs(rows).max(initial=0)) if isinstance(rows, np.ndarray) else rows.bound()
 
 
 BLOCK = 1 << 20
@@ -276,6 +353,7 @@ def _moments(
 
     # bounds a sum over tokens; if the bound is far from overflow, values need no check
     bound = _bound(z) * _bound(y) ** arity * len(tokens)
+    totals, category = category_totals(examples), seen.category(examples)
     safe = bool(bound < np.finfo(np.float32).max / 2) and not settings.smoothing
 
     def make(spaces: list[np.ndarray], precision: np.dtype, block: int) -> np.ndarray:
@@ -285,7 +363,8 @@ def _moments(
         these = slice(borders[block], borders[block + 1])
         here, local = tokens[these], rows[these] - first
         weight = None if seen.weight is None else seen.weight[here]
-        outside = z[seen.head[here]] / examples.n_examples
+        outside = z[seen.head[here]]
+        outside /= examples.n_examples if examples.rules.lhs is None else totals[category[seen.head[here]]][:, None]
         outside = outside if weight is None else outside * weight[:, None]
         inside = y[seen.children[here, :arity].ravel()]
         number = np.arange(len(here))

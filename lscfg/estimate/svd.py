@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse
@@ -72,6 +73,33 @@ class Projected:
         """Upper bound of absolute values."""
         sums = np.abs(self._matrix) @ np.ones(self._matrix.shape[1])
         return float(sums.max(initial=0) * np.abs(self._directions).max(initial=0))
+
+
+class ProjectedByCategory:
+    """Rows of ``Projected``, a separate one for each category of rows, with zeros beyond the columns of each.
+
+    Attributes:
+        shape: shape of the product.
+    """
+
+    def __init__(self, category: np.ndarray, parts: Mapping[int, Projected]):
+        self._category, self._parts = category, parts
+        self.shape = (len(category), max(part.shape[1] for part in parts.values()))
+
+    def __getitem__(self, rows: np.ndarray | slice) -> np.ndarray:
+        """Selected rows, as of ``Projected``; rows of a category without a product are zero."""
+        number = np.arange(len(self._category))[rows]
+        found = np.zeros((len(number), self.shape[1]))
+        category = self._category[number]
+        for c in np.unique(category).tolist():
+            if c in self._parts:
+                here = np.flatnonzero(category == c)
+                found[here, : self._parts[c].shape[1]] = self._parts[c][number[here]]
+        return found
+
+    def bound(self) -> float:
+        """Upper bound of absolute values."""
+        return max(part.bound() for part in self._parts.values())
 
 
 def signs_of(directions: np.ndarray) -> np.ndarray:

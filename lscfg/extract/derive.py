@@ -22,7 +22,7 @@ from lscfg.errors import InputError
 from lscfg.extract.forests import LAYOUT as FORESTS
 from lscfg.extract.forests import Forests
 from lscfg.extract.trees import TextTrees, has_trees, read_trees, tree_lines
-from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
+from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable, X, check_categories
 from lscfg.io import tensors
 from lscfg.io.compression import is_compressed
 from lscfg.io.encoding import not_utf8
@@ -147,6 +147,33 @@ class Derivations:
         return {name: value for name, value in self.__dict__.items() if name != "kernel"}
 
     @property
+    def category(self) -> np.ndarray:
+        """int32 [nodes], category of each node."""
+        result: np.ndarray = self.rules.category[self.rule]
+        return result
+
+    def with_categories(
+        self, names: Sequence[str], category: np.ndarray, of_forests: np.ndarray | None = None
+    ) -> Derivations:
+        """Returns the derivations with categories of their nodes; rules are distinct by these, and in the same order.
+
+        Args:
+            names: names of the categories; [X] alone, which all nodes have, makes derivations without categories.
+            category: int32 [nodes], category of each node; of_forests: the same of the nodes of forests.
+
+        Raises:
+            ValueError: a name is malformed, or forests lack categories.
+        """
+        return _with_categories(self, tuple(names), category, of_forests)
+
+    def without_categories(self) -> Derivations:
+        """Returns the derivations with [X] for all nodes."""
+        if self.rules.lhs is None:
+            return self
+        nodes = len(self.forests.span) if self.forests else 0
+        return self.with_categories((X,), np.zeros(len(self.rule), np.int32), np.zeros(nodes, np.int32))
+
+    @property
     def pairs(self) -> int:
         """The number of sentence pairs."""
         return len(self) // self.alignments
@@ -250,6 +277,7 @@ class Derivations:
         """
         self.kernel.check()
         (self.forests or self).rules.check_distinct()
+        _check_node_categories(self)
         if self.forests:
             self.forests.check(self.trees, self.span)
         if self.sample is not None and self.weight is not None:
@@ -274,6 +302,80 @@ class Derivations:
         return _statistics(
             len(self), self.alignments, self.rules.arity, self.counts, self.options, n_above, self.dropped
         )
+
+
+def _check_node_categories(d: Derivations) -> None:
+    """Refuses nodes of another category than the rule above wants."""
+    if d.rules.lhs is None:
+        return
+    inner = np.flatnonzero(d.parent >= 0)
+    wanted = d.rules.gaps[d.rules.first_gap[d.rule[d.parent[inner]]] + d.slot[inner]]
+    wrong = inner[wanted != d.category[inner]]
+    if len(wrong):
+        raise ValueError(f"node {wrong[0]} is of another category than the rule above it wants")
+    if d.forests:
+        d.forests.check_categories()
+
+
+def _with_categories(
+    d: Derivations, names: tuple[str, ...], category: np.ndarray, of_forests: np.ndarray | None
+) -> Derivations:
+    check_categories(names)
+    below = np.argsort(d.parent * np.int64(2**32) + d.slot, kind="stable")
+    parts = [(d.rule, category, category[below[d.parent[below] >= 0]])]
+    if d.forests:
+        if of_forests is None:
+            raise ValueError("the nodes of forests need categories, too")
+        parts.append((d.forests.rule, of_forests[d.forests.head], of_forests[d.forests.tail]))
+    rules = (d.forests or d).rules.without_categories()
+    made, numbers = _retyped(rules, parts, names)
+    rule = numbers[0].astype(np.int32)
+    if not d.forests:
+        return dataclasses.replace(d, rules=made, rule=rule)
+    own = made.select(np.arange(int(rule.max(initial=-1)) + 1))
+    forests = dataclasses.replace(d.forests, rules=made, rule=numbers[1].astype(np.int32))
+    return dataclasses.replace(d, rules=own, rule=rule, forests=forests)
+
+
+def _retyped(
+    rules: RuleTable, parts: Sequence[tuple[np.ndarray, np.ndarray, np.ndarray]], names: tuple[str, ...]
+) -> tuple[RuleTable, list[np.ndarray]]:
+    """The table of rules that are distinct also by categories, and the numbers of all tokens in it.
+
+    Args:
+        rules: rules without categories, some of them perhaps equal.
+        parts: of trees, and of forests: the rule of each token, its category, and those of its nonterminals, int32 [all
+            nonterminals]. Rules of the second part alone follow those of the first.
+    """
+    same = np.unique(
+        np.column_stack([rules.source_id, rules.target_id]), axis=0, return_index=True, return_inverse=True
+    )
+    rule = np.concatenate([same[1][same[2].ravel()][part[0]] for part in parts])  # the first of equal rules
+    lhs, below = (np.concatenate([part[k] for part in parts]) for k in (1, 2))
+    arity = rules.arity[rule]
+    first = np.concatenate([[0], np.cumsum(arity, dtype=np.int64)])
+    key = rule * len(names) + lhs
+    for slot in range(int(arity.max(initial=0))):
+        has = np.flatnonzero(arity > slot)
+        further = np.zeros(len(rule), np.int64)
+        further[has] = below[first[has] + slot] + 1
+        key = np.unique(key, return_inverse=True)[1].ravel() * (len(names) + 1) + further
+    tokens = len(parts[0][0])
+    _, token, number = np.unique(key, return_index=True, return_inverse=True)
+    # in the order of the old rules; rules of forests alone are last, as in a file
+    alone = token >= tokens
+    order = np.lexsort((np.arange(len(token)), rule[token], alone))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    chosen = token[order]
+    if names == (X,):
+        made = rules.select(rule[chosen])
+    else:
+        ends = np.cumsum(arity[chosen])
+        gaps = below[np.repeat(first[chosen] - ends + arity[chosen], arity[chosen]) + np.arange(ends[-1:].sum())]
+        made = rules.with_categories(rule[chosen], lhs[chosen], gaps, names)
+    numbers = place[number.ravel()]
+    return made, [numbers[:tokens], numbers[tokens:]]
 
 
 def _read_options(facts: Mapping[str, object]) -> DeriveOptions:

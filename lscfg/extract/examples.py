@@ -83,6 +83,11 @@ class Examples:
         """M, the number of rule tokens that have parameters."""
         return int(self.is_example.sum()) if self.weight is None else float(self.weight[self.is_example].sum())
 
+    @property
+    def category(self) -> np.ndarray:
+        """int32 [nodes], category of each node."""
+        return self.derivations.category
+
     def singletons(self) -> np.ndarray:
         """bool [rules]: rules without nonterminals that occur once; the OOV rule replaces them (paper, 5.1)."""
         result: np.ndarray = (self.rules.arity == 0) & (self.counts <= 1)

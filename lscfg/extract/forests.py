@@ -119,6 +119,22 @@ class Forests:
         if (self.span[self.first[:-1][there]] != span[trees[:-1][there]]).any():
             raise ValueError("array 'forest.span' has a root that differs from the root of the pair's tree")
 
+    def check_categories(self) -> None:
+        """Refuses edges of one node with several categories, and tails of another category than their rule wants.
+
+        Raises:
+            ValueError: names the edge.
+        """
+        of_edge = self.rules.category[self.rule]
+        of_node = of_edge[self.edge[:-1]]
+        wrong = of_edge != of_node[self.head]
+        edge = np.repeat(np.arange(len(self.rule)), self.arity)
+        place = np.arange(len(edge)) - self.first_tail[edge]
+        wanted = self.rules.gaps[self.rules.first_gap[self.rule[edge]] + place]
+        wrong[edge[wanted != of_node[self.tail]]] = True
+        if wrong.any():
+            raise ValueError(f"edge {int(wrong.argmax())} of the forests has a rule of other categories than its nodes")
+
     def _check_spans(self, above: np.ndarray) -> None:
         """Checks that tails lie within their head, in source order, and leave room for the rule's words."""
         edge = np.repeat(np.arange(len(self.rule)), self.arity)

@@ -59,7 +59,8 @@ class Minimal(RuleExtractor[MinimalSettings]):
 
 
 def tokens_of(derivations: Derivations) -> RuleTokens:
-    """The rule tokens of derivations, except rules of too many nonterminals."""
+    """The rule tokens of derivations without categories, except rules of too many nonterminals."""
+    derivations = derivations.without_categories()
     examples = Examples.of(derivations)
     node = np.nonzero(examples.is_example)[0]
     places = np.full((len(node), 8), -1, np.int32)

@@ -12,7 +12,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError, quote
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import RuleTable, X, check_categories
 from lscfg.io.compression import plain_name
 from lscfg.io.read import split_fields, stream_lines
 from lscfg.kernel import words_fault
@@ -20,7 +20,8 @@ from lscfg.kernel import words_fault
 NO_TREE = "-"
 """The line of a pair without a tree."""
 
-_NONTERMINAL = re.compile(r"\[X,([1-9][0-9]{0,5})\]")
+_NONTERMINAL = re.compile(r"\[([^\s\[\],|]+),([1-9][0-9]{0,5})\]")
+_CATEGORY = re.compile(r"\[([^\s\[\],|]+)\]")
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,11 @@ def tree_lines(rules: RuleTable, rule_of: np.ndarray, parent_of: np.ndarray, fir
     Args:
         rule_of, parent_of: int32 [nodes]; first_of: int64 [trees + 1], first node of each tree.
     """
-    texts = {r: f"{rules.src_text(r)} ||| {rules.tgt_text(r)}".strip() for r in np.unique(rule_of).tolist()}
+    several = rules.lhs is not None
+    texts = {
+        r: (rules.text(r) if several else f"{rules.src_text(r)} ||| {rules.tgt_text(r)}").strip()
+        for r in np.unique(rule_of).tolist()
+    }
     rule, parent = rule_of.tolist(), parent_of.tolist()
     for first, end in pairwise(first_of.tolist()):
         if first == end:
@@ -89,6 +94,9 @@ class _Trees:
         self.words: dict[str, int] = {}
         self.numbers: dict[str, int] = {}  # by their lines
         self.known: dict[tuple[str, ...], int] = {}  # of the rules
+        self.categories: dict[str, int] = {}
+        self.lhs: list[int] = []
+        self.below: list[list[int]] = []  # categories of the nonterminals of each rule
         self.sides: list[tuple[list[int], list[int]]] = []
         self.arity: list[int] = []
         self.starts = [0]
@@ -126,6 +134,9 @@ class _Trees:
             parent = -1
         elif self.open:
             parent, slot = self.open.pop()
+            if self.lhs[rule] != (wanted := self.below[self.rule[parent]][slot]):
+                names = list(self.categories)
+                raise ValueError(f"a rule of [{names[self.lhs[rule]]}]; the rule above wants [{names[wanted]}] here")
             if slot + 1 < self.arity[self.rule[parent]]:
                 self.open.append((parent, slot + 1))
         else:
@@ -141,26 +152,37 @@ class _Trees:
         found = self.numbers.get(line)
         if found is None:
             fields = split_fields(line)
-            if fields[0] == "[X]":
+            lhs = X
+            if match := _CATEGORY.fullmatch(fields[0].strip()):
+                lhs = match[1]
                 del fields[0]
             if len(fields) != 2:
                 raise ValueError(f"not a rule: {quote(line)}; write SOURCE ||| TARGET, nonterminals [X,1] [X,2]")
-            key = tuple(" ".join(field.split()) for field in fields)
+            key = lhs, *(" ".join(field.split()) for field in fields)
             found = self.known.get(key)
             if found is None:
                 found = self.known[key] = self._new(*key)
             self.numbers[line] = found
         return found
 
-    def _new(self, source: str, target: str) -> int:
+    def _new(self, lhs: str, source: str, target: str) -> int:
         src, tgt = source.split(), target.split()
         if fault := words_fault(" ".join(word for word in (*src, *tgt) if not _NONTERMINAL.fullmatch(word))):
             raise ValueError(f"a {fault}")
-        gaps = [int(match[1]) for word in src if (match := _NONTERMINAL.fullmatch(word))]
+        found = [match for word in src if (match := _NONTERMINAL.fullmatch(word))]
+        gaps = [int(match[2]) for match in found]
         if gaps != [*range(1, len(gaps) + 1)]:
             raise ValueError("the source side must have the nonterminals [X,1] [X,2] ... in this order")
-        if sorted(int(match[1]) for word in tgt if (match := _NONTERMINAL.fullmatch(word))) != gaps:
+        others = [match for word in tgt if (match := _NONTERMINAL.fullmatch(word))]
+        if sorted(int(match[2]) for match in others) != gaps:
             raise ValueError("the target side needs each nonterminal of the source side once")
+        if any(match[1] != found[int(match[2]) - 1][1] for match in others):
+            raise ValueError("a nonterminal has two categories")
+        names = [lhs, *(match[1] for match in found)]
+        check_categories(sorted(set(names)))
+        numbers = [self.categories.setdefault(name, len(self.categories)) for name in names]
+        self.lhs.append(numbers[0])
+        self.below.append(numbers[1:])
         if not src or len(src) == len(gaps) == 1:
             raise ValueError("a source side needs a word, or two nonterminals")
         self.sides.append((self._symbols(src, True), self._symbols(tgt, False)))
@@ -171,24 +193,25 @@ class _Trees:
         found = []
         for word in words:
             if match := _NONTERMINAL.fullmatch(word):
-                found.append(-1 if source else -int(match[1]))
+                found.append(-1 - self.categories[match[1]] if source else -int(match[2]))
             else:
                 found.append(self.words.setdefault(word, len(self.words)))
         return found
 
     def _text(self, node: int) -> str:
         rule = self.rule[node]
-        return " ||| ".join(next(key for key, number in self.known.items() if number == rule))
+        return " ||| ".join(next(key[1:] for key, number in self.known.items() if number == rule))
 
     def trees(self) -> TextTrees:
         """All added trees."""
-        lengths = [(len(src), len(tgt)) for src, tgt in self.sides]
+        lengths, several = [(len(src), len(tgt)) for src, tgt in self.sides], list(self.categories)
         table = RuleTable(
             [*self.words],
             np.array([symbol for src, tgt in self.sides for symbol in (*src, *tgt)], np.int32),
             np.cumsum([0, *(n + k for n, k in lengths)], dtype=np.int64),
             np.array([n for n, _ in lengths], np.int32),
             np.array(self.arity, np.int32),
+            *(() if several == [X] else (np.array(self.lhs, np.int32), tuple(several))),
         )
         return TextTrees(
             table,

@@ -62,10 +62,21 @@ def matching_sides(rules: RuleTable, sentences: Sequence[str], work: str = "filt
         work: name of the work in the progress display.
     """
     ids = {word: k for k, word in enumerate(rules.words)}
+    if rules.lhs is not None:
+        yield from _matching_categories(rules, sentences, work)
+        return
     matcher = Matcher(rules.kernel, rules.source_id)
     for line in progress(sentences, work, len(sentences)):
         words = [ids.get(word, -1) for word in line.split(" ") if word]
         yield matcher.match(np.array(words, np.int32))
+
+
+def _matching_categories(rules: RuleTable, sentences: Sequence[str], work: str) -> Iterator[np.ndarray]:
+    """``matching_sides`` of rules of several categories: source sides that match with any of them."""
+    blind = rules.without_categories()
+    pairs = np.unique(np.column_stack([blind.source_id, rules.source_id]), axis=0)
+    for found in matching_sides(blind, sentences, work):
+        yield np.sort(pairs[np.isin(pairs[:, 0], found), 1])
 
 
 def check_max_targets(most: int) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
@@ -31,13 +31,26 @@ LAYOUT = {
 }
 """The arrays of a table in a file (docs/reference/formats.md)."""
 
+CATEGORIES = {
+    "rules.lhs": "int32 [rules]",
+    "categories.bytes": "uint8 [category bytes]",
+    "categories.offsets": "int64 [categories + 1]",
+}
+"""Further arrays of a table with several categories."""
+
+X, GOAL = "X", "S"
+"""The category of rules without others, and the category of whole sentences, which no rule of a table has."""
+
+MAX_CATEGORIES = 1024
+"""Most categories of a table, as in the kernel."""
+
 
 @dataclass(frozen=True)
 class RuleTable:
-    """Rules of the one category [X].
+    """Rules of the one category [X], or of several.
 
-    A symbol >= 0 is a word of ``words``; every nonterminal of a source side is -1, the k-th source nonterminal
-    (k = 0, 1, ...) on the target side is -1-k.
+    A symbol >= 0 is a word of ``words``; a nonterminal of category c on a source side is -1-c, thus -1 for [X] alone;
+    the k-th source nonterminal (k = 0, 1, ...) on the target side is -1-k.
 
     Attributes:
         words: the vocabulary of both sides.
@@ -45,6 +58,8 @@ class RuleTable:
         offsets: int64 [rules + 1], begin of each rule in ``symbols``.
         src_length: int32 [rules], symbols of the source side.
         arity: int32 [rules], nonterminals.
+        lhs: int32 [rules], category of the left-hand side; None if [X] is the only category.
+        categories: names of the categories.
     """
 
     words: list[str]
@@ -52,6 +67,8 @@ class RuleTable:
     offsets: np.ndarray
     src_length: np.ndarray
     arity: np.ndarray
+    lhs: np.ndarray | None = None
+    categories: tuple[str, ...] = (X,)
 
     @classmethod
     def empty(cls) -> RuleTable:
@@ -79,21 +96,80 @@ class RuleTable:
         texts, arity = [], 0
         for symbol in self.src(rule).tolist():
             arity += symbol < 0
-            texts.append(self.words[symbol] if symbol >= 0 else f"[X,{arity}]")
+            texts.append(self.words[symbol] if symbol >= 0 else f"[{self.categories[-1 - symbol]},{arity}]")
         return " ".join(texts)
 
     def tgt_text(self, rule: int) -> str:
         """The target side as cdec writes it, such as ``[X,2] of [X,1]``."""
-        return " ".join(self.words[s] if s >= 0 else f"[X,{-s}]" for s in self.tgt(rule).tolist())
+        names = [self.categories[-1 - symbol] for symbol in self.src(rule).tolist() if symbol < 0]
+        return " ".join(self.words[s] if s >= 0 else f"[{names[-1 - s]},{-s}]" for s in self.tgt(rule).tolist())
 
     def text(self, rule: int) -> str:
-        """``[X] ||| source ||| target``."""
-        return f"[X] ||| {self.src_text(rule)} ||| {self.tgt_text(rule)}"
+        """``[X] ||| source ||| target``, with the rule's category instead of X."""
+        return f"[{self.categories[self.category[rule]]}] ||| {self.src_text(rule)} ||| {self.tgt_text(rule)}"
+
+    @property
+    def category(self) -> np.ndarray:
+        """int32 [rules], category of each left-hand side."""
+        return np.zeros(len(self), np.int32) if self.lhs is None else self.lhs
+
+    @cached_property
+    def below(self) -> np.ndarray:
+        """int32 [rules, 2], categories of the first two nonterminals of the source side; -1: none."""
+        found = np.full((len(self), 2), -1, np.int32)
+        for slot in (0, 1):
+            has = np.flatnonzero(self.arity > slot)
+            found[has, slot] = self.gaps[self.first_gap[has] + slot]
+        return found
+
+    @cached_property
+    def gaps(self) -> np.ndarray:
+        """int32 [nonterminals of all rules], categories of the nonterminals of source sides."""
+        _, on_source = self.on_source()
+        result: np.ndarray = -1 - self.symbols[on_source & (self.symbols < 0)]
+        return result
+
+    @cached_property
+    def first_gap(self) -> np.ndarray:
+        """int64 [rules + 1], first of each rule in ``gaps``."""
+        return np.concatenate([[0], np.cumsum(self.arity, dtype=np.int64)])
+
+    def with_categories(self, rule: np.ndarray, lhs: np.ndarray, gaps: np.ndarray, names: tuple[str, ...]) -> RuleTable:
+        """Rules of this table with categories.
+
+        Args:
+            rule: int64 [new rules], number of each rule in this table; lhs: int32 [new rules], its category.
+            gaps: int32, categories of the source nonterminals of all new rules; names: names of the categories.
+        """
+        chosen = self.select(rule)
+        _, on_source = chosen.on_source()
+        symbols = chosen.symbols.copy()
+        symbols[on_source & (symbols < 0)] = -1 - gaps
+        return replace(chosen, symbols=symbols, lhs=lhs.astype(np.int32), categories=names)
+
+    @cached_property
+    def shape_id(self) -> np.ndarray:
+        """int64 [rules]: equal numbers for equal categories of the left-hand side and the first two nonterminals."""
+        n = len(self.categories) + 1
+        return (self.category.astype(np.int64) * n + self.below[:, 0] + 1) * n + self.below[:, 1] + 1
+
+    def without_categories(self) -> RuleTable:
+        """The table with [X] for all categories, which may contain a rule several times."""
+        _, on_source = self.on_source()
+        symbols = np.where(on_source, np.maximum(self.symbols, -1), self.symbols).astype(np.int32)
+        return RuleTable(self.words, symbols, self.offsets, self.src_length, self.arity)
 
     @cached_property
     def source_id(self) -> np.ndarray:
-        """int64 [rules]: equal numbers for equal source sides, counted in order of first appearance."""
-        return self._side_id(0)
+        """int64 [rules]: equal numbers for equal source sides and categories, counted in order of first appearance."""
+        found = self._side_id(0)
+        if self.lhs is None:
+            return found
+        _, first, number = np.unique(found * len(self.categories) + self.lhs, return_index=True, return_inverse=True)
+        order = np.empty(len(first), np.int64)
+        order[np.argsort(first)] = np.arange(len(first))
+        result: np.ndarray = order[number]
+        return result
 
     @cached_property
     def target_id(self) -> np.ndarray:
@@ -132,14 +208,21 @@ class RuleTable:
         lengths = np.diff(self.offsets)[rules]
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         index = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - self.offsets[rules], lengths)
-        return RuleTable(self.words, self.symbols[index], offsets, self.src_length[rules], self.arity[rules])
+        lhs = None if self.lhs is None else self.lhs[rules]
+        sides = self.symbols[index], offsets, self.src_length[rules], self.arity[rules]
+        return RuleTable(self.words, *sides, lhs, self.categories)
 
     def with_those_of(self, other: RuleTable) -> tuple[RuleTable, np.ndarray]:
         """The rules, each once, followed by the other table's new rules.
 
         Returns:
             The table, and the number of each rule of the other table in it, int64.
+
+        Raises:
+            ValueError: a table has several categories.
         """
+        if self.lhs is not None or other.lhs is not None:
+            raise ValueError("tables of several categories cannot be joined")
         numbers = {word: k for k, word in enumerate(self.words)}
         words = self.words + [word for word in other.words if word not in numbers]
         numbers |= {word: k for k, word in enumerate(words[len(self.words) :], len(self.words))}
@@ -163,7 +246,13 @@ class RuleTable:
 
     def _named(self, copy: bool) -> dict[str, np.ndarray]:
         encoded = [word.encode("utf-8") for word in self.words]
-        return {
+        more = {}
+        if self.lhs is not None:
+            names = [name.encode("utf-8") for name in self.categories]
+            more["rules.lhs"] = self.lhs.astype(np.int32, copy=copy)
+            more["categories.bytes"] = np.frombuffer(b"".join(names), np.uint8)
+            more["categories.offsets"] = np.cumsum([0, *map(len, names)]).astype(np.int64)
+        return more | {
             "rules.symbols": self.symbols.astype(np.int32, copy=copy),
             "rules.offsets": self.offsets.astype(np.int64, copy=copy),
             "rules.src_length": self.src_length.astype(np.int32, copy=copy),
@@ -179,7 +268,12 @@ class RuleTable:
         Raises:
             ValueError: names an array that is missing or malformed.
         """
-        sizes = check_layout(arrays, LAYOUT)
+        lhs, categories = None, (X,)
+        several = "rules.lhs" in arrays
+        sizes = check_layout(arrays, {**LAYOUT, **(CATEGORIES if several else {})})
+        if several:
+            lhs, categories = arrays["rules.lhs"], category_names(arrays)
+            check_range("rules.lhs", lhs, 0, len(categories))
         symbols, offsets = arrays["rules.symbols"], arrays["rules.offsets"]
         src_length, arity = arrays["rules.src_length"], arrays["rules.arity"]
         check_offsets("rules.offsets", offsets, len(symbols))
@@ -188,8 +282,8 @@ class RuleTable:
             part = slice(begin, begin + BLOCK)
             bounds = offsets[begin : begin + BLOCK + 1]
             own = symbols[bounds[0] : bounds[-1]]
-            _check_sides(own, bounds - bounds[0], src_length[part], arity[part], begin)
-        return cls(vocabulary_words(arrays), symbols, offsets, src_length, arity)
+            _check_sides(own, bounds - bounds[0], src_length[part], arity[part], begin, len(categories))
+        return cls(vocabulary_words(arrays), symbols, offsets, src_length, arity, lhs, categories)
 
     def check_distinct(self) -> None:
         """Refuses a table that has a rule twice.
@@ -221,13 +315,44 @@ def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
     return words
 
 
+def category_names(arrays: Mapping[str, np.ndarray]) -> tuple[str, ...]:
+    """The names of a table's categories.
+
+    Raises:
+        ValueError: a name is malformed, reserved or occurs twice, or there are too many.
+    """
+    data, offsets = arrays["categories.bytes"].tobytes(), arrays["categories.offsets"]
+    check_offsets("categories.offsets", offsets, len(data))
+    try:
+        names = tuple(data[a:b].decode("utf-8") for a, b in pairwise(offsets.tolist()))
+    except UnicodeDecodeError as error:
+        raise ValueError("array 'categories.bytes' holds a name that is not UTF-8") from error
+    check_categories(names)
+    return names
+
+
+def check_categories(names: Sequence[str]) -> None:
+    """Refuses names that no grammar can contain.
+
+    Raises:
+        ValueError: a name is malformed, reserved or occurs twice, or there are too many.
+    """
+    if not 1 <= len(names) <= MAX_CATEGORIES:
+        raise ValueError(f"{len(names)} categories; 1 to {MAX_CATEGORIES} are possible")
+    for name in names:
+        if not name or name == GOAL or any(c in "[],|" or c.isspace() or not c.isprintable() for c in name):
+            raise ValueError(f"{name!r:.40} is not the name of a category")
+    if len(set(names)) < len(names):
+        raise ValueError("a category occurs twice")
+
+
 def _check_sides(
-    symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray, begin: int
+    symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray, arity: np.ndarray, begin: int, categories: int
 ) -> None:
     """Refuses rules without a source side, and rules whose sides do not have as many nonterminals as their arity.
 
     Args:
-        begin: number of the first of these rules.
+        begin: number of the first of these rules; categories: number of categories.
 
     Raises:
         ValueError: the first such rule.
@@ -240,7 +365,7 @@ def _check_sides(
     source = nonterminal < offsets[rule] + src_length[rule]
     found = np.bincount(rule[source], minlength=len(arity))
     wrong = found != arity
-    wrong[rule[source & (index != 0)]] = True
+    wrong[rule[source & (index >= categories)]] = True
     _refuse("source side", wrong | ((src_length == 1) & (arity == 1)), begin)
     rule, index = rule[~source], index[~source]
     wrong = np.bincount(rule, minlength=len(arity)) != arity

@@ -14,6 +14,7 @@ from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
+from lscfg.grammar.table import RuleTable
 from lscfg.io.read import read_blocks
 from lscfg.io.write import write_blocks
 from lscfg.log import progress
@@ -32,7 +33,8 @@ def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: 
     """Writes the selected rules in cdec's format.
 
     A grammar with its own glue ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
-    glue rules; a Hiero grammar is meant for one with them. The number of threads does not change the file.
+    glue rules; a Hiero grammar is meant for one with them. A grammar of several categories ends with a root rule and a
+    glue rule for each. The number of threads does not change the file.
 
     Raises:
         InputError: a word cannot appear in a grammar, or the file cannot be written.
@@ -43,13 +45,35 @@ def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: 
 
 
 def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
+    rules = counted.rules
+
     def lines(chosen: np.ndarray) -> bytes:
-        return counted.rules.kernel.text(chosen, counted.features, features(chosen))
+        text = rules.kernel.text(chosen, counted.features, features(chosen))
+        return text if rules.lhs is None else _with_categories(rules, chosen, text)
 
     for begin in range(0, len(which), BLOCK):
         yield partial(lines, which[begin : begin + BLOCK])
-    if counted.own_glue:
+    if rules.lhs is not None:
+        yield lambda: "".join(f"{line}\n" for line in glue_rules(rules)).encode()
+    elif counted.own_glue:
         yield lambda: (ROOT_RULE + "\n").encode()
+
+
+def _with_categories(rules: RuleTable, chosen: np.ndarray, text: bytes) -> bytes:
+    """The lines of rules, whose sides the kernel wrote with [X] for every category."""
+    lines = []
+    for rule, line in zip(chosen.tolist(), text.decode().splitlines(), strict=True):
+        values = line.removesuffix(" |||").split(" ||| ", 3)[3:]
+        lines.append(" ||| ".join([rules.text(rule), *values]) + ("\n" if values else " |||\n"))
+    return "".join(lines).encode()
+
+
+def glue_rules(rules: RuleTable) -> Iterator[str]:
+    """Rules that make a sentence of nodes of any category."""
+    for category in np.unique(rules.category).tolist():
+        name = rules.categories[category]
+        yield f"[S] ||| [{name},1] ||| [1] |||"
+        yield f"[S] ||| [S,1] [{name},2] ||| [1] [2] ||| Glue=1"
 
 
 def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:

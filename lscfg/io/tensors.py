@@ -33,6 +33,9 @@ FORMAT = "1"
 PACKED = "2"
 """The format of models with packed tensors, which older versions cannot read."""
 
+WITH_CATEGORIES = "3"
+"""The format of models with several categories, packed or not."""
+
 CHECKSUM, CHECKSUM_KIND = "checksum", "crc32"
 """Name of the last array, and of its kind in the metadata: the CRC-32 of all bytes before, little-endian.
 
@@ -301,9 +304,9 @@ def _check(
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     has = cut(metadata.get("format", FORMAT))
-    reads = (FORMAT, PACKED) if kind == "model" else (FORMAT,)
+    reads = (FORMAT, PACKED, WITH_CATEGORIES) if kind == "model" else (FORMAT,)
     if has not in reads:
-        known = f"format {FORMAT}" if len(reads) == 1 else f"formats {' and '.join(reads)}"
+        known = f"format {FORMAT}" if len(reads) == 1 else f"formats {reads[0]} to {reads[-1]}"
         raise InputError(f"the {kind} has format {has}, and this version of lscfg reads {known}; update it", path)
     for name in names or ():
         if name not in present:

@@ -341,9 +341,13 @@ class Expectation:
 
     def _shrink(self, tensor: np.ndarray, totals: np.ndarray, plan: Shrinkage, arity: int) -> None:
         tokens = totals.sum(axis=1)
+        begin, rows = plan.groups[arity]
+        if plan.shape is not None:
+            parts, block = _shapes(tensor, totals, plan, arity)
+            self._each([*range(parts + 1)], block)
+            return
         average, mass = self._sum(tensor), tokens.sum()
         average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
-        begin, rows = plan.groups[arity]
         # groups are cut at the same rows, so that blocks have equal work
         inner = np.searchsorted(begin, np.linspace(0, begin[-1], BLOCKS + 1)[1:-1])
         fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
@@ -413,6 +417,39 @@ class Shrinkage:
     """By arity, float64 [rows], sum of a row after shrinkage: the tokens of its rule."""
     groups: list[tuple[np.ndarray, np.ndarray]]
     """By arity, the first of each group in the list of rows, int64, and the rows, int32."""
+    shape: list[np.ndarray] | None = None
+    """By arity, int64 [rows]: rows of equal numbers share the arity's distribution, and groups of equal numbers are
+    side by side; None: all rows share it."""
+    prior: Callable[[int, int], np.ndarray] | None = None
+    """Returns one more token for the rows of an arity and number, float64 [m, ...], so that none of its states is 0."""
+
+
+def _shapes(
+    tensor: np.ndarray, totals: np.ndarray, plan: Shrinkage, arity: int
+) -> tuple[int, Callable[[int, int], None]]:
+    """Returns the number of shapes, and a function that shrinks a shape's rows towards their average.
+
+    A token of the prior joins the average if it lacks states.
+    """
+    assert plan.shape is not None
+    tokens = totals.sum(axis=1)
+    begin, rows = plan.groups[arity]
+    shape = plan.shape[arity][rows[begin[:-1]]]
+    borders = [0, *(np.flatnonzero(np.diff(shape)) + 1).tolist(), len(shape)]
+    fixed = [_integers(begin, "int64_t"), _integers(rows, "int32_t")]
+    numbers, out = [*map(_reals, (tokens, plan.mass[arity]))], [_reals(tensor), _reals(totals)]
+
+    def block(part: int, _: int) -> None:
+        first, last = borders[part : part + 2]
+        own = rows[begin[first] : begin[last]]
+        average, mass = tensor[own].sum(axis=0), tokens[own].sum()
+        if plan.prior and ((more := plan.prior(arity, int(shape[first])))[average == 0] > 0).any():
+            average, mass = average + more, mass + 1
+        average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)
+        given = [*numbers, _reals(average), plan.to_source, plan.to_arity]
+        _check(lib.lscfg_em_shrink(totals.shape[1], arity, *fixed, first, last, *given, *out))
+
+    return len(borders) - 1, block
 
 
 def _inverse(values: np.ndarray) -> np.ndarray:

@@ -41,17 +41,27 @@ LOW_RANK = {"C2.components": "int64 [rules2 + 1]", "C2.factors": "float32 [compo
 ONE = {"one.rules": "float64 [rules]", "one.unk": "float64 [1]"}
 """The arrays of a model file besides those of its rules and of its context model (docs/reference/formats.md)."""
 
+BY_CATEGORY = {"CS": "float64 [categories, m]", "unk": "float64 [categories, m]"}
+ONE_BY_CATEGORY = {
+    "one.rules": "float64 [rules]",
+    "one.unk": "float64 [categories]",
+    "one.root": "float64 [categories]",
+}
+"""Layouts of these arrays in a model of several categories."""
+
 
 @dataclass(frozen=True)
 class OneState:
     """The parameters of a model's rules with one state, for comparison with its features.
 
     Attributes:
-        rules: float64 [rules], relative frequencies; unk: float64 [1], the OOV rule.
+        rules: float64 [rules], relative frequencies; unk: float64 [categories], the OOV rule of each category.
+        root: float64 [categories], frequencies of the categories of whole sentences; None for one category.
     """
 
     rules: np.ndarray
     unk: np.ndarray
+    root: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -62,8 +72,9 @@ class Parameters:
         rules: the rules by arity: those without nonterminals first, then arity 1, then arity 2.
         tensors: for arity 0, 1 and 2, [rules of that arity, m], [., m, m] and [., m, m, m]; the axes after the first
             are the state of the left-hand side and of the nonterminals in source order. All float64, or all float32.
-        root: C^S, float64 [m].
-        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and singletons.
+        root: C^S, float64 [m]; of several categories [categories, m].
+        unk: float64 [m], the tensor of [X] -> <unk>, for unknown words and singletons; of several categories
+            [categories, m].
         about: facts about the origin of the model, written into the file (strings, numbers, lists, dicts).
         one: the same rules with one state, if known.
         context: the context model of target sides, if any.
@@ -85,13 +96,16 @@ class Parameters:
         arity = self.rules.arity
         if (np.diff(arity) < 0).any() or (len(arity) and arity[-1] > MAX_TENSOR_ARITY):
             raise ValueError("rules must be in order of arity, none above 2")
-        m = len(self.root)
+        m, categories = self.rank, len(self.rules.categories)
+        states = (m,) if self.rules.lhs is None else (categories, m)
+        if self.root.shape != states or self.unk.shape != states:
+            raise ValueError(f"root and OOV rule have shapes {self.root.shape} and {self.unk.shape}, expected {states}")
         for k, tensor in enumerate(self.tensors):
             expected = ((arity == k).sum(), *[m] * (k + 1))
             if tensor.shape != expected:
                 raise ValueError(f"tensors of arity {k} have shape {tensor.shape}, expected {expected}")
-        one = (self.one.rules, self.one.unk) if self.one else ()
-        if self.one and (self.one.rules.shape != (len(self.rules),) or self.one.unk.shape != (1,)):
+        one = tuple(a for a in vars(self.one).values() if a is not None) if self.one else ()
+        if self.one and (self.one.rules.shape != (len(self.rules),) or self.one.unk.shape != (categories,)):
             raise ValueError("the parameters of one state are not those of the rules")
         if not all(all_finite(a) for a in (*self.tensors, self.root, self.unk, *one)):
             raise InputError("the parameters hold a value that is not finite")
@@ -99,7 +113,7 @@ class Parameters:
     @property
     def rank(self) -> int:
         """m, the number of hidden states."""
-        return len(self.root)
+        return self.root.shape[-1]
 
     def tensor(self, rule: int) -> np.ndarray:
         """C^r of a rule of the table."""
@@ -120,7 +134,10 @@ class Parameters:
             return None
         groups = [self.one.rules[self.rules.arity == k] for k in range(MAX_TENSOR_ARITY + 1)]
         zero, first, second = (group.reshape(-1, *[1] * (k + 1)) for k, group in enumerate(groups))
-        return Parameters(self.rules, (zero, first, second), np.ones(1), self.one.unk)
+        root, unk = np.ones(1), self.one.unk
+        if self.rules.lhs is not None and self.one.root is not None:
+            root, unk = self.one.root[:, None], unk[:, None]
+        return Parameters(self.rules, (zero, first, second), root, unk)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
         """Writes the model file (docs/reference/formats.md).
@@ -143,7 +160,9 @@ class Parameters:
         arrays, metadata = tensors.load(path, "model")
         try:
             low_rank = "C2.components" in arrays
-            states = check_layout(arrays, STATES)["m"]
+            several = "rules.lhs" in arrays
+            layout = STATES | (BY_CATEGORY if several else {})
+            states = check_layout(arrays, layout)["m"]
             if not 1 <= states <= MAX_RANK:
                 raise ValueError(f"{states} hidden states; 1 to {MAX_RANK} are possible")
             for k in (1, 2):
@@ -151,13 +170,13 @@ class Parameters:
                     unpacked = unpack_sparse if f"C{k}.positions" in arrays else unpack
                     arrays[f"C{k}"] = unpacked(arrays, f"C{k}", (states,) * (k + 1))
             full = {name: layout for name, layout in FULL.items() if not (low_rank and name == "C2")}
-            sizes = check_layout(arrays, {**STATES, **full, **(LOW_RANK if low_rank else {})})
+            sizes = check_layout(arrays, {**layout, **full, **(LOW_RANK if low_rank else {})})
             rules = RuleTable.from_arrays(arrays)
             rules.check_distinct()
             one = context = boundary = None
             if "one.rules" in arrays:
-                check_layout(arrays, ONE)
-                one = OneState(arrays["one.rules"], arrays["one.unk"])
+                check_layout(arrays, ONE_BY_CATEGORY if several else ONE)
+                one = OneState(arrays["one.rules"], arrays["one.unk"], arrays.get("one.root"))
             if "context.weights" in arrays:
                 context = ContextModel.from_arrays(arrays, metadata.get("sense", ""))
             if "boundary.ends.weights" in arrays:
@@ -201,7 +220,7 @@ class Estimate:
     @property
     def rank(self) -> int:
         """m, the number of hidden states."""
-        return len(self.root)
+        return self.root.shape[-1]
 
     def parameters(self) -> Parameters:
         """The parameters in memory."""
@@ -332,11 +351,12 @@ def _save(
 ) -> None:
     text = json.dumps(about, ensure_ascii=False, sort_keys=True)
     packed = "C1.index" in values or "C2.index" in values
-    form = tensors.PACKED if packed else tensors.FORMAT
+    several = model.rules.lhs is not None
+    form = tensors.WITH_CATEGORIES if several else tensors.PACKED if packed else tensors.FORMAT
     metadata = {"lscfg": "model", "format": form, "version": __version__, "about": text}
     others = {"CS": model.root.astype(np.float64, copy=False), "unk": model.unk.astype(np.float64, copy=False)}
     if model.one:
-        others |= {"one.rules": model.one.rules, "one.unk": model.one.unk}
+        others |= {f"one.{name}": array for name, array in vars(model.one).items() if array is not None}
     if model.context:
         others |= model.context.arrays()
         if model.context.low_dimensional:

@@ -25,14 +25,31 @@ static int32_t *words_in(const lscfg_rules *rules, const lscfg_grammar *g, int a
   return ids;
 }
 
-/* The rule's symbols in the model's numbers; 0 if the model cannot contain the rule. */
-static int translate(const lscfg_grammar *g, const grammar_rule *rule, const int32_t *ids, int32_t *symbols) {
-  if (rule->lhs != CATEGORY_X) return 0;
+static int bind_categories(lscfg_binding *b) {
+  b->n_categories = lscfg_grammar_n_categories(b->grammar);
+  b->category = malloc(((size_t)b->n_categories + 1) * sizeof *b->category);
+  for (int32_t c = 0; b->category && c < b->n_categories; c++) {
+    size_t length;
+    const char *name = lscfg_grammar_category_name(b->grammar, c, &length);
+    b->category[c] = model_category(b->model, name, length);
+  }
+  return b->category ? LSCFG_OK : LSCFG_ENOMEM;
+}
+
+/* The rule's symbols in the model's numbers, nonterminals by their categories or as those of [X]; 0 if the model cannot
+ * contain the rule. */
+static int translate(const lscfg_binding *b, const grammar_rule *rule, const int32_t *ids, int by_category,
+                     int32_t *symbols) {
+  const lscfg_grammar *g = b->grammar;
+  if (binding_category(b, rule->lhs) < 0) return 0;
   for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
     int32_t symbol = g->symbols.data[rule->src + k]; /* the target side follows the source side */
     if (symbol >= 0 && ids[symbol] < 0) return 0;
-    if (k < rule->n_src && symbol < 0 && symbol != category_symbol(CATEGORY_X)) return 0;
     symbols[k] = symbol < 0 ? symbol : ids[symbol];
+    if (k >= rule->n_src || symbol >= 0) continue;
+    int32_t category = binding_category(b, category_symbol(symbol));
+    if (category < 0) return 0;
+    symbols[k] = category_symbol(by_category ? category : 0);
   }
   return 1;
 }
@@ -61,14 +78,15 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
     const grammar_rule *rule = &g->rules.data[r];
     b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
     if (b->rule_target[r] < 0) code = out_of_memory(error);
-    if (code || rule->lhs != CATEGORY_X) continue;
+    int32_t lhs = binding_category(b, rule->lhs);
+    if (code || lhs < 0) continue;
     int64_t k = -1;
-    if (translate(g, rule, ids, symbols))
-      k = rule_table_find(&model->index, symbols, rule->n_src, rule->n_src + rule->n_tgt);
+    if (translate(b, rule, ids, 1, symbols))
+      k = model_find(model, symbols, rule->n_src, rule->n_src + rule->n_tgt, lhs);
     b->n_known += k >= 0;
     if (k >= 0)
       b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
-    else if (b->options.compose && rule->arity <= MAX_TENSOR_ARITY)
+    else if (b->options.compose && !model->lhs && rule->arity <= MAX_TENSOR_ARITY)
       unknown = 1;
     else if (b->options.oov && !rule->arity)
       b->rule_row[r] = OOV_ROW;
@@ -100,7 +118,7 @@ static int bind_context(lscfg_binding *b) {
   }
   for (int32_t r = 0; r < n; r++) {
     const grammar_rule *rule = &g->rules.data[r];
-    int known = translate(g, rule, b->word_in_context, symbols);
+    int known = translate(b, rule, b->word_in_context, 0, symbols);
     b->context_rule[r] = known ? rule_table_find(&context->index, symbols, rule->n_src, rule->n_src + rule->n_tgt) : -1;
   }
   free(symbols);
@@ -134,6 +152,8 @@ static int make_inner(lscfg_binding *b) {
                            .loops = b->loops,
                            .n_rules = n_inner,
                            .rule_group = b->rule_group,
+                           .category = b->category,
+                           .n_categories = b->n_categories,
                            .sums = b->sums,
                            .rule_row = malloc((size_t)n_inner * sizeof *inner->rule_row)};
   if (!inner->rule_row) return LSCFG_ENOMEM;
@@ -186,7 +206,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   b->rule_group = g->rule_group;
   b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
   int code;
-  if (b->rule_row && b->sums && b->rule_target && !rule_table_init(&targets)) {
+  if (b->rule_row && b->sums && b->rule_target && !bind_categories(b) && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
     if (!code && (bind_context(b) || bind_boundary(b) || bind_neural(b) || make_inner(b) || make_one_state(b)))
@@ -213,6 +233,7 @@ void lscfg_binding_free(lscfg_binding *b) {
   group_sums_free(b->sums);
   free(b->rule_row);
   free(b->rule_target);
+  free(b->category);
   free(b->context_rule);
   free(b->word_in_context);
   free(b->word_in_boundary);
@@ -240,7 +261,7 @@ int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *err
   for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {
     kinds[r] = LSCFG_RULE_IS_ZERO;
     if (b->composition && composition_kind(b, r, &kinds[r])) return out_of_memory(error);
-    if (b->grammar->rules.data[r].lhs != CATEGORY_X)
+    if (binding_category(b, b->grammar->rules.data[r].lhs) < 0)
       kinds[r] = LSCFG_RULE_IS_STATELESS;
     else if (b->rule_row[r] != NO_ROW)
       kinds[r] = b->rule_row[r] == OOV_ROW ? LSCFG_RULE_IS_OOV : LSCFG_RULE_IS_KNOWN;

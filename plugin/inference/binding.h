@@ -2,6 +2,7 @@
 #ifndef LSCFG_BINDING_H
 #define LSCFG_BINDING_H
 
+#include "forest/forest.h"
 #include "inference/contract.h"
 #include "inference/model.h"
 
@@ -18,6 +19,8 @@ struct lscfg_binding {
   int32_t *rule_row; /* [n_rules] row among the model's tensors of the rule's arity, or NO_ROW, OOV_ROW; for a composed
                   * rule, set by binding_compose */
   const int32_t *rule_group; /* the grammar's */
+  int32_t *category;         /* [n_categories] the model's number of each category of the grammar; -1: no states */
+  int32_t n_categories;
   int32_t *context_rule; /* [n_rules] the rule of the model's context, -1: none; NULL where the model has no context */
   int32_t *word_in_context; /* [n_vocab] the context's number of a word that the grammar knew, -1: none */
   int32_t n_vocab;
@@ -36,6 +39,16 @@ struct lscfg_binding {
 };
 
 enum { NO_ROW = -1, OOV_ROW = -2 }; /* no tensor; the tensor of the OOV rule */
+
+/* The model's number of a category of the grammar, -1: its nodes have no states. */
+static inline int32_t binding_category(const lscfg_binding *b, int32_t category) {
+  return category >= 0 && category < b->n_categories ? b->category[category] : -1;
+}
+
+/* The same of the category of a node. */
+static inline int32_t node_category(const lscfg_binding *b, const lscfg_forest *f, int32_t node) {
+  return binding_category(b, f->node_cat.data[node]);
+}
 
 static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {
   return rule < b->n_rules ? b->rule_row[rule] : NO_ROW;

@@ -364,7 +364,7 @@ static int find_known(contexts *c, int32_t rule, int32_t in_context, int32_t *fo
 /* True if a rule that the context does not have is scored. */
 static int is_composed(const contexts *c, int32_t rule) {
   const lscfg_grammar *g = c->binding->grammar;
-  return c->compose && rule < lscfg_grammar_size(g) && g->rules.data[rule].lhs == CATEGORY_X &&
+  return c->compose && rule < lscfg_grammar_size(g) && binding_category(c->binding, g->rules.data[rule].lhs) >= 0 &&
          g->rules.data[rule].arity <= MAX_TENSOR_ARITY;
 }
 
@@ -562,7 +562,7 @@ int context_features(contexts *c, const feature_work *w, double limit) {
   int code = LSCFG_OK;
   int32_t composed = w->column[LSCFG_CONTEXT_COMPOSED], end = f->node_edges.data[w->end_node];
   for (int32_t e = f->node_edges.data[w->first_node]; e < end && !code && c->known_words; e++) {
-    if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
+    if (node_category(c->binding, f, f->edge_head.data[e]) < 0) continue;
     int32_t begin = f->edge_apps.data[e];
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0                      ? LSCFG_CONTEXT_0
                       : grammar_is_bare(c->binding->grammar, f->app_rule.data[begin]) ? LSCFG_CONTEXT_BARE

@@ -93,7 +93,7 @@ static int32_t inner_rule(const expander *x, int32_t edge, int32_t rule) {
   const lscfg_binding *b = x->binding;
   int32_t n = lscfg_grammar_size(b->grammar), head = x->from->edge_head.data[edge], oov = n;
   if (rule < n) return rule;
-  if (x->from->node_cat.data[head] != CATEGORY_X) return rule - n + b->inner->n_rules;
+  if (node_category(b, x->from, head) < 0) return rule - n + b->inner->n_rules;
   if (rule == n + LSCFG_RULE_PASS)
     return grammar_has_word_rule(b->grammar, *forest_passed_word(&x->view, edge)) ? -1 : oov;
   if (rule == n + LSCFG_RULE_PASS_KNOWN) return -1;
@@ -109,7 +109,7 @@ static int32_t composite_of(const expander *x, int32_t rule) {
 static int expand_plain(expander *x, int32_t edge, const int32_t tail[2]) {
   const lscfg_forest *f = x->from;
   int32_t begin = f->edge_apps.data[edge], end = f->edge_apps.data[edge + 1], stateless;
-  stateless = f->node_cat.data[f->edge_head.data[edge]] != CATEGORY_X;
+  stateless = node_category(x->binding, f, f->edge_head.data[edge]) < 0;
   x->rules.size = 0;
   if (ARRAY_RESERVE(x->rules, end - begin) || ARRAY_RESERVE(x->made->app, end - begin)) return LSCFG_ENOMEM;
   for (int32_t a = begin; a < end; a++) {

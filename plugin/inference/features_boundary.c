@@ -34,7 +34,7 @@ static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   (void)error;
   if (!has_words_around(f)) return LSCFG_OK;
   for (int32_t q = w->first_node; q < w->end_node; q++) {
-    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    if (node_category(w->binding, f, q) < 0) continue;
     int32_t i = f->node_span.data[2 * (int64_t)q], j = f->node_span.data[2 * (int64_t)q + 1];
     double value = weight_of(boundary, 0, word_at(w, i), word_at(w, j - 1)) +
                    weight_of(boundary, 1, word_at(w, i - 1), word_at(w, j));

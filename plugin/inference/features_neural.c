@@ -113,7 +113,7 @@ static int score_edge(neural_work *w, int32_t edge) {
   const lscfg_binding *b = w->work->binding;
   const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
   int32_t tails[4], head = f->edge_head.data[edge], begin = f->node_span.data[2 * (int64_t)head];
-  if (f->node_cat.data[head] != CATEGORY_X) return LSCFG_OK;
+  if (node_category(b, f, head) < 0) return LSCFG_OK;
   if (tail[0] >= 0 && tail[1] >= 0 && f->node_cat.data[tail[1]] == LSCFG_REST) return LSCFG_OK;
   for (int k = 0; k < 2; k++)
     if (tail[k] >= 0) memcpy(tails + 2 * k, f->node_span.data + 2 * (int64_t)tail[k], 2 * sizeof *tails);

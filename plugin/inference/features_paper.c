@@ -30,7 +30,7 @@ static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   double *by_target = *kept;
   if (!by_target) return out_of_memory(error);
   for (int32_t q = w->first_node; q < w->end_node; q++) {
-    if (f->node_cat.data[q] != CATEGORY_X) continue; /* no states, hence no features */
+    if (node_category(b, f, q) < 0) continue; /* no states, hence no features */
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
     for (int32_t a = begin; a < end; a++)
       if (rule[a] < n) by_target[b->rule_target[rule[a]]] += marginal_policy(w->app_marginals[a], w->options->negative);

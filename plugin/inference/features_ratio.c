@@ -98,7 +98,7 @@ static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   const one_state *one = *kept;
   ratios r = {w, {w->app_marginals, one->plain}};
   for (int32_t q = w->first_node; q < w->end_node && one->inference.sign > 0; q++) {
-    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    if (node_category(w->binding, f, q) < 0) continue;
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
     both node = app_sum(&r, f->edge_apps.data[begin], f->edge_apps.data[end]);
     for (int32_t e = begin; e < end; e++) edge_ratios(&r, e, node);

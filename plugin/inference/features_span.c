@@ -6,7 +6,7 @@ static int compute(const feature_work *w, void **kept, lscfg_error *error) {
   (void)kept;
   (void)error;
   for (int32_t q = w->first_node; q < w->end_node; q++) {
-    if (f->node_cat.data[q] != CATEGORY_X) continue;
+    if (node_category(w->binding, f, q) < 0) continue;
     double span = feature_value(marginal_policy(w->node_marginals[q], w->options->negative), w->options);
     int32_t begin = f->edge_apps.data[f->node_edges.data[q]], end = f->edge_apps.data[f->node_edges.data[q + 1]];
     for (int32_t a = begin; a < end; a++) put_feature(w, a, LSCFG_SPAN, span);

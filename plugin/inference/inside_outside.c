@@ -101,7 +101,7 @@ static void inside_pass(pass *p) {
     in_batches(p, runs, n, inside_runs, low_rank_inside);
     for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
       int32_t q = p->nodes_by_level[k];
-      if (p->forest->node_cat.data[q] != CATEGORY_X) inside_without_states(p, q);
+      if (category_of(p, q) < 0) inside_without_states(p, q);
       normalise(inside_of(p, q), &p->inside_exponent[q], states_of(p, q));
     }
   }
@@ -170,18 +170,19 @@ static void outside_without_states(pass *p, int32_t edge, int32_t head) {
       value *= as_tree(p, tail[1 - t]);
     }
     int32_t n = states_of(p, tail[t]);
-    int has_states = f->node_cat.data[tail[t]] == CATEGORY_X;
-    for (int32_t h = 0; h < n; h++) p->sum[h] = has_states ? value * p->binding->model->root[h] : value;
+    int32_t category = category_of(p, tail[t]);
+    const double *weight = category < 0 ? NULL : model_root(p->binding->model, category);
+    for (int32_t h = 0; h < n; h++) p->sum[h] = weight ? value * weight[h] : value;
     add_outside(p, tail[t], exponent);
   }
 }
 
 static void begin_outside(pass *p) {
-  int32_t root = (int32_t)p->forest->node_cat.size - 1;
+  int32_t root = (int32_t)p->forest->node_cat.size - 1, category = category_of(p, root);
   for (int32_t q = 0; q <= root; q++) p->outside_exponent[q] = NONE;
   p->outside_exponent[root] = 0;
-  if (p->forest->node_cat.data[root] == CATEGORY_X)
-    memcpy(outside_of(p, root), p->binding->model->root, (size_t)p->rank * sizeof *p->outside);
+  if (category >= 0)
+    memcpy(outside_of(p, root), model_root(p->binding->model, category), (size_t)p->rank * sizeof *p->outside);
   else
     outside_of(p, root)[0] = 1;
   normalise(outside_of(p, root), &p->outside_exponent[root], states_of(p, root));
@@ -194,7 +195,7 @@ static void outside_pass(pass *p) {
     for (int32_t k = p->first_node[level]; k < p->first_node[level + 1]; k++) {
       int32_t q = p->nodes_by_level[k];
       normalise(outside_of(p, q), &p->outside_exponent[q], states_of(p, q));
-      if (f->node_cat.data[q] == CATEGORY_X || p->outside_exponent[q] == NONE) continue;
+      if (category_of(p, q) >= 0 || p->outside_exponent[q] == NONE) continue;
       for (int32_t e = f->node_edges.data[q]; e < f->node_edges.data[q + 1]; e++) outside_without_states(p, e, q);
     }
     in_batches(p, p->runs_by_level + p->first_run[level], p->first_run[level + 1] - p->first_run[level], outside_runs,
@@ -210,7 +211,7 @@ static double node_value(const pass *p, int32_t q, int64_t *exponent) {
 
 /* The marginal of each state of a node, which add up to the node's; 0 where it has none. */
 static void node_states(const pass *p, int32_t q, double *states) {
-  int alive = p->forest->node_cat.data[q] == CATEGORY_X && p->inside_exponent[q] != NONE &&
+  int alive = category_of(p, q) >= 0 && p->inside_exponent[q] != NONE &&
               p->outside_exponent[q] != NONE;
   for (int32_t h = 0; h < p->rank; h++)
     states[h] = alive ? scaled(inside_of(p, q)[h] * outside_of(p, q)[h] / p->g,

@@ -8,7 +8,7 @@
 
 typedef struct {
   const int32_t *rules;
-  int32_t n, edge;
+  int32_t n, edge, category;
 } edge_key;
 
 static int compare_rules(const edge_key *x, const edge_key *y) {
@@ -17,9 +17,15 @@ static int compare_rules(const edge_key *x, const edge_key *y) {
   return x->n == 1 ? 0 : memcmp(x->rules, y->rules, (size_t)x->n * sizeof *x->rules);
 }
 
+/* Only an unknown word can be of several categories. */
+static int compare_keys(const edge_key *x, const edge_key *y) {
+  int order = compare_rules(x, y);
+  return order ? order : (x->category > y->category) - (x->category < y->category);
+}
+
 static int by_rules(const void *a, const void *b) {
   const edge_key *x = a, *y = b;
-  int order = compare_rules(x, y);
+  int order = compare_keys(x, y);
   return order ? order : x->edge < y->edge ? -1 : x->edge > y->edge;
 }
 
@@ -29,19 +35,20 @@ static int sort_edges(pass *p) {
   edge_key *keys = malloc(((size_t)n + 1) * sizeof *keys);
   if (!keys) return LSCFG_ENOMEM;
   for (int32_t e = 0; e < n; e++) {
-    if (f->node_cat.data[f->edge_head.data[e]] != CATEGORY_X) continue;
-    int32_t begin = f->edge_apps.data[e];
-    keys[sorted++] = (edge_key){f->app_rule.data + begin, f->edge_apps.data[e + 1] - begin, e};
+    int32_t category = category_of(p, f->edge_head.data[e]), begin = f->edge_apps.data[e];
+    if (category < 0) continue;
+    keys[sorted++] = (edge_key){f->app_rule.data + begin, f->edge_apps.data[e + 1] - begin, e, category};
   }
   qsort(keys, (size_t)sorted, sizeof *keys, by_rules);
   for (int32_t k = 0; k < sorted; k++) {
     int32_t arity, head = f->edge_head.data[keys[k].edge];
     p->edges[k] = keys[k].edge;
-    int fresh = !k || compare_rules(&keys[k - 1], &keys[k]);
+    int fresh = !k || compare_keys(&keys[k - 1], &keys[k]);
     if (fresh) {
       tails_of(p, keys[k].edge, &arity);
       if (ARRAY_RESERVE(p->sets, 1)) goto failed;
-      p->sets.data[p->sets.size++] = (rule_set){.rules = keys[k].rules, .n = keys[k].n, .arity = arity};
+      p->sets.data[p->sets.size++] = (rule_set){
+          .rules = keys[k].rules, .n = keys[k].n, .arity = arity, .category = keys[k].category};
     }
     if (fresh || p->runs.data[p->runs.size - 1].head != head) {
       if (ARRAY_RESERVE(p->runs, 1)) goto failed;
@@ -101,7 +108,7 @@ static int is_unknown_word(const pass *p, int32_t node) {
 int is_pass(const pass *p, const rule_set *set) { return set->rules[0] == p->binding->n_rules + LSCFG_RULE_PASS; }
 
 const double *leaf_tensor(const pass *p, const rule_set *set, int32_t head) {
-  if (is_pass(p, set)) return is_unknown_word(p, head) ? p->binding->model->unk : NULL;
+  if (is_pass(p, set)) return is_unknown_word(p, head) ? model_unk(p->binding->model, set->category) : NULL;
   return set->sum;
 }
 
@@ -112,7 +119,8 @@ static int find_tensors(pass *p, lscfg_error *error) {
     double *made = NULL;
     int low_rank = set->arity == 2 && p->binding->model->components;
     int code = low_rank ? low_rank_factors(p, set, error)
-                        : binding_sum(p->binding, set->rules, set->n, set->arity, &set->sum, &made, error);
+                        : binding_sum(p->binding, set->rules, set->n, set->arity, set->category, &set->sum, &made,
+                                      error);
     if (code) return code;
     if (!made) continue;
     if (ARRAY_RESERVE(p->owned, 1)) {

@@ -95,8 +95,9 @@ static int contract_rule(const pass *p, int32_t rule, int32_t next_rule, const g
   const lscfg_model *model = p->binding->model;
   int32_t row = binding_row(p->binding, rule), m = p->rank, arity = g->set->arity;
   int64_t size = tensor_length(m, arity) / m;
+  const double *unk = model_unk(model, g->set->category);
   if (row == OOV_ROW)
-    for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, model->unk);
+    for (int32_t i = 0; i < n; i++) p->out[i] = p->loops->dot(m, p->rows + (int64_t)i * m, unk);
   if (row < 0) return row == OOV_ROW;
   int32_t next_row = next_rule >= 0 ? binding_row(p->binding, next_rule) : NO_ROW;
   const void *tensor = model_tensor(model, arity, row, &space->tensor[arity]);
@@ -256,7 +257,7 @@ int application_marginals(pass *p) {
   room space;
   int code = make_room(p, &space);
   for (int32_t q = 0; !code && q < f->node_cat.size; q++)
-    if (f->node_cat.data[q] != CATEGORY_X) marginals_without_states(p, q);
+    if (category_of(p, q) < 0) marginals_without_states(p, q);
   const run *runs = p->runs.data, *all = runs + p->runs.size;
   for (const run *first = runs, *end = runs; !code && first < all; first = end) {
     while (end < all && end->set == first->set) end++;

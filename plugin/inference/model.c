@@ -21,13 +21,13 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
-/* The first, for files without a version; files with packed tensors have the second. */
+/* The first, for files without a version; files with packed tensors have the second, with categories the third. */
 static int check_format(const lscfg_model *model, lscfg_error *error) {
   size_t length;
   const char *format = tensor_file_metadata(&model->file, "format", &length);
-  if (!format || (length == 1 && (*format == '1' || *format == '2'))) return LSCFG_OK;
+  if (!format || (length == 1 && *format >= '1' && *format <= '3')) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "the model has format %.*s, and this version of lscfg reads formats 1 and 2; update it",
+                    "the model has format %.*s, and this version of lscfg reads formats 1 to 3; update it",
                     length < 20 ? (int)length : 20, format);
 }
 
@@ -148,21 +148,55 @@ static int map_components(lscfg_model *model, int64_t *n, lscfg_error *error) {
   return check_offsets("C2.components", model->components, *n, factors.shape[0], error);
 }
 
+/* The categories, if the file has several. */
+static int map_categories(lscfg_model *model, lscfg_error *error) {
+  tensor_view view;
+  model->n_categories = 1;
+  if (!tensor_file_has(&model->file, "rules.lhs", "I32")) return LSCFG_OK;
+  int code = map_words(&model->file, "categories.bytes", "categories.offsets", &model->categories, error);
+  if (!code) code = tensor_file_get(&model->file, "rules.lhs", "I32", 1, &view, error);
+  if (code) return code;
+  int64_t n = model->categories.n_words;
+  if (n < 1 || n > MAX_CATEGORIES)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "%lld categories; 1 to %d are possible", (long long)n, MAX_CATEGORIES);
+  model->n_categories = (int32_t)n;
+  model->lhs = view.data;
+  for (int64_t r = 0; r < view.shape[0]; r++)
+    if (model->lhs[r] < 0 || model->lhs[r] >= n)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'rules.lhs' holds %ld", (long)model->lhs[r]);
+  model->n_rules = view.shape[0];
+  return LSCFG_OK;
+}
+
+/* The values of each state, of each category where there are several. */
+static int map_by_category(const lscfg_model *model, const char *name, tensor_view *view, lscfg_error *error) {
+  int by_category = model->lhs != NULL;
+  int code = tensor_file_get(&model->file, name, "F64", 1 + by_category, view, error);
+  if (code) return code;
+  if (by_category && view->shape[0] != model->n_categories)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not have a row for each category", name);
+  return LSCFG_OK;
+}
+
 static int map_tensors(lscfg_model *model, lscfg_error *error) {
   static const char *const packed[] = {NULL, "C1.index", "C2.index"}; /* those without nonterminals never are */
   static const char *const sparse[] = {NULL, "C1.positions", "C2.positions"};
   tensor_view view;
-  int code = tensor_file_get(&model->file, "CS", "F64", 1, &view, error);
+  int last = model->lhs != NULL;
+  int64_t n_lhs = model->n_rules;
+  int code = map_by_category(model, "CS", &view, error);
   if (code) return code;
-  if (view.shape[0] < 1 || view.shape[0] > 1024)
-    return lscfg_fail(error, LSCFG_EINPUT, 0, "%lld hidden states; 1 to 1024 are possible", (long long)view.shape[0]);
-  model->rank = (int32_t)view.shape[0];
+  if (view.shape[last] < 1 || view.shape[last] > 1024)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "%lld hidden states; 1 to 1024 are possible",
+                      (long long)view.shape[last]);
+  model->rank = (int32_t)view.shape[last];
   model->root = view.data;
-  if ((code = check_values("CS", model->root, 0, model->rank, error))) return code;
-  if ((code = tensor_file_get(&model->file, "unk", "F64", 1, &view, error))) return code;
-  if (view.shape[0] != model->rank) return lscfg_fail(error, LSCFG_EINPUT, 0, "'unk' and 'CS' differ in length");
+  int64_t n_values = (int64_t)model->rank * model->n_categories;
+  if ((code = check_values("CS", model->root, 0, n_values, error))) return code;
+  if ((code = map_by_category(model, "unk", &view, error))) return code;
+  if (view.shape[last] != model->rank) return lscfg_fail(error, LSCFG_EINPUT, 0, "'unk' and 'CS' differ in length");
   model->unk = view.data;
-  if ((code = check_values("unk", model->unk, 0, model->rank, error))) return code;
+  if ((code = check_values("unk", model->unk, 0, n_values, error))) return code;
   model->single = tensor_file_has(&model->file, "C0", "F32");
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY; arity++) {
     int64_t n = 0;
@@ -180,11 +214,15 @@ static int map_tensors(lscfg_model *model, lscfg_error *error) {
   if ((code = check_values("C0", model->tensor[0], model->single, model->first_of_arity[1] * model->rank, error)))
     return code;
   model->n_rules = model->first_of_arity[MAX_TENSOR_ARITY + 1];
+  if (model->lhs && model->n_rules != n_lhs)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "'rules.lhs' has %lld rules, but the model has %lld tensors",
+                      (long long)n_lhs, (long long)model->n_rules);
   return model->n_rules <= INT32_MAX ? LSCFG_OK : lscfg_fail(error, LSCFG_EINPUT, 0, "more than 2^31 rules");
 }
 
 /* arity -1: any. */
-static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, lscfg_error *error) {
+static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, int32_t n_categories,
+                      lscfg_error *error) {
   const int32_t *symbols = rules->symbols + rules->offsets[rule];
   int64_t n = rules->offsets[rule + 1] - rules->offsets[rule], n_src = rules->src_length[rule];
   int32_t found = 0, linked = 0;
@@ -195,7 +233,7 @@ static int check_rule(const lscfg_rules *rules, int64_t rule, int32_t arity, lsc
   }
   int ok = n_src >= 1 && n_src <= n && n <= INT32_MAX;
   for (int64_t k = 0; k < n && ok; k++) {
-    ok = symbols[k] < rules->n_words && symbols[k] >= (k < n_src ? -1 : -arity);
+    ok = symbols[k] < rules->n_words && symbols[k] >= -(k < n_src ? n_categories : arity);
     if (symbols[k] >= 0 || !ok) continue;
     if (k < n_src)
       found++;
@@ -234,8 +272,39 @@ static int map_model_rules(lscfg_model *model, lscfg_error *error) {
                       (long long)rules->n);
   for (int32_t arity = 0; arity <= MAX_TENSOR_ARITY && !code; arity++)
     for (int64_t r = model->first_of_arity[arity]; r < model->first_of_arity[arity + 1] && !code; r++)
-      code = check_rule(rules, r, arity, error);
+      code = check_rule(rules, r, arity, model->n_categories, error);
   return code;
+}
+
+int32_t model_category(const lscfg_model *model, const char *name, size_t length) {
+  const lscfg_rules *known = &model->categories;
+  if (!model->lhs) return length == 1 && *name == 'X' ? 0 : -1;
+  for (int32_t c = 0; c < model->n_categories; c++) {
+    int64_t begin = known->word_offsets[c], end = known->word_offsets[c + 1];
+    if ((size_t)(end - begin) == length && !memcmp(known->words + begin, name, length)) return c;
+  }
+  return -1;
+}
+
+/* In the index, rules of several categories end in a symbol of their left-hand side. */
+static int32_t put_lhs(const lscfg_model *model, int32_t *symbols, int32_t n, int32_t lhs) {
+  if (model->lhs) symbols[n++] = category_symbol(lhs);
+  return n;
+}
+
+int64_t model_find(const lscfg_model *model, int32_t *symbols, int32_t n_src, int32_t n, int32_t lhs) {
+  return rule_table_find(&model->index, symbols, n_src, put_lhs(model, symbols, n, lhs));
+}
+
+/* The number of a rule in the index, or LSCFG_ENOMEM. */
+static int32_t index_rule(lscfg_model *model, int64_t rule, const int32_t *symbols, int32_t n_src, int32_t n) {
+  if (!model->lhs) return rule_table_intern(&model->index, symbols, n_src, n, 0);
+  int32_t *longer = malloc(((size_t)n + 1) * sizeof *longer);
+  if (!longer) return LSCFG_ENOMEM;
+  memcpy(longer, symbols, (size_t)n * sizeof *longer);
+  int32_t found = rule_table_intern(&model->index, longer, n_src, put_lhs(model, longer, n, model->lhs[rule]), 0);
+  free(longer);
+  return found;
 }
 
 /* Once for all bindings: grammars of single sentences are many, and each has only some hundred rules. */
@@ -245,7 +314,7 @@ static int index_rules(lscfg_model *model, lscfg_error *error) {
     const int32_t *symbols = model->rules.symbols + model->rules.offsets[r];
     int32_t n = (int32_t)(model->rules.offsets[r + 1] - model->rules.offsets[r]), n_src = model->rules.src_length[r];
     if (n_src > model->longest_source) model->longest_source = n_src;
-    int32_t found = rule_table_intern(&model->index, symbols, n_src, n, 0);
+    int32_t found = index_rule(model, r, symbols, n_src, n);
     if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
     if (found < r)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found,
@@ -256,22 +325,30 @@ static int index_rules(lscfg_model *model, lscfg_error *error) {
 
 /* The model of one state, if the file has it. */
 static int map_one_state(lscfg_model *model, lscfg_error *error) {
-  static const double root = 1;
-  tensor_view rules, unk;
+  static const double only = 1;
+  const double *root = &only;
+  tensor_view rules, unk, roots;
   if (!tensor_file_has(&model->file, "one.rules", "F64")) return LSCFG_OK;
   int code = tensor_file_get(&model->file, "one.rules", "F64", 1, &rules, error);
   if (!code) code = tensor_file_get(&model->file, "one.unk", "F64", 1, &unk, error);
   if (code) return code;
-  if (rules.shape[0] != model->n_rules || unk.shape[0] != 1)
+  if (!code && model->lhs) {
+    code = tensor_file_get(&model->file, "one.root", "F64", 1, &roots, error);
+    if (!code && roots.shape[0] != model->n_categories)
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'one.root' does not have a value for each category");
+    if (!code) code = check_values("one.root", root = roots.data, 0, roots.shape[0], error);
+    if (code) return code;
+  }
+  if (rules.shape[0] != model->n_rules || unk.shape[0] != model->n_categories)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "'one.rules' and 'one.unk' do not fit the model's rules");
   code = check_values("one.rules", rules.data, 0, rules.shape[0], error);
-  if (!code) code = check_values("one.unk", unk.data, 0, 1, error);
+  if (!code) code = check_values("one.unk", unk.data, 0, unk.shape[0], error);
   if (code) return code;
   lscfg_model *one = model->one_state = malloc(sizeof *one);
   if (!one) return out_of_memory(error);
   *one = *model;
   one->rank = 1;
-  one->root = &root;
+  one->root = root;
   one->unk = unk.data;
   one->single = 0;
   one->components = NULL;
@@ -324,7 +401,7 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
   int code = map_words(&model->file, "context.vocab.bytes", "context.vocab.offsets", &context->rules, error);
   if (!code) code = map_rules(&model->file, names, &context->rules, error);
   for (int64_t r = 0; r < rules->n && !code; r++) {
-    if ((code = check_rule(rules, r, -1, error))) break;
+    if ((code = check_rule(rules, r, -1, 1, error))) break;
     int32_t n = (int32_t)(rules->offsets[r + 1] - rules->offsets[r]);
     int32_t found = rule_table_intern(&context->index, rules->symbols + rules->offsets[r], rules->src_length[r], n, 0);
     if (found < 0)
@@ -391,6 +468,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   int code = tensor_file_open(&model->file, path, error);
   if (!code) code = check_format(model, error);
   if (!code) code = tensor_file_check(&model->file, error);
+  if (!code) code = map_categories(model, error);
   if (!code) code = map_tensors(model, error);
   if (!code) code = map_model_rules(model, error);
   if (!code) code = map_context(model, error);
@@ -465,11 +543,27 @@ void model_add_tensor(const lscfg_model *model, int32_t arity, int32_t row, doub
 int32_t lscfg_model_rank(const lscfg_model *model) { return model->rank; }
 int32_t lscfg_model_size(const lscfg_model *model) { return (int32_t)model->n_rules; }
 
+/* The grammar's numbers of the model's categories, added where they are new; NULL: memory is out. */
+static int32_t *add_categories(const lscfg_model *model, lscfg_grammar *g) {
+  int32_t *numbers = malloc((size_t)model->n_categories * sizeof *numbers);
+  if (numbers) numbers[0] = CATEGORY_X;
+  for (int32_t c = 0; numbers && model->lhs && c < model->n_categories; c++) {
+    int64_t begin = model->categories.word_offsets[c];
+    numbers[c] = lscfg_grammar_category(g, model->categories.words + begin,
+                                        (size_t)(model->categories.word_offsets[c + 1] - begin));
+    if (numbers[c] >= 0) continue;
+    free(numbers);
+    return NULL;
+  }
+  return numbers;
+}
+
 int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_error *error) {
   int code = LSCFG_ENOMEM;
   ARRAY(int32_t) symbols = {0};
+  int32_t *categories = add_categories(model, g);
   int32_t *ids = malloc(((size_t)model->rules.n_words + 1) * sizeof *ids);
-  if (!ids) goto done;
+  if (!ids || !categories) goto done;
   for (int64_t w = 0; w < model->rules.n_words; w++) {
     int64_t begin = model->rules.word_offsets[w];
     ids[w] = lscfg_vocab_add(g->vocab, model->rules.words + begin, (size_t)(model->rules.word_offsets[w + 1] - begin));
@@ -480,13 +574,17 @@ int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_erro
     const int32_t *encoded = model->rules.symbols + model->rules.offsets[r];
     symbols.size = 0;
     if (ARRAY_RESERVE(symbols, n)) goto done;
-    for (int64_t k = 0; k < n; k++) symbols.data[k] = encoded[k] < 0 ? encoded[k] : ids[encoded[k]];
-    int32_t n_src = model->rules.src_length[r];
+    int32_t n_src = model->rules.src_length[r], lhs = categories[model->lhs ? model->lhs[r] : 0];
+    for (int64_t k = 0; k < n; k++)
+      symbols.data[k] = encoded[k] >= 0 ? ids[encoded[k]]
+                        : k < n_src     ? category_symbol(categories[-1 - encoded[k]])
+                                        : encoded[k];
     int32_t rule =
-        lscfg_grammar_add(g, CATEGORY_X, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
+        lscfg_grammar_add(g, lhs, symbols.data, n_src, symbols.data + n_src, (int32_t)(n - n_src), error);
     if (rule < 0) {
       code = rule;
       free(symbols.data);
+      free(categories);
       free(ids);
       return code;
     }
@@ -494,6 +592,7 @@ int lscfg_model_add_rules(const lscfg_model *model, lscfg_grammar *g, lscfg_erro
   code = LSCFG_OK;
 done:
   free(symbols.data);
+  free(categories);
   free(ids);
   return code ? out_of_memory(error) : LSCFG_OK;
 }

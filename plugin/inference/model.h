@@ -63,6 +63,8 @@ typedef struct {
   const float *scales, *levels; /* [tensors], [256] */
 } tensor_packing;
 
+enum { MAX_CATEGORIES = 1024 }; /* of a model */
+
 /* Room for a packed tensor, which is 0 where its tensor is. */
 typedef struct {
   void *values; /* tensor_length values, all 0 at first; NULL: tensors of the arity need no room */
@@ -76,8 +78,11 @@ struct lscfg_model {
   int32_t rank; /* m */
   int64_t n_rules;
   int64_t first_of_arity[MAX_TENSOR_ARITY + 2];
-  const double *root;                /* C^S [m] */
-  const double *unk;                 /* tensor of the OOV rule [m] */
+  int32_t n_categories;              /* N; 1 where there is only [X] */
+  const int32_t *lhs;                /* [n_rules] category of each left-hand side; NULL: there is only [X] */
+  lscfg_rules categories;            /* their names, words alone; none where there is only [X] */
+  const double *root;                /* C^S [N][m] */
+  const double *unk;                 /* tensors of the OOV rule [N][m] */
   int32_t single;                    /* non-zero: tensors are stored in single precision, else in double */
   /* [rules][m], [rules][m][m], [rules][m][m][m]: head, then tails in source order; of packed tensors the values
    * [tensors][n_support] */
@@ -95,6 +100,19 @@ struct lscfg_model {
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
+
+/* C^S of a category; the tensor of its OOV rule. */
+static inline const double *model_root(const lscfg_model *model, int32_t category) {
+  return model->root + (int64_t)category * model->rank;
+}
+static inline const double *model_unk(const lscfg_model *model, int32_t category) {
+  return model->unk + (int64_t)category * model->rank;
+}
+
+/* The number of the category of this name, -1: none. */
+int32_t model_category(const lscfg_model *model, const char *name, size_t length);
+/* The number of the rule of n symbols, n_src of them on the source side, -1: none. symbols has room for one more. */
+int64_t model_find(const lscfg_model *model, int32_t *symbols, int32_t n_src, int32_t n, int32_t lhs);
 
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   int64_t length = rank;

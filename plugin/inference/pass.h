@@ -13,6 +13,7 @@ enum { BATCH = 96 }; /* maximum number of runs processed together */
 typedef struct {
   const int32_t *rules;
   int32_t n, arity;
+  int32_t category;  /* of the heads, in the model's numbers */
   const double *sum; /* of their tensors; NULL: none of them has one, or they are of low rank */
   /* of low rank: for each rule the components first[k] .. first[k+1]-1 of factors [3][first[n]][rank]: u, v, w; else
    * NULL */
@@ -33,7 +34,7 @@ typedef struct {
   double *inside, *outside; /* [node][rank] */
   int64_t *inside_exponent, *outside_exponent;
   int32_t *level; /* [node] longest way down to a node without tails */
-  int32_t *edges; /* runs with a head in X, by rules, then in order */
+  int32_t *edges; /* runs with a head that has states, by rules, then in order */
   ARRAY(rule_set) sets;
   ARRAY(run) runs; /* in the order of edges */
   int32_t n_levels;
@@ -50,9 +51,10 @@ typedef struct {
   ARRAY(void *) owned; /* what belongs to the sets and not to the binding */
 } pass;
 
-static inline int32_t states_of(const pass *p, int32_t node) {
-  return p->forest->node_cat.data[node] == CATEGORY_X ? p->rank : 1;
-}
+/* The model's number of a node's category, -1: it has no states. */
+static inline int32_t category_of(const pass *p, int32_t node) { return node_category(p->binding, p->forest, node); }
+
+static inline int32_t states_of(const pass *p, int32_t node) { return category_of(p, node) >= 0 ? p->rank : 1; }
 
 static inline double *inside_of(const pass *p, int32_t node) { return p->inside + (int64_t)node * p->rank; }
 static inline double *outside_of(const pass *p, int32_t node) { return p->outside + (int64_t)node * p->rank; }
@@ -75,11 +77,11 @@ static inline int64_t tails_exponent(const pass *p, int32_t edge) {
   return exponent;
 }
 
-/* Value of a node as a whole tree: C^S . inside for X, the value itself for a category without states. */
+/* Value of a node as a whole tree: C^S . inside, or the value itself for a category without states. */
 static inline double as_tree(const pass *p, int32_t node) {
   const double *inside = inside_of(p, node);
-  return p->forest->node_cat.data[node] == CATEGORY_X ? p->loops->dot(p->rank, p->binding->model->root, inside)
-                                                      : inside[0];
+  int32_t category = category_of(p, node);
+  return category >= 0 ? p->loops->dot(p->rank, model_root(p->binding->model, category), inside) : inside[0];
 }
 
 /* Value of an edge whose head has no states: a product of whole trees, for one application; NONE for zero. */

@@ -37,8 +37,8 @@ void group_sums_free(group_sums *sums) {
 }
 
 /* The sum, newly allocated; NULL in *sum where no rule has a tensor. */
-static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, double **sum,
-                    lscfg_error *error) {
+static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, int32_t category,
+                    double **sum, lscfg_error *error) {
   int64_t length = tensor_length(b->model->rank, arity);
   *sum = NULL;
   for (int32_t k = 0; k < n; k++) {
@@ -46,7 +46,7 @@ static int make_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int
     if (row == NO_ROW) continue;
     if (!*sum && !(*sum = calloc((size_t)length, sizeof **sum))) return out_of_memory(error);
     if (row == OOV_ROW)
-      for (int32_t h = 0; h < b->model->rank; h++) (*sum)[h] += b->model->unk[h];
+      for (int32_t h = 0; h < b->model->rank; h++) (*sum)[h] += model_unk(b->model, category)[h];
     else
       model_add_tensor(b->model, arity, row, *sum);
   }
@@ -98,8 +98,8 @@ static const double *from_kept(const lscfg_model *model, int32_t arity, const do
   return *made;
 }
 
-int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, const double **sum,
-                double **made, lscfg_error *error) {
+int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t arity, int32_t category,
+                const double **sum, double **made, lscfg_error *error) {
   const lscfg_grammar *g = b->grammar;
   _Atomic(double *) *place = NULL;
   *made = NULL;
@@ -108,7 +108,7 @@ int binding_sum(const lscfg_binding *b, const int32_t *rules, int32_t n, int32_t
     const double *kept = atomic_load_explicit(place, memory_order_acquire);
     if (kept) return (*sum = from_kept(b->model, arity, kept, made)) ? LSCFG_OK : out_of_memory(error);
   }
-  int code = make_sum(b, rules, n, arity, made, error);
+  int code = make_sum(b, rules, n, arity, category, made, error);
   *sum = *made;
   if (code || !*made || !place) return code;
   int64_t bytes = kept_length(b->model, arity) * (int64_t)sizeof **made;

@@ -199,7 +199,7 @@ def damaged(cdec: Cdec, how: str) -> None:
         path.write_text("[X] ||| una ||| a\n" * 10)
     elif how == "format":
         arrays, metadata = tensors.load(path, "model")
-        tensors.save(path, arrays, {**metadata, "format": "3"})
+        tensors.save(path, arrays, {**metadata, "format": "4"})
     else:
         arrays, metadata = tensors.load(path, "model")
         tensors.save(path, {name: a[:, :2].copy() if name == "C0" else a for name, a in arrays.items()}, metadata)
@@ -213,7 +213,7 @@ def test_bad_model(cdec, how):
     assert done.returncode != 0
     (message,) = messages(done)
     assert "model.lscfg: " in message
-    assert how != "format" or "has format 3, and this version of lscfg reads formats 1 and 2" in message
+    assert how != "format" or "has format 4, and this version of lscfg reads formats 1 to 3" in message
 
 
 @pytest.mark.parametrize(

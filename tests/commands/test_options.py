@@ -87,6 +87,14 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
+        "derive f e a1 -o out --labels labels --max-labels 7",
+        {"lscfg.extract.derive.derive_files": {}, "lscfg.commands.derive.label_file": {}},
+        {
+            "lscfg.extract.derive.derive_files": call("f", "e", ["a1"], ANY, ANY, ANY, False),
+            "lscfg.commands.derive.label_file": call(ANY, "out", "labels", 7),
+        },
+    ),
+    (
         "grammar hiero f e a1 a2 -o out --filter text --format moses --max-targets 7 --jobs 97",
         {
             "lscfg.extract.hiero.Hiero.rules": RULES,

@@ -64,6 +64,8 @@ def with_states(
     Raises:
         InputError: parameters are negative, or the model has no mass for unknown words.
     """
+    if model.rules.lhs is not None:
+        raise InputError("the model has several categories; expansion needs a model of [X] alone")
     if share is None:
         raise InputError(
             "the model has negative parameters, which cannot be probabilities of states; use one of em or clusters"
