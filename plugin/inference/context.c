@@ -81,7 +81,6 @@ struct contexts {
   ARRAY(double) part_scores;     /* of the side's rules in the context, then of the composed ones */
   ARRAY(double) scores;          /* of an edge's applications */
   ARRAY(int64_t) outcomes;       /* of the rule in hand */
-  int inexact;                   /* a weight of a row since it was 0 is not of a size that is summed exactly */
   int joint;                     /* the file's context scores are a part of scores */
   int compose;                   /* rules outside the context are scored too */
   ARRAY(int32_t) symbols;        /* of such a rule */
@@ -212,15 +211,16 @@ contexts *contexts_new(const lscfg_binding *b, const lscfg_forest *f, int compos
   return NULL;
 }
 
-static inline void note_size(contexts *c, float weight) {
+/* True if the order matters in which the weight is added to others. */
+static inline int is_inexact(float weight) {
   float size = weight < 0 ? -weight : weight;
-  c->inexact |= size != 0 && !(size >= least_exact && size < most_exact);
+  return !(size >= least_exact && size < most_exact) && size != 0;
 }
 
 /* Puts a weight where the word stands in the sentence; 1 if it does. */
-static inline int put_word(contexts *c, float *values_of_kind, int64_t word, float weight) {
+static inline int put_word(const contexts *c, float *values_of_kind, int64_t word, float weight, int *inexact) {
   if (!(c->is_present[word / 64] >> word % 64 & 1)) return 0;
-  note_size(c, weight);
+  *inexact |= is_inexact(weight);
   for (int32_t at = c->first[word]; at; at = c->next[at - 1]) values_of_kind[at - 1] = weight;
   return 1;
 }
@@ -243,42 +243,43 @@ static int64_t seek_item(const int32_t *items, int64_t from, int64_t end, int64_
   return from;
 }
 
+/* The last number of a row is not 0 if the order of its sums matters. */
+static int64_t row_size(const contexts *c) { return WORD_KINDS * (int64_t)(c->n + 2) + 2 * N_LENGTHS + 1; }
+
 /* Writes the weights begin .. end-1 of an outcome to its row; returns 0 if no item of it is in the sentence. */
-static int fill_row(contexts *c, int64_t begin, int64_t end, float *values) {
+static int fill_row(const contexts *c, int64_t begin, int64_t end, float *values) {
+  int inexact = 0;
   const int32_t *items = c->model->items;
   const float *weights = c->model->weights;
   int64_t width = c->n + 2, lengths = WORD_KINDS * c->base, k = begin, base = 0, found = 0;
   if (end - begin < LOOKED_UP * WORD_KINDS * c->n_present) { /* reads all weights, */
     for (int64_t kind = 0; k < end && items[k] < lengths; k++) {
       for (; items[k] >= base + c->base; kind++) base += c->base; /* without a division, since there are many weights */
-      found |= put_word(c, values + kind * width, items[k] - base, weights[k]);
+      found |= put_word(c, values + kind * width, items[k] - base, weights[k], &inexact);
     }
   } else { /* or looks up the items of the sentence */
     for (int64_t kind = 0; kind < WORD_KINDS; kind++, base += c->base)
       for (int32_t w = 0; w < c->n_present; w++) {
         k = seek_item(items, k, end, base + c->present[w]);
         if (k < end && items[k] == base + c->present[w])
-          found |= put_word(c, values + kind * width, c->present[w], weights[k]);
+          found |= put_word(c, values + kind * width, c->present[w], weights[k], &inexact);
       }
     k = seek_item(items, k, end, lengths);
   }
   found |= k < end;
   for (; k < end; k++) {
     values[WORD_KINDS * width + items[k] - lengths] = weights[k];
-    note_size(c, weights[k]);
+    inexact |= is_inexact(weights[k]);
   }
+  values[row_size(c) - 1] = (float)inexact;
   return found != 0;
 }
-
-/* The last number of a row is not 0 if the order of its sums matters. */
-static int64_t row_size(const contexts *c) { return WORD_KINDS * (int64_t)(c->n + 2) + 2 * N_LENGTHS + 1; }
 
 /* Makes the row of an outcome; *begin: as in rows. */
 static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
   int64_t width = c->n + 2, size = row_size(c);
   if (!c->arena.size) c->arena.size = 1; /* 0: an outcome that was not met before */
   if (ARRAY_RESERVE(c->arena, size)) return LSCFG_ENOMEM;
-  c->inexact = 0;
   float *values = c->arena.data + c->arena.size;
   memset(values, 0, (size_t)size * sizeof *values);
   int found = fill_row(c, c->model->offsets[outcome], c->model->offsets[outcome + 1], values);
@@ -291,7 +292,6 @@ static int make_row(contexts *c, int64_t outcome, int64_t *begin) {
     bag[position] = sum;
     sum += value;
   }
-  values[size - 1] = (float)c->inexact;
   c->arena.size += size;
   return LSCFG_OK;
 }
@@ -368,6 +368,30 @@ static int is_composed(const contexts *c, int32_t rule) {
          g->rules.data[rule].arity <= MAX_TENSOR_ARITY;
 }
 
+/* Fetches what make_context_rule will read for later rules, which lies all over the model: in two steps, as the second
+ * needs the places that the first fetches. */
+static inline void fetch_rules(const contexts *c, const int32_t *rules, int32_t k, int32_t n) {
+#ifdef __GNUC__
+  enum { FIRST = 8, SECOND = 4 };
+  const context_model *model = c->model;
+  int32_t far = k + FIRST < n ? context_rule(c->binding, rules[k + FIRST]) : -1;
+  int32_t near = k + SECOND < n ? context_rule(c->binding, rules[k + SECOND]) : -1;
+  if (far >= 0) {
+    __builtin_prefetch(model->offsets + far);
+    __builtin_prefetch(model->counts + far);
+    __builtin_prefetch(model->rules.offsets + far);
+    __builtin_prefetch(model->rules.src_length + far);
+  }
+  if (near >= 0) {
+    __builtin_prefetch(model->items + model->offsets[near]);
+    __builtin_prefetch(model->weights + model->offsets[near]);
+    __builtin_prefetch(model->rules.symbols + model->rules.offsets[near]);
+  }
+#else
+  (void)c, (void)rules, (void)k, (void)n;
+#endif
+}
+
 /* Computes the common values of edges with these rules. */
 static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   if (ARRAY_RESERVE(c->sides, 1) || ARRAY_RESERVE(c->rules_of_sides, n) || ARRAY_RESERVE(c->known_of_sides, n) ||
@@ -379,6 +403,7 @@ static int make_side(contexts *c, const int32_t *rules, int32_t n) {
   memcpy(c->rules_of_sides.data + made.begin, rules, (size_t)n * sizeof *rules);
   for (int32_t k = 0; k < n; k++) {
     int32_t rule = context_rule(c->binding, rules[k]);
+    fetch_rules(c, rules, k, n);
     known[k] = -1;
     if (rule < 0 && !is_composed(c, rules[k])) continue;
     if (find_known(c, rules[k], rule, &known[k])) return LSCFG_ENOMEM;
