@@ -32,7 +32,7 @@ from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import columns_of, names_column
 from lscfg.prepare.tmx import parse_memory
 from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.prepare.tongues import language_of_text
+from lscfg.prepare.tongues import DETECTOR, language_of_text
 from lscfg.prepare.workbook import sheet_rows
 from lscfg.prepare.xliff import parse_xliff
 
@@ -585,6 +585,12 @@ def _languages(
                 for one, language in zip(heard, languages, strict=True)
                 if not language
             ]
+            other = heard[languages.index("")]
+            if any(named) and not any(stated) and other.code and other.means == DETECTOR:
+                made.warnings.append(
+                    "the header names one language only, and detection, which knows few small languages, took the other"
+                    f" text for {other.code}; name both with {given.options.languages}"
+                )
             languages = [language or one.code for language, one in zip(languages, heard, strict=True)]
             evidence = "; ".join(dict.fromkeys(parts))
     for side, (language, one) in enumerate(zip(list(languages), heard, strict=True)):

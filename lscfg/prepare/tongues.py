@@ -23,6 +23,9 @@ BLOCKS, BLOCK = 12, 20
 SURE = 0.6
 """Share of the votes from which on a language counts as known."""
 
+DETECTOR = "py3langid"
+"""Name of the package that identifies languages of one script."""
+
 _SCRIPTS = {
     "GREEK": "el", "HEBREW": "he", "HANGUL": "ko", "THAI": "th", "ARMENIAN": "hy", "GEORGIAN": "ka", "TAMIL": "ta",
     "TELUGU": "te", "KANNADA": "kn", "MALAYALAM": "ml", "GUJARATI": "gu", "GURMUKHI": "pa", "SINHALA": "si",
@@ -91,7 +94,7 @@ def language_of_text(lines: Sequence[str]) -> HeardLanguage:
     chunks = [" ".join(lines[begin : begin + min(step, LINES)]) for begin in range(0, len(lines), step)][:CHUNKS]
     votes = Counter(base_language(identifier.classify(chunk)[0]) for chunk in chunks)
     code, count = votes.most_common(1)[0]
-    return HeardLanguage(code if count >= SURE * len(chunks) else "", count / len(chunks), "py3langid")
+    return HeardLanguage(code if count >= SURE * len(chunks) else "", count / len(chunks), DETECTOR)
 
 
 def encoding_of_text(data: bytes) -> tuple[str | None, str]:

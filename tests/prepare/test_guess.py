@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import re
 import sys
 
 import messy
@@ -223,3 +224,18 @@ def test_many_new_words_recommend_chrf(tmp_path):
     few = [line.rpartition(" ")[0] + (" neu" if k % 2 else f" {line[-3:]}") for k, line in enumerate(NEW_WORDS)]
     assert guess_lines(tmp_path, "aym", few).tables == {}
     assert guess_lines(tmp_path, "aym", NEW_WORDS[:200]).tables == {}
+
+
+@pytest.mark.parametrize("means", ["py3langid", "Greek letters"])
+def test_a_detected_language_next_to_a_named_one_is_doubted(tmp_path, monkeypatch, means):
+    """A heading that is no known language next to "Spanish": the detector may not know the language at all."""
+    heard = {"uno": tongues.HeardLanguage("es", 1.0, means)}
+    other = tongues.HeardLanguage("yo", 0.93, means)
+    monkeypatch.setattr("lscfg.prepare.guess.language_of_text", lambda lines: heard.get(lines[0].split()[0], other))
+    for header, doubted in ((("Spanish", "Ghomala"), means == "py3langid"), (("Spanish", "Yoruba"), False)):
+        rows = [header, *((f"uno dos tres {n}", f"ọ̀rọ̀ n'tẹ̀ bá {n}") for n in range(300))]
+        (tmp_path / "a.csv").write_text("".join(f"{one};{two}\n" for one, two in rows))
+        found = guess([tmp_path / "a.csv"], Given())
+        assert (found.settings["source_language"], found.settings["target_language"]) == ("es", "yo")
+        wanted = "the header names one language only, .* took the other text for yo; name both with --languages"
+        assert [bool(re.fullmatch(wanted, text)) for text in found.warnings] == [True] * doubted
