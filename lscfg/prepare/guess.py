@@ -32,7 +32,7 @@ from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import columns_of, names_column
 from lscfg.prepare.tmx import parse_memory
 from lscfg.prepare.tokeniser import TOKENISERS
-from lscfg.prepare.tongues import DETECTOR, language_of_text
+from lscfg.prepare.tongues import DETECTOR, detects, language_of_text
 from lscfg.prepare.workbook import sheet_rows
 from lscfg.prepare.xliff import parse_xliff
 
@@ -607,9 +607,11 @@ def _languages(
             and len(texts[side]) >= SURE
             and not same_language(one.code, language)
             and not code_fault(one.code)
+            and (one.means != DETECTOR or detects(language) or same_language(one.code, languages[1 - side]))
         ):
+            cure = "check" if all(stated) else "name both with"
             made.warnings.append(
-                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; name both with"
+                f"the {('source', 'target')[side]} text looks like {one.code}, not {language}; {cure}"
                 f" {given.options.languages}"
             )
     made.found("languages", f"{languages[0]} to {languages[1]}", evidence, given.options.languages)

@@ -97,6 +97,12 @@ def language_of_text(lines: Sequence[str]) -> HeardLanguage:
     return HeardLanguage(code if count >= SURE * len(chunks) else "", count / len(chunks), DETECTOR)
 
 
+def detects(code: str) -> bool:
+    """True if py3langid is installed and knows the language."""
+    identifier = _identifier()
+    return identifier is not None and base_language(code) in {base_language(str(one)) for one in identifier.nb_classes}
+
+
 def encoding_of_text(data: bytes) -> tuple[str | None, str]:
     """Guesses the encoding of bytes that are not UTF-8.
 

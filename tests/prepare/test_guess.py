@@ -239,3 +239,21 @@ def test_a_detected_language_next_to_a_named_one_is_doubted(tmp_path, monkeypatc
         assert (found.settings["source_language"], found.settings["target_language"]) == ("es", "yo")
         wanted = "the header names one language only, .* took the other text for yo; name both with --languages"
         assert [bool(re.fullmatch(wanted, text)) for text in found.warnings] == [True] * doubted
+
+
+@pytest.mark.parametrize(
+    ("languages", "doubt"),
+    [
+        (("es", "bbj"), None),  # which the detector does not know
+        (("es", "fr"), "looks like yo, not fr; check --languages"),
+        (("yo", "bbj"), "looks like yo, not bbj; check --languages"),  # the language of the other side
+    ],
+)
+def test_detection_doubts_given_languages_that_it_knows(tmp_path, monkeypatch, languages, doubt):
+    pytest.importorskip("py3langid")
+    other = tongues.HeardLanguage("yo", 0.97, "py3langid")
+    monkeypatch.setattr("lscfg.prepare.guess.language_of_text", lambda lines: other)
+    (tmp_path / "a.csv").write_text("".join(f"uno dos tres {n};ọ̀rọ̀ n'tẹ̀ bá {n}\n" for n in range(900)))
+    found = guess([tmp_path / "a.csv"], Given(languages=languages)).warnings
+    target = [text for text in found if text.startswith("the target text")]
+    assert [text.endswith(doubt or "") for text in target] == ([True] if doubt else [])
