@@ -315,7 +315,8 @@ def _read_corpus(
             reason = LONG
         if not reason:
             source, target = health.repaired(pair.path, pair.line, (pair.source, pair.target))
-            text = clean(source, settings.unicode), spelling.apply(clean(target, settings.unicode))
+            source = clean(source, settings.unicode)
+            text = source, spelling.apply(clean(target, settings.unicode), source)
             damaged = health.refuses((pair.source, pair.target))
             reason = DAMAGED if damaged else _fault(text, settings, seen, held)
         if reason:

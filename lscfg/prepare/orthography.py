@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lscfg.errors import InputError, counted, quote
 from lscfg.io.read import read_lines
@@ -17,6 +18,8 @@ from lscfg.prepare.characters import marks
 
 EDGE = "_"
 """The beginning or end of a word in a context."""
+LEAST = 3
+"""Minimum number of letters of a word that stays because the source contains it."""
 NOT = "!"
 """Begins a context of letters that must not be there."""
 COLUMNS = ("old letters", "new letters", "letters before", "letters after")
@@ -50,16 +53,41 @@ class Orthography:
     def __init__(self, rewrites: Iterable[Rewrite]):
         self._rewrites = [(rewrite, rewrite.pattern) for rewrite in rewrites]
 
-    def apply(self, line: str) -> str:
-        """The line in the new spelling; the result is NFC."""
+    def apply(self, line: str, source: str = "") -> str:
+        """The line in the new spelling; the result is NFC.
+
+        Args:
+            source: the line that it translates, whose words of three letters or more stay as they are: names and loans.
+        """
         if not self._rewrites:
             return line
         line = unicodedata.normalize("NFC", line)
+        shared = _long_words(unicodedata.normalize("NFC", source)) & _long_words(line)
+        if not shared:
+            return self._rewritten(line)
+        parts, end = [], 0
+        for word in _word().finditer(line):
+            if word[0].casefold() in shared:
+                parts += [self._rewritten(line[end : word.start()]), word[0]]
+                end = word.end()
+        return "".join([*parts, self._rewritten(line[end:])])
+
+    def _rewritten(self, line: str) -> str:
         for rewrite, pattern in self._rewrites:
             lower = line.replace("İ", "i").lower()  # the only letter whose small form is two characters
             if rewrite.old in lower:
                 line = _replaced(line, lower, rewrite.new, pattern)
         return unicodedata.normalize("NFC", line)
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"\w[\w{marks()}]*")
+
+
+def _long_words(line: str) -> set[str]:
+    """The words of three letters or more, without regard to case."""
+    return {word.casefold() for word in _word().findall(line) if len(word) >= LEAST}
 
 
 def _replaced(line: str, lower: str, new: str, pattern: re.Pattern[str]) -> str:

@@ -78,6 +78,19 @@ def test_no_line_is_left_out_for_its_letters(line):
         assert "é" not in apply(unicodedata.normalize(form, line))
 
 
+def test_words_that_the_source_contains_stay():
+    """Names and loans of both sides; contexts at their edges are edges of words, and short words count for nothing."""
+    spelling = Orthography([Rewrite("qu", "k", "", "eiéí"), Rewrite("c", "k"), Rewrite("k", "g", "_")])
+    source = "Oscar QUITO vive en Quito con mi científico, ca é"
+    assert spelling.apply("quesca Oscar quito con científicobo ca (Científico)", source) == (
+        "geska Oscar quito con gientífikobo ga (Científico)"
+    )
+    assert spelling.apply("quesca ca", source) == spelling.apply("quesca ca") == "geska ga"
+    assert spelling.apply("Oscarnin Oscar", "OSCAR") == "Oskarnin Oscar"
+    composed = spelling.apply("cafe\u0301 ca", "café")
+    assert composed == "café ga"
+
+
 def test_only_the_target_side_of_the_training_text_changes(tmp_path):
     (tmp_path / "table.tsv").write_text("qu\tk\t\tei\n")
     texts = {"train.es": "que casa\notra que\n", "train.shp": "quesca xobo\nriqui xobo\n", "dev.es": "que xobo\n"}
