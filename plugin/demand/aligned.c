@@ -75,8 +75,8 @@ void lscfg_aligned_get(const lscfg_aligned *a, lscfg_aligned_view *view) {
                                .tables = corpus_tables_view(&a->tables)};
 }
 
-/* By counting, last word first, so time and memory are linear. What follows a sentence in the order of its suffixes is
- * of no consequence: patterns contain no mark. */
+/* By counting, last word first, so time and memory are linear. What follows a sentence does not matter for the
+ * order of its suffixes: patterns end within a sentence. */
 int lscfg_suffixes(const int32_t *words, int64_t n_words, int32_t n_types, int32_t *order, lscfg_error *error) {
   int64_t n = 0;
   for (int64_t k = 0; k < n_words; k++)

@@ -17,7 +17,7 @@ typedef struct {
   const uint16_t *links;
 } text_view;
 
-/* Word sequences that stand in this order, with one or more nonterminals between two of them. */
+/* Word sequences in this order, with one or more nonterminals between two of them. */
 typedef struct {
   int32_t n, length[MOST_PARTS];
   const int32_t *words[MOST_PARTS];
@@ -29,11 +29,11 @@ typedef struct {
   int32_t pattern;
 } place;
 
-/* What is known of a pattern. */
+/* Places and ends of a pattern. */
 typedef struct {
   int64_t places; /* in both texts */
   double scale;   /* places of the file for each one examined */
-  int32_t ends;   /* bit first + 2 * last: whether it may begin and end in nonterminals */
+  int32_t ends;   /* bit first + 2 * last is set if it may begin and end in nonterminals */
 } pattern_facts;
 
 /* Patterns of one side, as words with -1 between sequences, and their places. */
@@ -71,7 +71,7 @@ struct lscfg_index {
   /* text in memory; its words that the file lacks are numbered from n_words on */
   lscfg_aligned *taught;
   ARRAY(int32_t) order[2];
-  int32_t stale; /* whether order is of fewer pairs */
+  int32_t stale; /* not 0 if order covers fewer pairs */
   /* work space */
   hiero_pair work;
   pattern_table patterns[2]; /* by side */
@@ -87,7 +87,7 @@ struct lscfg_index {
   ARRAY(int64_t) occurrences; /* of each rule */
   ARRAY(int64_t) lexicon_totals;
   rule_table targets;
-  ARRAY(int32_t) target_pattern; /* of each target side, -1 if it is not asked for */
+  ARRAY(int32_t) target_pattern; /* of each target side, -1 if it was not requested */
   ARRAY(double) target_count;
   int64_t examined[2];
 };
@@ -103,8 +103,8 @@ void pattern_table_clear(pattern_table *);
 void pattern_table_release(pattern_table *);
 /* The sequences of a pattern, or of a side of a rule, inside its outer nonterminals. */
 word_parts parts_of(const int32_t *symbols, int64_t n);
-/* The number of a pattern; a new one is looked up in both texts, at no more than this number of places in the file, 0:
- * all. A negative code is an error's. */
+/* The number of a pattern, or a negative error code; a new pattern is looked up in both texts, at most at `samples`
+ * places in the file, 0: all. */
 int32_t find_pattern(lscfg_index *, int side, const int32_t *symbols, int32_t n, int32_t samples, lscfg_error *);
 
 typedef int token_visit(lscfg_index *, const phrase *, const rule_token *, double share, int32_t pattern);

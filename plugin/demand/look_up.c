@@ -75,7 +75,7 @@ static double scale_of(const lscfg_index *x, int side, int32_t pattern) {
   return x->patterns[side].facts.data[pattern].scale;
 }
 
-/* Counts in the file become those of all places, of which only some were examined. */
+/* Scales counts in the file from the examined places to all. */
 static void scale_counts(lscfg_index *x) {
   for (int64_t r = 0; r < x->count.size; r++) {
     double scale = scale_of(x, SRC, x->pattern_of.data[r]);
@@ -87,7 +87,7 @@ static void scale_counts(lscfg_index *x) {
 
 /* ---- words and lexicon of the rules ---- */
 
-/* Numbers the words of the rules by a vocabulary that has no others. */
+/* Numbers the words of the rules by a vocabulary of these words alone. */
 static int number_words(lscfg_index *x, lscfg_error *error) {
   int_map known = {0};
   int code = LSCFG_OK;
@@ -198,7 +198,7 @@ static int view_taught(lscfg_index *x, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-/* Forgets the rules of the look-up before. */
+/* Forgets the rules of the last look-up. */
 static int clear(lscfg_index *x) {
   corpus_tables_release(&x->found);
   rule_table_release(&x->targets);
@@ -247,7 +247,7 @@ int lscfg_index_look_up(lscfg_index *x, const char *line, size_t length, int32_t
 
 /* ---- target sides ---- */
 
-/* Lists the target sides of all rules, and finds the places of those that are asked for. */
+/* Lists the target sides of all rules, and finds the places of those that are requested. */
 static int find_targets(lscfg_index *x, const char *wanted, int32_t samples, lscfg_error *error) {
   const rule_table *rules = &x->found.rules;
   pattern_table *table = &x->patterns[TGT];

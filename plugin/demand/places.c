@@ -71,7 +71,7 @@ typedef struct {
   int side;
   const word_parts *parts;
   int32_t anchor;
-  int64_t hole, widest; /* words between two sequences at least, and of all at most */
+  int64_t hole, widest; /* minimum words between two sequences, maximum of all */
   int32_t pattern;
   place found;
   pattern_table *table;
