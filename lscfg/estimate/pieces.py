@@ -135,7 +135,7 @@ class Pieces:
 
 
 def _kind(whole: np.ndarray, category: np.ndarray) -> np.ndarray:
-    return (np.where(whole, PI, BELOW_WIDE) + 2 * category).astype(np.int32)
+    return np.asarray(np.where(whole, PI, BELOW_WIDE) + 2 * category, np.int32)
 
 
 def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

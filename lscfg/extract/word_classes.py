@@ -126,4 +126,4 @@ class _Exchange:
         counts[best] += right
         counts[:, best] += left
         counts[best, best] += twice
-        return best != old
+        return bool(best != old)

@@ -73,7 +73,8 @@ class RuleTable:
     @classmethod
     def empty(cls) -> RuleTable:
         """A table without rules and words."""
-        return cls([], *(np.zeros(n, kind) for n, kind in ((0, np.int32), (1, np.int64), (0, np.int32), (0, np.int32))))
+        none = np.zeros(0, np.int32)
+        return cls([], none, np.zeros(1, np.int64), none, none)
 
     def __len__(self) -> int:
         return len(self.src_length)
@@ -151,7 +152,8 @@ class RuleTable:
     def shape_id(self) -> np.ndarray:
         """int64 [rules]: equal numbers for equal categories of the left-hand side and the first two nonterminals."""
         n = len(self.categories) + 1
-        return (self.category.astype(np.int64) * n + self.below[:, 0] + 1) * n + self.below[:, 1] + 1
+        found: np.ndarray = (self.category.astype(np.int64) * n + self.below[:, 0] + 1) * n + self.below[:, 1] + 1
+        return found
 
     def without_categories(self) -> RuleTable:
         """The table with [X] for all categories, which may contain a rule several times."""
@@ -268,7 +270,8 @@ class RuleTable:
         Raises:
             ValueError: names an array that is missing or malformed.
         """
-        lhs, categories = None, (X,)
+        lhs: np.ndarray | None = None
+        categories: tuple[str, ...] = (X,)
         several = "rules.lhs" in arrays
         sizes = check_layout(arrays, {**LAYOUT, **(CATEGORIES if several else {})})
         if several:

@@ -343,8 +343,8 @@ class Expectation:
         tokens = totals.sum(axis=1)
         begin, rows = plan.groups[arity]
         if plan.shape is not None:
-            parts, block = _shapes(tensor, totals, plan, arity)
-            self._each([*range(parts + 1)], block)
+            parts, work = _shapes(tensor, totals, plan, arity)
+            self._each([*range(parts + 1)], work)
             return
         average, mass = self._sum(tensor), tokens.sum()
         average = average / mass if mass > 0 else np.full_like(average, 1 / average.size)

@@ -113,7 +113,7 @@ class Parameters:
     @property
     def rank(self) -> int:
         """m, the number of hidden states."""
-        return self.root.shape[-1]
+        return int(self.root.shape[-1])
 
     def tensor(self, rule: int) -> np.ndarray:
         """C^r of a rule of the table."""
@@ -220,7 +220,7 @@ class Estimate:
     @property
     def rank(self) -> int:
         """m, the number of hidden states."""
-        return self.root.shape[-1]
+        return int(self.root.shape[-1])
 
     def parameters(self) -> Parameters:
         """The parameters in memory."""
