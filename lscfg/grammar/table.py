@@ -247,20 +247,15 @@ class RuleTable:
         return self._named(copy=True)
 
     def _named(self, copy: bool) -> dict[str, np.ndarray]:
-        encoded = [word.encode("utf-8") for word in self.words]
         more = {}
         if self.lhs is not None:
-            names = [name.encode("utf-8") for name in self.categories]
-            more["rules.lhs"] = self.lhs.astype(np.int32, copy=copy)
-            more["categories.bytes"] = np.frombuffer(b"".join(names), np.uint8)
-            more["categories.offsets"] = np.cumsum([0, *map(len, names)]).astype(np.int64)
+            more = {"rules.lhs": self.lhs.astype(np.int32, copy=copy), **_encoded("categories", self.categories)}
         return more | {
             "rules.symbols": self.symbols.astype(np.int32, copy=copy),
             "rules.offsets": self.offsets.astype(np.int64, copy=copy),
             "rules.src_length": self.src_length.astype(np.int32, copy=copy),
             "rules.arity": self.arity.astype(np.int32, copy=copy),
-            "vocab.bytes": np.frombuffer(b"".join(encoded), np.uint8),
-            "vocab.offsets": np.concatenate([[0], np.cumsum([len(word) for word in encoded])]).astype(np.int64),
+            **_encoded("vocab", self.words),
         }
 
     @classmethod
@@ -297,6 +292,12 @@ class RuleTable:
         sides = np.sort(self.source_id * len(self) + self.target_id)
         if (sides[1:] == sides[:-1]).any():
             raise ValueError("two rules are the same")
+
+
+def _encoded(name: str, words: Sequence[str]) -> dict[str, np.ndarray]:
+    encoded = [word.encode("utf-8") for word in words]
+    ends = np.cumsum([0, *map(len, encoded)], dtype=np.int64)
+    return {f"{name}.bytes": np.frombuffer(b"".join(encoded), np.uint8), f"{name}.offsets": ends}
 
 
 def vocabulary_words(arrays: Mapping[str, np.ndarray]) -> list[str]:
