@@ -14,7 +14,7 @@ from lscfg.commands.grammars.extraction import Extraction
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-from lscfg.extract.on_demand import MOST_PLACES
+from lscfg.extract.on_demand import MOST_PLACES, is_index
 from lscfg.grammar.counts import RuleCounts, effective_size
 from lscfg.grammar.select import check_max_targets, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
@@ -56,7 +56,8 @@ def add_arguments(parser: CommandParser) -> None:
         type=InputFile,
         nargs="+",
         metavar="FILE",
-        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others; FORESTS for sampled",
+        help="DERIVATIONS for minimal and phrases; SOURCE TARGET ALIGNMENT... for the others; FORESTS for sampled, "
+        "INDEX for hiero",
     )
     add_output(parser, "grammar to write, .gz allowed")
     parser.add_argument(
@@ -78,9 +79,8 @@ def add_arguments(parser: CommandParser) -> None:
     places = parser.add_argument(
         "--places",
         type=int,
-        default=MOST_PLACES,
         metavar="N",
-        help="places of a phrase from which an index takes rules, at most; 0: all (default: %(default)s)",
+        help=f"places of a phrase from which an index takes rules, at most; 0: all (default: {MOST_PLACES})",
     )
     parser.limit(places, "hiero")
     parser.add_argument(
@@ -132,6 +132,8 @@ def run(args: argparse.Namespace) -> None:
     settings = given.build(args.extractor, EXTRACTORS[args.extractor].Settings, others=EXTRACTORS.settings())
     if args.extractor == "sampled" and len(args.files) == 1:
         return fragments.write_fragments(args, settings)
+    if args.extractor == "hiero" and len(args.files) == 1 and is_index(args.files[0]):
+        return hiero.write_demanded(args)
     if args.cluster and not sampled.shares(settings):
         return run_there(run, args)
     _check(args)
@@ -166,6 +168,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
     if args.join and (not args.output or args.format != "cdec"):
         raise InputError("--join needs an output (-o) in cdec's format")
+    if args.places is not None and args.format != INDEX:
+        raise InputError(f"--places belongs to --format {INDEX}")
     if args.most_targets is not None:
         check_max_targets(args.most_targets)
     needs = EXTRACTORS[args.extractor].NEEDS

@@ -54,12 +54,12 @@ class LatentFeatures:
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
         self.model.check_features(self.options)
-        self._infers = marginals or self.options.need_inference
+        self._infers, self._unknown = marginals or self.options.need_inference, unknown
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
         without = not len(self.model)  # such a model contains only weights of words at span boundaries
         kinds = {} if without or self.binding.known else self.binding.counts()
-        if kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
+        if len(grammar) and kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             warning(
                 f"{self.model.path}: the model contains no rule of the grammar; all latent features are at their floor"
             )
@@ -85,6 +85,10 @@ class LatentFeatures:
         except InputError as error:
             raise InputError(f"feature function LSCFG: {error}", ini, feature.number) from None
         return cls(model, grammar, options.features, options.unknown, marginals)
+
+    def of(self, grammar: Grammar) -> LatentFeatures:
+        """The same features of another finished grammar."""
+        return LatentFeatures(self.model, grammar, self.options, self._unknown, self._infers)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -396,7 +396,9 @@ def own_decoder(
             known, rules = tuple(one for one in known if not is_index(one)), decoder.on_demand.lines(text) + rules
         config = replace(decoder.config, grammars=known + grammars, path=path)
         vocab, models = decoder.grammar.vocab, decoder.models
-        own = SentenceDecoder(config, decoder.source, int(decoder.keeps), vocab, models, needed=False, rules=rules)
+        latent = decoder._provider
+        source = latent.of if isinstance(latent, LatentFeatures) else decoder.source  # which would read the model again
+        own = SentenceDecoder(config, source, int(decoder.keeps), vocab, models, needed=False, rules=rules)
         decoder.segment_decoders[key] = own
     return own
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from decoders import WEIGHTS, small_config
 
+from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import open_memory
 from lscfg.decode.names import FeatureNames
@@ -16,7 +17,7 @@ from lscfg.decode.parsing import known_words, read_grammar
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroSettings, extract_files
 from lscfg.extract.on_demand import SOURCE, TARGET, write_index
-from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.counts import FEATURES
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
@@ -82,6 +83,24 @@ def test_further_rules_and_comparisons_use_the_rules_of_the_sentence(tmp_path: P
         assert decoder.why_not("a b c", wanted, TUNED) == other.why_not("a b c", wanted, TUNED)
         sides = [known_words(index, decoder.grammar, side) for side in (SOURCE, TARGET)]
         assert [{*map(decoder.grammar.vocab.word, words)} for words in sides] == [{*"abcde"}, {*"ABCDE"}]
+
+
+def test_latent_features_are_those_of_the_grammar(tmp_path: Path) -> None:
+    """The model is read once, and bound to the rules of each sentence."""
+    both = configs(tmp_path)
+    deriv, model = str(tmp_path / "deriv"), str(tmp_path / "model")
+    assert (
+        main(["derive", *(str(tmp_path / f"text.{name}") for name in ("source", "target", "links")), "-o", deriv]) == 0
+    )
+    assert main(["estimate", "em", deriv, "-m", "2", "--iterations", "1", "-o", model]) == 0
+    feature = LatentFeature({"model": model, "features": "ratios"})
+    whole, index = (replace(one, latent=feature, path=tmp_path / "cdec.ini") for one in both)
+    weights, found = TUNED | {"LatentTarget": 0.5, "LatentSource": 0.3}, []
+    for config in (whole, index):
+        with EmbeddedDecoder.from_config(config) as decoder:
+            lists = [one.hypotheses for one in decoder.translate(SENTENCES, weights, 20)]
+            found.append([(one.text, one.score, dict(one.features)) for each in lists for one in each])
+    assert found[0] == found[1] and any("LatentTarget" in features for *_, features in found[0])
 
 
 def test_corrections_join_the_text(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import random
 import numpy as np
 import pytest
 
+from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.hiero import HieroSettings, extract_files
 from lscfg.extract.on_demand import RuleIndex, is_index, write_index
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
+from lscfg.io.read import read_lines
 from lscfg.io.tensors import load, save
 from lscfg.io.write import write_lines
 from lscfg.kernel import LineError
@@ -216,3 +218,36 @@ def test_arrays_of_other_sizes_are_refused(corpus, tmp_path):
         save(tmp_path / "bad", {other: array for other, array in arrays.items() if other != name}, metadata)
         with pytest.raises(InputError, match=f"'{name}' is missing"):
             RuleIndex(tmp_path / "bad")
+
+
+def test_the_command_writes_the_index_that_the_options_describe(tmp_path, capsys):
+    pairs = [random_pair(random.Random(seed), 5) for seed in range(20)]
+    files = [str(path) for path in written(tmp_path, pairs)]
+    command = ["grammar", "hiero", *files, "--format", "index", "-o", str(tmp_path / "made")]
+    assert main([*command, "--places", "0", "--max-targets", "2", "--set", "max_phrase=4"]) == 0
+    assert "20 sentence pairs" in capsys.readouterr().err
+    settings = HieroSettings(max_phrase=4, max_targets=2)
+    index = RuleIndex(tmp_path / "made")
+    assert all(index.text(source) == filtered(files, settings, source) for source, *_ in pairs[:5])
+    every = ["--filter", files[0], "--per-sentence"]
+    assert main(["grammar", "hiero", str(tmp_path / "made"), *every, str(tmp_path / "few")]) == 0
+    options = ["--max-targets", "2", "--set", "max_phrase=4"]
+    assert main(["grammar", "hiero", *files, *every, str(tmp_path / "all"), *options]) == 0
+    names = sorted(path.name for path in (tmp_path / "all").iterdir())
+    assert len(names) == 21 and names == sorted(path.name for path in (tmp_path / "few").iterdir())
+    for name in names[:-1]:
+        assert read_lines(tmp_path / "few" / name) == read_lines(tmp_path / "all" / name)
+    assert main(["grammar", "hiero", str(tmp_path / "made"), "-o", str(tmp_path / "none")]) == 1
+    assert "an index gives only grammars of sentences" in capsys.readouterr().err
+    assert main(["grammar", "hiero", *files, "--places", "3", "-o", str(tmp_path / "none")]) == 1
+    assert "--places belongs to --format index" in capsys.readouterr().err
+    for wrong, message in (
+        (["--places", "-1"], "--places must be 0 or more"),
+        (["--sizes"], "--format index works only with -o, and contains the whole text"),
+        (["--filter", files[0]], "--format index works only with -o, and contains the whole text"),
+    ):
+        assert main([*command, *wrong]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["grammar", "biparsed", *files, "--format", "index", "-o", str(tmp_path / "none")]) == 1
+    assert "--format index works with hiero, not with biparsed" in capsys.readouterr().err
+    assert main(["grammar", "hiero", *files, "-o", str(tmp_path / "none"), "--format", "index", "--memory", "1"]) == 1

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import replace
+from functools import partial
 
 from lscfg import log
+from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
 from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
-from lscfg.extract.on_demand import write_index
+from lscfg.extract.on_demand import MOST_PLACES, RuleIndex, write_index
+from lscfg.formats.segments import check_segments, grammar_path, write_segments
+from lscfg.io.read import read_lines
+from lscfg.io.write import write_blocks
+from lscfg.log import progress
 
 
 def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSettings) -> None:
@@ -45,9 +51,28 @@ def write_rule_index(args: argparse.Namespace, inputs: RuleInputs, settings: Hie
         raise InputError(f"--format index works with hiero, not with {args.extractor}")
     if args.per_sentence or args.sizes or args.join or args.filter or args.memory is not None or not args.output:
         raise InputError("--format index works only with -o, and contains the whole text")
-    if args.places < 0:
-        raise InputError(f"--places must be 0 or more, not {args.places}")
+    places = MOST_PLACES if args.places is None else args.places
+    if places < 0:
+        raise InputError(f"--places must be 0 or more, not {places}")
     if args.most_targets is not None:
         settings = replace(settings, max_targets=args.most_targets)
-    pairs = write_index(args.output, *inputs.parallel, inputs.alignments, settings, args.places)
+    pairs = write_index(args.output, *inputs.parallel, inputs.alignments, settings, places)
     log.info(f"wrote {args.output}: {counted(pairs, 'sentence pair')}")
+
+
+def write_demanded(args: argparse.Namespace) -> None:
+    """Writes a grammar of each sentence of ``--filter`` from an index.
+
+    Raises:
+        InputError: another option needs all rules, or a file cannot be read or written.
+    """
+    others = (args.output, args.sizes, args.join, args.set, args.most_targets, args.places, args.memory)
+    if not args.per_sentence or not args.filter or any(one not in (None, False, [], {}) for one in others):
+        raise InputError("an index gives only grammars of sentences; write --per-sentence DIR --filter TEXT, and -j")
+    index, sentences = RuleIndex(args.files[0]), read_lines(args.filter)
+    check_sentences(sentences, args.filter, allow_empty=True)
+    check_segments(args.per_sentence, sentences)
+    for number, sentence in enumerate(progress(sentences, "write", len(sentences))):
+        write_blocks(grammar_path(args.per_sentence, number), [partial(bytes, index.text(sentence).encode())])
+    write_segments(args.per_sentence, sentences)
+    log.info(f"wrote {len(sentences)} grammars to {args.per_sentence}")
