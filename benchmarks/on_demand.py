@@ -2,6 +2,8 @@
 
     python benchmarks/on_demand.py train.ja train.en train.align test.ja --copies 50
 
+Sentences of 18 to 22 words are looked up; lines of a text of shorter sentences can be joined.
+
 The text is repeated. In each copy but the first, a third of the words, chosen by a hash, become new words, so that
 frequent words stay frequent and rare ones stay rare. Memory is private memory at the end of the look-ups.
 """

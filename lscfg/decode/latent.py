@@ -87,7 +87,7 @@ class LatentFeatures:
         return cls(model, grammar, options.features, options.unknown, marginals)
 
     def of(self, grammar: Grammar) -> LatentFeatures:
-        """The same features of another finished grammar."""
+        """Features with these options of another finished grammar."""
         return LatentFeatures(self.model, grammar, self.options, self._unknown, self._infers)
 
     @property
