@@ -2,21 +2,21 @@
 
     python experiments/multi.py jpn.txt --data DIR -o MULTI
 
-Each line of jpn.txt has an English sentence, a tab and its Japanese translation, as in the files of
-manythings.org/anki; further columns are ignored. DIR has train, dev and devtest of small_parallel_enja. MULTI gets two
-sets, multi-dev and multi-test, of the sentences with at least two references and ten characters:
+Each line of jpn.txt contains an English sentence, a tab and its Japanese translation, as in the files of
+manythings.org/anki; further columns are ignored. DIR contains train, dev and devtest of small_parallel_enja. The script
+writes two sets into MULTI, multi-dev and multi-test, of the sentences with at least two references and ten characters:
 
     multi-test.ja           source, segmented as the training text is
-    multi-test.en.1 …       references, tokenised and lower-cased; each file has a line for every sentence, so a
-                            sentence with fewer references repeats them, which changes neither BLEU nor chrF
+    multi-test.en.1 …       references, tokenised and lower-cased; each file contains a line for every sentence, so
+                            a sentence with fewer references repeats them, which changes neither BLEU nor chrF
     multi-test.raw.ja, multi-test.raw.en.1 …    the same lines as in jpn.txt
 
 A sentence is left out if its letters and digits, or those of one of its references, are a line of train, dev or
-devtest. A hash sends sentences to the sets, those with a common reference to the same one, and orders the references.
+devtest. A hash assigns sentences to the sets, those with a common reference to the same set, and orders the references.
 
 Counts go to standard output, with the agreement of the words with those of the corpus: F1 of the words of dev.ja,
-segmented again without its blanks, and the share of the English lines of jpn.txt, among those that the corpus has with
-other blanks and cases, that get the corpus's words.
+segmented again without its blanks; and, of the English lines of jpn.txt that occur in the corpus but for blanks and
+case, the number whose words are those of the corpus.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def english(text: str) -> str:
 
 
 def english_agreement(sentences: Iterable[str], lines: Iterable[str]) -> tuple[int, int]:
-    """Numbers of sentences that are lines with other blanks and cases, and of those that get the words of the line."""
+    """Numbers of sentences that are lines but for blanks and case, and of those whose words are those of the line."""
     known = defaultdict(set)
     for line in lines:
         known["".join(line.split())].add(line)
@@ -235,7 +235,7 @@ def main() -> None:
         InputError: a file cannot be read, or no sentence is left.
     """
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("tatoeba", type=Path, metavar="FILE", help="English and Japanese sentences between tabs")
+    parser.add_argument("tatoeba", type=Path, metavar="FILE", help="English and Japanese sentences, separated by tabs")
     parser.add_argument("--data", type=Path, metavar="DIR", required=True, help="folder of the corpus")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", required=True, help="folder of the sets")
     args = parser.parse_args()

@@ -33,13 +33,13 @@ class DoublingGain(NamedTuple):
 def doubling_gain(
     pairs: Sequence[int], outputs: Sequence[Sequence[str]], references: Sequence[Sequence[str]], metric: Metric[Any]
 ) -> DoublingGain:
-    """Fits score = a + b log2(pairs) by least squares; the gain by twice the text is b.
+    """Fits score = a + b log2(pairs) by least squares; the gain from twice the text is b.
 
     Args:
         pairs: sizes of the training texts, at least two different ones.
         outputs: translations of the test set by each size.
         references: one document per reference set.
-        metric: of output and references.
+        metric: metric of output and references, without source.
     """
     stats = [metric.statistics(lines, references, (), metric.Settings()) for lines in outputs]
     scores = [float(metric.score(one.sum(axis=0))) for one in stats]

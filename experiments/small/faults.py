@@ -1,7 +1,7 @@
 """Counts kinds of faults of restored translations that need no reference: marks, numbers, names, repeated words.
 
 python experiments/small/faults.py DIR/test.es Shipibo=shp/systems/MIN/test.restored prints a table with a column for
-each translation; Aymara=FILE:SOURCE names another source. Most faults are signs of the output that the source lacks.
+each translation; Aymara=FILE:SOURCE names another source. Most faults are characters that only the output contains.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 python experiments/small/table.py DIR/dev.2.es DIR/dev.2.shp words=shp/systems/MIN/test.restored prints a table row by
 row, with the copied source first. Several files after a name are tunings, whose means the row lists. --results Shipibo
-writes the rows into the table of the test sets in results.json, which replace rows of these names.
+writes the rows into the table of the test sets in results.json, instead of rows of the same names.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ def add_arguments(parser: CommandParser) -> None:
         type=int,
         default=MOST,
         metavar="N",
-        help=f"most frequent labels that become categories if {LEAST} nodes have them; other nodes stay [X] "
-        "(default: %(default)s)",
+        help=f"maximum number of labels that become categories, the most frequent of those with {LEAST} nodes; "
+        "other nodes stay [X] (default: %(default)s)",
     )
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (DeriveOptions,)))

@@ -74,13 +74,13 @@ def add_arguments(parser: CommandParser) -> None:
         "--format",
         choices=["cdec", INDEX, *sorted({point.name for point in group_rows(FORMATS)})],
         default="cdec",
-        help="format of the grammar; index: text from which lscfg decode extracts rules (default: %(default)s)",
+        help="format of the grammar; index: text from which decoders extract rules (default: %(default)s)",
     )
     places = parser.add_argument(
         "--places",
         type=int,
         metavar="N",
-        help=f"places of a phrase from which an index takes rules, at most; 0: all (default: {MOST_PLACES})",
+        help=f"places from which an index extracts the rules of a phrase, at most; 0: all (default: {MOST_PLACES})",
     )
     parser.limit(places, "hiero")
     parser.add_argument(

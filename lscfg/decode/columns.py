@@ -222,12 +222,12 @@ class LayeredValues:
 ROWS = 8192
 """Applications whose features are computed together, so that they stay in the processor's cache."""
 WHOLE = 64
-"""Rows are multiplied by weights in groups of so many: BLAS gives the bits that it gives for all rows together."""
+"""Rows are multiplied by weights in groups of this size, for which BLAS returns the same bits as for all rows."""
 
 
 @dataclass(frozen=True)
 class ComputedRows:
-    """Features of the applications of a large forest, which are computed again wherever they are used.
+    """Features of the applications of a large forest, computed again at each use.
 
     An index is the numbers of applications, as an array or slice.
     """

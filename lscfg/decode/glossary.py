@@ -206,7 +206,7 @@ def _language_of_stems(source: Side | None) -> str:
     if source is None:
         fault = "needs the language of the source, which only a bundle or the system of an experiment names"
     elif source.recipe.has_pieces:
-        by = f"the tokeniser {source.recipe.tokeniser} splits" if source.subwords else "pieces in [prepare] cuts"
+        by = f"the tokeniser {source.recipe.tokeniser} splits" if source.subwords else "the setting pieces cuts"
         fault = f"needs whole words, which {by}"
     elif not has_stemmer(source.recipe.language):
         fault = f"needs a stemmer, and there is none for the language {quote(source.recipe.language)}"

@@ -31,7 +31,7 @@ class RulesOnDemand:
     def learn(self, folder: Path | None) -> bool:
         """Adds the corrections in the folder of a memory to the text; returns True if they have changed.
 
-        Whoever asks for the translation reads the memory, too, and reports its faults.
+        Ignores faults of the memory: the caller reads the memory, too, and reports them.
         """
         if folder is None:
             changed = bool(self._taught)
@@ -51,5 +51,5 @@ class RulesOnDemand:
         return True
 
     def lines(self, sentence: str) -> tuple[str, ...]:
-        """The rules that can translate a part of a sentence of words, as lines of a grammar."""
+        """Rules that can translate a part of a sentence, as lines of a grammar."""
         return tuple(self.index.text(sentence, self._max_span).splitlines())

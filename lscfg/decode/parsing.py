@@ -31,14 +31,14 @@ def read_grammar(
         on_demand: leave out an index, whose rules the caller finds for each sentence.
 
     Raises:
-        InputError: there is none, a file cannot be read, or a rule is malformed; or an index, unless ``on_demand``.
+        InputError: there is none, a file cannot be read or is an index without ``on_demand``, or a rule is malformed.
     """
     if needed and not config.grammars and not rules:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
     found = index_of(config)
     if found is not None and not on_demand:
-        raise InputError("an index has no list of its rules; write a grammar with lscfg grammar hiero --filter", found)
+        raise InputError("an index does not list its rules; write a grammar with lscfg grammar hiero --filter", found)
     for path in config.grammars:
         if path != found:
             grammar.read(path)
@@ -62,7 +62,7 @@ def index_of(config: DecoderConfig) -> Path | None:
     """
     found = [path for path in config.grammars if is_index(path)]
     if len(found) > 1:
-        raise InputError(f"a decoder uses one index, not {len(found)}; make one of all text", found[1])
+        raise InputError(f"a decoder uses one index, not {len(found)}; make one index of all text", found[1])
     return found[0] if found else None
 
 

@@ -64,7 +64,7 @@ from lscfg.kernel.mapped_lm import MappedModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
 LARGE = 1 << 16
-"""Applications of a forest from which on its latent features may be computed in parts."""
+"""Minimum number of applications of a forest whose latent features may be computed in parts."""
 
 OF_WORDS_AROUND = ("Context", "Sense", "SpanBoundary")
 """Name prefixes of the latent features that depend on the words around a span."""
@@ -317,7 +317,7 @@ class SentenceDecoder:
 
 
 def _in_parts(decoder: SentenceDecoder, index: int, text: str, forest: Forest) -> np.ndarray | ComputedRows | None:
-    """The latent features of a forest, computed in parts if it is large and its sentence is not kept."""
+    """The latent features of a forest, computed in parts if the forest is large and the sentence is not kept."""
     provider, size = decoder._provider, 8 * forest.n_apps * len(decoder.columns.extra)
     if isinstance(provider, LatentFeatures) and forest.n_apps >= LARGE and size > decoder._room:
         return ComputedRows(provider.in_parts(forest), _not_finite(index, text))
@@ -382,7 +382,7 @@ def own_decoder(
         return decoder
     if decoder.on_demand is not None:
         if is_lattice(text):
-            raise InputError("an index has no rules for lattices; name a grammar")
+            raise InputError("an index gives no rules for lattices; name a grammar")
         if decoder.on_demand.learn(corrections):
             decoder.segment_decoders.clear()
     key = grammars, rules, "" if decoder.on_demand is None else text

@@ -134,7 +134,8 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int], subwords: bool = T
     """True if a span of pieces begins or ends within a longer word; scripts without blanks have no such words.
 
     Args:
-        subwords: the tokeniser made the pieces; else pieces that continue words carry their mark.
+        subwords: True for pieces of a tokeniser; False for words and pieces, of which those that continue a word begin
+            with ``MARK``.
     """
     return any(
         0 < k < len(pieces)

@@ -94,7 +94,7 @@ class SpectralClusters(Estimator[ClusterSettings]):
 def cluster_states(
     examples: Examples, training: np.ndarray, m: int, seed: int, seen: Occurrences | None = None
 ) -> np.ndarray:
-    """A state for each node, int64 [nodes]. Nodes of forests count by their probability; categories are separate.
+    """A state for each node, int64 [nodes]. Nodes of forests count by their probability; states belong to categories.
 
     Args:
         training: bool [nodes], the nodes that determine the embedding and the centres.

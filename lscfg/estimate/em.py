@@ -429,9 +429,10 @@ class EMRun:
 
 
 def _root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
-    """Distributions over the states of all categories for each kind of root, like counts [kinds, m].
+    """Distributions over the states of all categories for each kind of root, of the shape of the counts.
 
-    Kinds of each category follow those of the category before.
+    Args:
+        counts: float64 [categories * kinds, m], the kinds of one category after those of another.
     """
     m = counts.shape[1]
     by_kind = counts.reshape(categories, -1, m).swapaxes(0, 1)
@@ -441,7 +442,7 @@ def _root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Prior:
-    """One token of rules of some categories, equal for all states that the categories have.
+    """One token of a rule of some categories, spread evenly over the states of these categories.
 
     Attributes:
         alive: bool [categories, m], states of each category.
@@ -645,7 +646,7 @@ def _normalise_categories(
 
 
 def _alive(weights: Weights, tying: Tying, categories: int) -> np.ndarray:
-    """float64 [categories, m], 1 for states that rules of the category have, else 0."""
+    """float64 [categories, m], 1 for each state of the left-hand side of a rule of the category, else 0."""
     found = np.zeros((categories, weights.m))
     for k in ARITIES if tying.lhs else ():
         assert tying.lhs is not None

@@ -73,8 +73,8 @@ def oov_by_category(
         tensors: float64 [rules without nonterminals, m], of the rules of ``examples``.
 
     Returns:
-        The changed tensors, and the tensors of the OOV rule, [m], or [categories, m] of several categories. A category
-        without such rules has no unknown words.
+        The changed tensors, and the tensors of the OOV rule, [m], or [categories, m] of several categories: zeros for a
+        category without such rules.
     """
     counts = by_arity(examples.counts, examples)[0]
     if examples.rules.lhs is None:
@@ -94,8 +94,9 @@ def category_totals(examples: Examples) -> np.ndarray:
 def complete(root: np.ndarray, unk: np.ndarray, examples: Examples, mean: np.ndarray, token: np.ndarray) -> None:
     """Gives every category a root vector and an OOV rule, in place.
 
-    Glue rules join nodes of any category, and any word may be unknown. Categories of no whole sentence share the mass
-    of one more sentence; a category without rules of words alone gets an average token of its rules as OOV rule.
+    Glue rules join nodes of any category, and any word may be unknown. Categories that cover no whole sentence share
+    the mass of one more sentence; a category whose rules all contain nonterminals gets an average token of its rules
+    as OOV rule.
 
     Args:
         root, unk: float64 [categories, m].

@@ -85,7 +85,7 @@ class Embedding:
     Attributes:
         y: [nodes, m], Y(t) = U' phi(t); z: [nodes, m], Z(o) = S^-1 V' psi(o). Each category has separate U, S and V;
             m is the largest of their ranks.
-        sigma: float64 [m], singular values; of several categories those of the first.
+        sigma: float64 [m], singular values; of several categories those of the most frequent one, as for ``held_out``.
         columns: features of each template, for ``"inside"`` and ``"outside"``.
         held_out: float64, gains of 1, 2, ... states on held-out moments, see ``held_out_rank``; empty if m is given.
     """
@@ -124,7 +124,7 @@ def embed(
         space = _Space.of(examples, seen, settings, sides, None, threads)
         return Embedding(space.y, space.z, space.sigma, columns, space.curve)
     category, spaces = seen.category(examples), {}
-    with log.held_back():  # of ranks that are too small, which the table lists
+    with log.held_back():  # warnings of small ranks, which the table lists
         for c in np.flatnonzero(category_totals(examples)).tolist():
             spaces[c] = _Space.of(examples, seen, settings, sides, category == c, threads)
     ranks = tuple(len(spaces[c].sigma) if c in spaces else 0 for c in range(len(examples.rules.categories)))
@@ -223,11 +223,11 @@ class MethodOfMoments(Estimator[SpectralSettings]):
 
         Raises:
             InputError: the text is too small for the rank, files do not fit the corpus, forests are missing, or
-                smoothing meets several categories.
+                smoothing is set with several categories.
         """
         check_states(settings.m, int(derivations.rules.arity.max(initial=0)))
         if settings.smoothing and derivations.rules.lhs is not None:
-            raise InputError("smoothing needs derivations of one category; leave it out")
+            raise InputError("smoothing needs derivations of one category; leave smoothing out")
         examples, seen = Occurrences.of(derivations, settings.forests, threads)
         embedding = embed(examples, settings, threads, seen)
         about: dict[str, object] = {

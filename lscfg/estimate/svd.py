@@ -76,7 +76,7 @@ class Projected:
 
 
 class ProjectedByCategory:
-    """Rows of ``Projected``, a separate one for each category of rows, with zeros beyond the columns of each.
+    """Rows by a separate ``Projected`` for each category, with zeros after the columns of each.
 
     Attributes:
         shape: shape of the product.

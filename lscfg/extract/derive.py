@@ -155,10 +155,10 @@ class Derivations:
     def with_categories(
         self, names: Sequence[str], category: np.ndarray, of_forests: np.ndarray | None = None
     ) -> Derivations:
-        """Returns the derivations with categories of their nodes; rules are distinct by these, and in the same order.
+        """Returns the derivations with categories of their nodes; rules also differ by them, and keep their order.
 
         Args:
-            names: names of the categories; [X] alone, which all nodes have, makes derivations without categories.
+            names: names of the categories; [X] alone makes derivations without categories.
             category: int32 [nodes], category of each node; of_forests: the same of the nodes of forests.
 
         Raises:
@@ -305,14 +305,14 @@ class Derivations:
 
 
 def _check_node_categories(d: Derivations) -> None:
-    """Refuses nodes of another category than the rule above wants."""
+    """Refuses nodes of another category than the rule above requires."""
     if d.rules.lhs is None:
         return
     inner = np.flatnonzero(d.parent >= 0)
     wanted = d.rules.gaps[d.rules.first_gap[d.rule[d.parent[inner]]] + d.slot[inner]]
     wrong = inner[wanted != d.category[inner]]
     if len(wrong):
-        raise ValueError(f"node {wrong[0]} is of another category than the rule above it wants")
+        raise ValueError(f"node {wrong[0]} is of another category than the rule above it requires")
     if d.forests:
         d.forests.check_categories()
 

@@ -120,7 +120,7 @@ class Forests:
             raise ValueError("array 'forest.span' has a root that differs from the root of the pair's tree")
 
     def check_categories(self) -> None:
-        """Refuses edges of one node with several categories, and tails of another category than their rule wants.
+        """Refuses nodes whose edges differ in category, and tails of another category than their rule requires.
 
         Raises:
             ValueError: names the edge.

@@ -23,10 +23,10 @@ from lscfg.grammar.table import GOAL, MAX_CATEGORIES, X
 from lscfg.io.read import read_lines
 
 LEAST = 100
-"""Fewest nodes of a label; rarer labels become [X], and so do all labels beyond the most frequent ones."""
+"""Minimum number of nodes of a label that becomes a category; nodes of other labels stay [X]."""
 
 MOST = 32
-"""Default for the most labels that become categories."""
+"""Default maximum number of labels that become categories."""
 
 Labeller = Callable[[int, int], str]
 """Returns the label of words begin ... end - 1 of a sentence; ``X`` for none."""
@@ -72,11 +72,11 @@ def label(
     """Gives the nodes of derivations labels as categories.
 
     Args:
-        source: a file with a bracketed parse tree per sentence pair, or with a ``word class`` per line. It belongs to
-            the side of the corpus whose words its trees have, or more of whose words have a class; to the target side
-            if both do. A number: so many classes of the target words, by exchange.
+        source: a file with a bracketed parse tree per sentence pair, or with a ``word class`` per line. It labels the
+            side whose words are the leaves, or the side with the larger share of words that have a class; the target
+            side if both fit. A number: this many classes of the target words, by exchange.
         most: maximum number of labels that become categories, the most frequent ones.
-        least: fewest nodes of a label that becomes a category.
+        least: minimum number of nodes of a label that becomes a category.
 
     Raises:
         InputError: the file is malformed or belongs to another text, or no label is frequent enough.
@@ -183,7 +183,7 @@ class ParseTree:
                 opened.append((tokens[k + 1] if named else "", len(words)))
             elif token == ")":
                 if not opened:
-                    raise ValueError("a bracket closes that is not open")
+                    raise ValueError("a closing bracket without an opening one")
                 name, begin = opened.pop()
                 if begin == len(words):
                     raise ValueError(f"the constituent {quote(name)} has no words")
@@ -199,10 +199,10 @@ class ParseTree:
         return cls(words, spans)
 
     def label(self, begin: int, end: int) -> str:
-        """The first label that fits.
+        """The first of these labels that fits.
 
-        Labels are a constituent, C; two in sequence, C1+C2; one without the constituent C2 at its right, C1/C2, or at
-        its left, C2, a backslash and C1; X.
+        A constituent, C; two in sequence, C1+C2; C1 without the constituent C2 at its right, C1/C2, or at its left,
+        C2, a backslash and C1; X.
         """
         spans, n = self.spans, len(self.words)
         if found := spans.get((begin, end)):
@@ -220,7 +220,7 @@ class ParseTree:
 
 
 def _clean(name: str) -> str:
-    """A label that can be a category: without function tags, and without characters that grammars use themselves."""
+    """A label without function tags and without characters that grammars reserve."""
     base = re.split(r"(?<=.)[-=|]", name)[0] if not name.startswith("-") else name.strip("-")
     for character, word in ((",", "COMMA"), ("[", "LSB"), ("]", "RSB"), ("|", "BAR")):
         base = base.replace(character, word)

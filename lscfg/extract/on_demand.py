@@ -1,7 +1,7 @@
 """Hiero rules of single sentences on demand: an index of word-aligned text instead of a grammar.
 
-A grammar of all rules of a large text takes hours and does not fit into memory. An index takes a few bytes for each
-word, and a decoder that maps it extracts the rules of a sentence when the sentence comes (Lopez 2007).
+Extracting all rules of a large text takes hours, and the grammar does not fit into memory. An index takes a few bytes a
+word, and a decoder that maps the index extracts the rules of a sentence when it translates the sentence (Lopez 2007).
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ SOURCE, TARGET = 0, 1
 """Sides of the text."""
 
 MOST_PLACES = 300
-"""Default for the places of a source side whose rules are extracted."""
+"""Default maximum number of places of a source side whose rules are extracted."""
 
 PER_TARGET = 10
-"""Fraction of these places that counts a target side, since sentences have many more target sides than source sides."""
+"""Target sides are counted at a fraction 1 / PER_TARGET of these places, since sentences have more of them."""
 
 ROUNDING = 1 - 1e-9
-"""Ratio above which sums of shares differ by the order of addition only."""
+"""Ratio above which sums of shares differ only by rounding."""
 
 MOST_TAUGHT = 20_000
-"""Pairs that an index keeps in memory, the latest ones."""
+"""Maximum number of pairs that an index keeps in memory, the latest ones."""
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
@@ -64,7 +64,7 @@ def write_index(
     """Writes the index of a text, with every pair once for each alignment; returns the number of pairs.
 
     Args:
-        places: places of a source side whose rules are extracted, at most; 0: all.
+        places: maximum number of places of a source side whose rules are extracted; 0: all.
 
     Raises:
         InputError: a setting needs the rules of the whole text, or as ``extract_files``.
@@ -92,7 +92,7 @@ _KEPT = {field.name for field in fields(HieroLimits)} - {"no_singletons"} | {"ma
 
 
 def _indexed(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays of the file: vocabulary and lexicon in an order in which words are found."""
+    """The arrays of the file, with vocabulary and lexicon in order for binary search."""
     found = {name: array for name, array in arrays.items() if not name.startswith(("rules.", "lexicon."))}
     data, bounds = arrays["vocab.bytes"].tobytes(), arrays["vocab.offsets"].tolist()
     size = len(bounds) - 1
@@ -116,8 +116,8 @@ class RuleIndex:
         InputError: the file cannot be read, is no index, or is damaged.
 
     Attributes:
-        places: places of a source side whose rules are extracted, at most; 0: all.
-        max_targets: most frequent target sides kept of each source side.
+        places: maximum number of places of a source side whose rules are extracted; 0: all.
+        max_targets: number of the most frequent target sides that are kept of each source side.
     """
 
     def __init__(self, path: str | os.PathLike[str]):
@@ -135,7 +135,7 @@ class RuleIndex:
         self._index, self._taught = SuffixIndex(path, limits), list[tuple[str, str, str]]()
 
     def teach(self, pairs: Iterable[tuple[str, str, str]]) -> None:
-        """Makes these pairs, the latest ``MOST_TAUGHT`` of them, the text in memory: words of both sides, and links.
+        """Replaces the text in memory by the latest ``MOST_TAUGHT`` of these pairs: words of both sides, and links.
 
         Raises:
             LineError: see ``SuffixIndex.teach``.
@@ -151,11 +151,11 @@ class RuleIndex:
     def rules(self, sentence: str, max_span: int = 0) -> tuple[RuleCounts, np.ndarray]:
         """The rules that can translate a part of a sentence, and the numbers of those that a grammar keeps, ascending.
 
-        Counts and features are those of a grammar of the whole text; where places are left out, estimates.
+        Counts and features equal those of a grammar of the whole text; where places are left out, they are estimates.
 
         Args:
             sentence: words separated by blanks.
-            max_span: words of the sentence that a rule covers at least, at most; 0: no limit.
+            max_span: leaves out rules that must cover more words than this; 0: no limit.
 
         Raises:
             InputError: the file is damaged.

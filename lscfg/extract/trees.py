@@ -136,7 +136,7 @@ class _Trees:
             parent, slot = self.open.pop()
             if self.lhs[rule] != (wanted := self.below[self.rule[parent]][slot]):
                 names = list(self.categories)
-                raise ValueError(f"a rule of [{names[self.lhs[rule]]}]; the rule above wants [{names[wanted]}] here")
+                raise ValueError(f"a rule of [{names[self.lhs[rule]]}]; the rule above requires [{names[wanted]}] here")
             if slot + 1 < self.arity[self.rule[parent]]:
                 self.open.append((parent, slot + 1))
         else:

@@ -19,7 +19,7 @@ from lscfg.errors import InputError
 from lscfg.log import progress
 
 SWEEPS = 20
-"""Most sweeps over all words."""
+"""Maximum number of sweeps over all words."""
 
 STILL = 0.001
 """A sweep that moves a smaller share of the words is the last."""
@@ -51,7 +51,7 @@ def exchange(sentences: Iterable[Sequence[str]], classes: int, sweeps: int = SWE
         InputError: fewer than two classes, or the text has fewer words than classes.
     """
     if classes < 2:
-        raise InputError(f"word classes: at least 2 are needed, not {classes}")
+        raise InputError(f"at least 2 word classes are needed, not {classes}")
     lines = [list(line) for line in sentences if line]
     counts = Counter(word for line in lines for word in line)
     words = sorted(counts, key=lambda word: (-counts[word], word))
@@ -69,7 +69,7 @@ def exchange(sentences: Iterable[Sequence[str]], classes: int, sweeps: int = SWE
 
 
 def _bigrams(lines: list[list[str]], words: list[str]) -> sparse.csr_matrix:
-    """Numbers of bigrams, float64 [words + 1, words + 1]; the last word is the end of a sentence, before and after."""
+    """Counts of bigrams, float64 [words + 1, words + 1]; the last word is the end of a sentence, before and after."""
     number, end = {word: k for k, word in enumerate(words)}, len(words)
     ids = np.array([k for line in lines for k in (*(number[word] for word in line), end)], np.int64)
     before = np.concatenate([[end], ids[:-1]])
@@ -98,14 +98,14 @@ class _Exchange:
         return float(_xlogx(self.counts).sum() - sides)
 
     def _around(self, matrix: sparse.csr_matrix, word: int) -> tuple[np.ndarray, float]:
-        """float64 [classes + 1], bigrams of the word with words of each class, other than itself; and with itself."""
+        """float64 [classes + 1], bigrams of the word with the other words of each class; and those with itself."""
         part = slice(matrix.indptr[word], matrix.indptr[word + 1])
         others, values = matrix.indices[part], matrix.data[part]
         own = others == word
         return np.bincount(self.of[others[~own]], values[~own], self.classes + 1), float(values[own].sum())
 
     def move(self, word: int) -> bool:
-        """Moves a word to its best class; True if that is another. Of equally good classes the present one is best."""
+        """Moves a word to its best class, and returns True if it moved; among equally good classes, it stays."""
         old, counts, n = self.of[word], self.counts, self.classes
         (right, twice), (left, _) = self._around(self.after, word), self._around(self.before, word)
         counts[old] -= right

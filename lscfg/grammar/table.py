@@ -39,15 +39,15 @@ CATEGORIES = {
 """Further arrays of a table with several categories."""
 
 X, GOAL = "X", "S"
-"""The category of rules without others, and the category of whole sentences, which no rule of a table has."""
+"""The only category of most tables, and the category of whole sentences, which no rule of a table carries."""
 
 MAX_CATEGORIES = 1024
-"""Most categories of a table, as in the kernel."""
+"""Maximum number of categories of a table, as in the kernel."""
 
 
 @dataclass(frozen=True)
 class RuleTable:
-    """Rules of the one category [X], or of several.
+    """Rules of the category [X] alone, or of several categories.
 
     A symbol >= 0 is a word of ``words``; a nonterminal of category c on a source side is -1-c, thus -1 for [X] alone;
     the k-th source nonterminal (k = 0, 1, ...) on the target side is -1-k.
@@ -156,7 +156,7 @@ class RuleTable:
         return found
 
     def without_categories(self) -> RuleTable:
-        """The table with [X] for all categories, which may contain a rule several times."""
+        """The table with [X] for all categories; a rule may occur several times."""
         _, on_source = self.on_source()
         symbols = np.where(on_source, np.maximum(self.symbols, -1), self.symbols).astype(np.int32)
         return RuleTable(self.words, symbols, self.offsets, self.src_length, self.arity)
@@ -345,7 +345,7 @@ def check_categories(names: Sequence[str]) -> None:
         raise ValueError(f"{len(names)} categories; 1 to {MAX_CATEGORIES} are possible")
     for name in names:
         if not name or name == GOAL or any(c in "[],|" or c.isspace() or not c.isprintable() for c in name):
-            raise ValueError(f"{name!r:.40} is not the name of a category")
+            raise ValueError(f"{name!r:.40} cannot name a category")
     if len(set(names)) < len(names):
         raise ValueError("a category occurs twice")
 

@@ -87,8 +87,8 @@ class SuffixIndex(Collector):
         """Finds the rules that can translate a part of a sentence.
 
         Args:
-            max_span: words of the sentence that a rule covers at least, at most; 0: no limit.
-            places: places of a source side in the file whose rules are extracted, at most; 0: all.
+            max_span: leaves out rules that must cover more words than this; 0: no limit.
+            places: maximum number of places of a source side in the file whose rules are extracted; 0: all.
 
         Raises:
             InputError: the file is damaged.

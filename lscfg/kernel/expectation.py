@@ -418,10 +418,10 @@ class Shrinkage:
     groups: list[tuple[np.ndarray, np.ndarray]]
     """By arity, the first of each group in the list of rows, int64, and the rows, int32."""
     shape: list[np.ndarray] | None = None
-    """By arity, int64 [rows]: rows of equal numbers share the arity's distribution, and groups of equal numbers are
-    side by side; None: all rows share it."""
+    """By arity, int64 [rows]: rows are shrunk towards the average of the rows of their number, and groups of equal
+    numbers are adjacent; None: all rows have one average."""
     prior: Callable[[int, int], np.ndarray] | None = None
-    """Returns one more token for the rows of an arity and number, float64 [m, ...], so that none of its states is 0."""
+    """Returns a token for the rows of an arity and number, float64 [m, ...], above 0 for all their states."""
 
 
 def _shapes(
@@ -429,7 +429,7 @@ def _shapes(
 ) -> tuple[int, Callable[[int, int], None]]:
     """Returns the number of shapes, and a function that shrinks a shape's rows towards their average.
 
-    A token of the prior joins the average if it lacks states.
+    A token of the prior joins the average if the average lacks states.
     """
     assert plan.shape is not None
     tokens = totals.sum(axis=1)

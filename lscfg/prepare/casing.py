@@ -220,9 +220,9 @@ def _with_first(line: str, tokenised: bool, letters: Letters, change: Callable[[
 
 
 def raise_starts(line: str, tokenised: bool, letters: Letters | None = None) -> str:
-    """The line whose sentences begin with a capital letter; a word that has one anywhere stays.
+    """The line whose sentences begin with a capital letter; a word that contains one stays.
 
-    So does the second letter of an abbreviation that the tokeniser cuts, such as ``p . m .``.
+    The second letter of an abbreviation that the tokeniser cuts, such as ``p . m .``, stays, too.
     """
     letters = letters or Letters()
     inside = {found.start(1) for found in _cut_abbreviations().finditer(line)} if tokenised else ()

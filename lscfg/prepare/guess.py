@@ -588,8 +588,8 @@ def _languages(
             other = heard[languages.index("")]
             if any(named) and not any(stated) and other.code and other.means == DETECTOR:
                 made.warnings.append(
-                    "the header names one language only, and detection, which knows few small languages, took the other"
-                    f" text for {other.code}; name both with {given.options.languages}"
+                    "the header names only one language, and detection, which covers few small languages, took the"
+                    f" other text for {other.code}; name both with {given.options.languages}"
                 )
             languages = [language or one.code for language, one in zip(languages, heard, strict=True)]
             evidence = "; ".join(dict.fromkeys(parts))

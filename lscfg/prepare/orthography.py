@@ -57,7 +57,7 @@ class Orthography:
         """The line in the new spelling; the result is NFC.
 
         Args:
-            source: the line that it translates, whose words of three letters or more stay as they are: names and loans.
+            source: source sentence; words of three letters or more that it shares with the line, names and loans, stay.
         """
         if not self._rewrites:
             return line

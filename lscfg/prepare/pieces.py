@@ -51,7 +51,7 @@ class Cutting(NamedTuple):
         """Reads ``SIDE:unigram:N``, ``SIDE:bpe:N`` or ``SIDE:morfessor``.
 
         Raises:
-            ValueError: the text is another one, or N is below 8.
+            ValueError: the text has another form, or N is below ``LEAST``.
         """
         found = re.fullmatch(r"(source|target):(?:(unigram|bpe):([0-9]{1,6})|(morfessor))", text)
         if not found or (found[3] and int(found[3]) < LEAST):
@@ -69,7 +69,7 @@ class MorphCounts(TypedDict):
 
 
 class PieceFile(TypedDict):
-    """Content of the model's file; either model."""
+    """Content of the model's file, with one of the two models."""
 
     words: list[str]
     """Words that stay whole."""
@@ -96,7 +96,7 @@ def train_cutter(lines: Iterable[str], cutting: Cutting, path: Path) -> None:
 
 
 def train_morphs(words: Sequence[str]) -> MorphCounts:
-    """Trains a Morfessor Baseline model on different words, each counted once, in an order by a fixed seed.
+    """Trains a Morfessor Baseline model on different words, each counted once, with a fixed seed.
 
     Raises:
         InputError: morfessor is missing.
@@ -104,7 +104,7 @@ def train_morphs(words: Sequence[str]) -> MorphCounts:
     model = _morfessor().BaselineModel()
     model.load_data((1, word) for word in words)
     before, progress = random.getstate(), _morfessor().utils.show_progress_bar
-    random.seed(1)  # Morfessor shuffles by the state of the whole process
+    random.seed(1)  # Morfessor shuffles with Python's global generator
     _morfessor().utils.show_progress_bar = False
     try:
         model.train_batch()
@@ -130,8 +130,8 @@ def best_morphs(word: str, morphs: Mapping[str, int], total: int) -> list[str]:
     Equal to Morfessor's own segmentation without smoothing.
 
     Args:
-        morphs: counts.
-        total: their sum with the number of words.
+        morphs: count of each morph.
+        total: sum of the counts, plus the number of words.
     """
     logs = math.log(max(total, 1))
     unknown = len(word) * logs + 1.0  # more than any segmentation into known morphs

@@ -42,7 +42,7 @@ class PrepareSettings(Declared):
     )
     pieces: tuple[str, ...] = setting(
         (),
-        "cut words with fewer than 10 occurrences: SIDE:unigram:N or SIDE:bpe:N (N: maximum pieces), SIDE:morfessor;"
+        "cut words with fewer than 10 occurrences: SIDE:unigram:N or SIDE:bpe:N (at most N pieces), SIDE:morfessor;"
         " SIDE: source or target",
         shown="whole words",
     )
@@ -69,7 +69,7 @@ class PrepareSettings(Declared):
                 raise SettingError(name, f"must be a language code such as en, eng or pt-BR; {quote(value)} {fault}")
         sides = [_cutting(text).side for text in self.pieces]
         if len({*sides}) < len(sides):
-            raise SettingError("pieces", "must name each side once at most")
+            raise SettingError("pieces", "must name each side at most once")
         if sides and TOKENISERS[self.tokeniser].SUBWORDS:
             raise SettingError("pieces", f"is for tokenisers of whole words; {self.tokeniser} makes pieces itself")
         if self.tokenisation is None:
@@ -117,4 +117,4 @@ def _cutting(text: str) -> Cutting:
         return Cutting.read(text)
     except ValueError:
         wanted = f"target:unigram:4000, source:bpe:2000 ({LEAST} or more) or target:morfessor"
-        raise SettingError("pieces", f"must be such as {wanted}, not {quote(text)}") from None
+        raise SettingError("pieces", f"must have a form such as {wanted}, not {quote(text)}") from None

@@ -98,7 +98,7 @@ def language_of_text(lines: Sequence[str]) -> HeardLanguage:
 
 
 def detects(code: str) -> bool:
-    """True if py3langid is installed and knows the language."""
+    """True if py3langid is installed and detects the language."""
     identifier = _identifier()
     return identifier is not None and base_language(code) in {base_language(str(one)) for one in identifier.nb_classes}
 

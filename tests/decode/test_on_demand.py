@@ -126,12 +126,12 @@ def test_corrections_join_the_text(tmp_path: Path) -> None:
 
 def test_what_needs_all_rules_is_refused(tmp_path: Path) -> None:
     _, index = configs(tmp_path)
-    with pytest.raises(InputError, match="an index has no list of its rules; write a grammar"):
+    with pytest.raises(InputError, match="an index does not list its rules; write a grammar"):
         read_grammar(index)
     with pytest.raises(InputError, match="a decoder uses one index, not 2"):
         EmbeddedDecoder(replace(index, grammars=index.grammars * 2))
     with pytest.raises(InputError, match="unknown_words=similar needs all rules"):
         EmbeddedDecoder(replace(index, substitutes=True))
     lattice = "((('a',0.5,1),('b',0.5,1),),)"
-    with EmbeddedDecoder(index) as decoder, pytest.raises(InputError, match="an index has no rules for lattices"):
+    with EmbeddedDecoder(index) as decoder, pytest.raises(InputError, match="an index gives no rules for lattices"):
         decoder.decode([lattice], TUNED)

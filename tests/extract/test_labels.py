@@ -168,12 +168,12 @@ def test_damaged_categories_are_refused(plain, tmp_path):
         *(getattr(found, name) for name in ("parent", "slot", "span", "lexicon", "lexicon_count")),
     )
     derivations.save(tmp_path / "bad")
-    with pytest.raises(InputError, match="node 8 is of another category than the rule above it wants"):
+    with pytest.raises(InputError, match="node 8 is of another category than the rule above it requires"):
         Derivations.load(tmp_path / "bad")
     (tmp_path / "bad.trees").write_text("[A] ||| [B,1] c ||| [B,1]\n  [A] ||| a ||| a\n")
-    with pytest.raises(InputError, match=r"bad.trees:2: a rule of \[A\]; the rule above wants \[B\] here"):
+    with pytest.raises(InputError, match=r"bad.trees:2: a rule of \[A\]; the rule above requires \[B\] here"):
         Derivations.load(tmp_path / "bad.trees")
-    with pytest.raises(ValueError, match="'S' is not the name of a category"):
+    with pytest.raises(ValueError, match="'S' cannot name a category"):
         plain.with_categories(("S",), np.zeros(len(plain.rule), np.int32))
 
 

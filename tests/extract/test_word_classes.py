@@ -63,5 +63,5 @@ def test_no_single_move_is_better():
 def test_too_few_words_or_classes_are_refused():
     with pytest.raises(InputError, match="5 classes of 2 different words"):
         exchange([["a", "b"]], 5)
-    with pytest.raises(InputError, match="at least 2 are needed, not 1"):
+    with pytest.raises(InputError, match="at least 2 word classes are needed, not 1"):
         exchange([["a", "b"]], 1)

@@ -237,7 +237,7 @@ def test_a_detected_language_next_to_a_named_one_is_doubted(tmp_path, monkeypatc
         (tmp_path / "a.csv").write_text("".join(f"{one};{two}\n" for one, two in rows))
         found = guess([tmp_path / "a.csv"], Given())
         assert (found.settings["source_language"], found.settings["target_language"]) == ("es", "yo")
-        wanted = "the header names one language only, .* took the other text for yo; name both with --languages"
+        wanted = "the header names only one language, .* took the other text for yo; name both with --languages"
         assert [bool(re.fullmatch(wanted, text)) for text in found.warnings] == [True] * doubted
 
 

@@ -129,9 +129,9 @@ def test_records_of_the_old_setting_are_read(tmp_path):
 
 @pytest.mark.parametrize("value", ["4000", "target:4000", "target:bpe:7", "both:bpe:9", "target:morfessor:9", ""])
 def test_values_of_another_form_are_refused(value):
-    with pytest.raises(SettingError, match=r"must be such as target:unigram:4000, .* or target:morfessor, not"):
+    with pytest.raises(SettingError, match=r"must have a form such as target:unigram:4000, .* or target:morfessor"):
         PrepareSettings("es", "aym", pieces=(value,))
-    with pytest.raises(SettingError, match="each side once"):
+    with pytest.raises(SettingError, match="each side at most once"):
         PrepareSettings("es", "aym", pieces=("target:morfessor", "target:bpe:9"))
 
 

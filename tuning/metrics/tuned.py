@@ -1,4 +1,4 @@
-"""The metric that a run tunes for, as a metric that systems are compared by."""
+"""The metric that a run tunes for, to compare systems by."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TUNED_FOR = "tuned for"
 
 
 class TunedMetric(Metric[Declared]):
-    """The mean of metrics, or a single one, greater being better: an error rate counts as 100 minus the rate."""
+    """A metric, or the mean of several; greater is better, so an error rate counts as 100 minus the rate."""
 
     Settings = Declared
 
@@ -24,7 +24,7 @@ class TunedMetric(Metric[Declared]):
         """Reads the value of ``metric`` in [tuning].
 
         Args:
-            name: a name or names of metrics, joined by ``+``.
+            name: one or more names of metrics, joined by ``+``.
 
         Raises:
             InputError: a metric is unknown.
@@ -57,7 +57,7 @@ class TunedMetric(Metric[Declared]):
 
 
 def deciding_metric(results: Mapping[str, Any]) -> tuple[Metric[Any], str]:
-    """The metric that decides between the systems of a run, and its part of the names of columns: bleu or tuned.
+    """The metric that decides between the systems of a run, and its word in names of columns: bleu or tuned.
 
     Args:
         results: content of results.json.

@@ -111,7 +111,7 @@ class Content:
 SIGNIFICANT = 0.05
 
 P_VALUES = {"bleu": "p_value", "tuned": "p_tuned"}
-"""Columns of p against the baseline, by the metric's part of the names of columns."""
+"""Columns of p against the baseline, by the metric's word in names of columns."""
 
 
 def headline(results: dict[str, Any]) -> str:

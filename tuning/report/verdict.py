@@ -134,7 +134,7 @@ class Figures:
     metric: str = "BLEU"
     """Title of the metric of tuning."""
     bleu: float | None = None
-    """BLEU besides the score; None: the score is BLEU."""
+    """BLEU, if the score is that of another metric; else None."""
 
     def amount(self, value: str) -> str:
         """A difference of scores in words.

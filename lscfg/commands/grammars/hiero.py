@@ -45,12 +45,12 @@ def write_rule_index(args: argparse.Namespace, inputs: RuleInputs, settings: Hie
     """Writes the index of a text.
 
     Raises:
-        InputError: the rules are of another extractor, an option or a setting needs them, or as ``write_index``.
+        InputError: the extractor is another one, an option or a setting needs all rules, or as ``write_index``.
     """
     if args.extractor != "hiero":
         raise InputError(f"--format index works with hiero, not with {args.extractor}")
     if args.per_sentence or args.sizes or args.join or args.filter or args.memory is not None or not args.output:
-        raise InputError("--format index works only with -o, and contains the whole text")
+        raise InputError("--format index needs -o, and no --per-sentence, --sizes, --join, --filter or --memory")
     places = MOST_PLACES if args.places is None else args.places
     if places < 0:
         raise InputError(f"--places must be 0 or more, not {places}")
@@ -68,11 +68,11 @@ def write_demanded(args: argparse.Namespace) -> None:
     """
     others = (args.output, args.sizes, args.join, args.set, args.most_targets, args.places, args.memory)
     if not args.per_sentence or not args.filter or any(one not in (None, False, [], {}) for one in others):
-        raise InputError("an index gives only grammars of sentences; write --per-sentence DIR --filter TEXT, and -j")
+        raise InputError("an index gives only grammars of sentences; use --per-sentence DIR --filter TEXT alone")
     index, sentences = RuleIndex(args.files[0]), read_lines(args.filter)
     check_sentences(sentences, args.filter, allow_empty=True)
     check_segments(args.per_sentence, sentences)
     for number, sentence in enumerate(progress(sentences, "write", len(sentences))):
         write_blocks(grammar_path(args.per_sentence, number), [partial(bytes, index.text(sentence).encode())])
     write_segments(args.per_sentence, sentences)
-    log.info(f"wrote {len(sentences)} grammars to {args.per_sentence}")
+    log.info(f"wrote {counted(len(sentences), 'grammar')} to {args.per_sentence}")
