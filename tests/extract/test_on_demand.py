@@ -243,8 +243,8 @@ def test_the_command_writes_the_index_that_the_options_describe(tmp_path, capsys
     assert "--places belongs to --format index" in capsys.readouterr().err
     for wrong, message in (
         (["--places", "-1"], "--places must be 0 or more"),
-        (["--sizes"], "--format index works only with -o, and contains the whole text"),
-        (["--filter", files[0]], "--format index works only with -o, and contains the whole text"),
+        (["--sizes"], "--format index needs -o, and no --per-sentence"),
+        (["--filter", files[0]], "--format index needs -o, and no --per-sentence"),
     ):
         assert main([*command, *wrong]) == 1
         assert message in capsys.readouterr().err
