@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
+from lscfg.errors import InputError
 from lscfg.extract.derive import derive_files
-from lscfg.extract.labels import LEAST, MOST, label_file
+from lscfg.extract.labels import LEAST, MOST, check_labels, label_file
 from lscfg.io.arguments import InputFile
 from lscfg.kernel import DeriveOptions
 from lscfg.options import add_jobs, add_output, add_text
@@ -33,10 +34,9 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--max-labels",
         type=int,
-        default=MOST,
         metavar="N",
         help=f"maximum number of labels that become categories, the most frequent of those with {LEAST} nodes; "
-        "other nodes stay [X] (default: %(default)s)",
+        f"other nodes stay [X] (default: {MOST})",
     )
     add_jobs(parser)
     add_settings(parser, Table(TABLE, (DeriveOptions,)))
@@ -54,9 +54,14 @@ def run(args: argparse.Namespace) -> None:
             ``lscfg.extract.labels.label``.
     """
     options = GivenSettings(args, TABLE).build(TABLE, DeriveOptions)
+    most = MOST if args.max_labels is None else args.max_labels
+    if args.labels is not None:
+        check_labels(args.labels, most, args.source)
+    elif args.max_labels is not None:
+        raise InputError("--max-labels needs --labels")
     with TemporaryDirectory(dir=Path(args.output).parent) as folder:
         path = args.output if args.labels is None else Path(folder, "derivations")
         log.table(derive_files(args.source, args.target, args.alignment, path, options, args.jobs, args.forests))
         if args.labels is not None:
-            log.table(label_file(path, args.output, args.labels, args.max_labels))
+            log.table(label_file(path, args.output, args.labels, most))
     log.info(f"wrote {args.output}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from functools import cache
 
 import numpy as np
 
@@ -27,6 +28,12 @@ UNKNOWN = {name: LatentOptions.of([("unknown", name)]).unknown for name in ("zer
 """Policies for rules outside the model: probability zero; composition of rules of the model where possible, so that the
 features apply to a Hiero grammar; or composition, with the OOV rule for rules without nonterminals (and parts of
 composed rules) that are still missing."""
+
+
+@cache
+def _warn_without_rules(path: str | os.PathLike[str]) -> None:
+    """Warns once, since each sentence with its own rules binds the model."""
+    warning(f"{path}: the model contains no rule of the grammar; all latent features are at their floor")
 
 
 class LatentFeatures:
@@ -59,10 +66,8 @@ class LatentFeatures:
         self.improper = Improper()
         without = not len(self.model)  # such a model contains only weights of words at span boundaries
         kinds = {} if without or self.binding.known else self.binding.counts()
-        if len(grammar) and kinds and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
-            warning(
-                f"{self.model.path}: the model contains no rule of the grammar; all latent features are at their floor"
-            )
+        if len(grammar) and kinds.get("zero") and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
+            _warn_without_rules(self.model.path)
 
     @classmethod
     def from_ini(

@@ -15,12 +15,12 @@ from itertools import islice
 
 import numpy as np
 
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, counted, cut, quote
 from lscfg.extract.derive import Derivations
-from lscfg.extract.word_classes import exchange
+from lscfg.extract.word_classes import FEWEST, exchange
 from lscfg.extract.yields import Yields
 from lscfg.grammar.table import GOAL, MAX_CATEGORIES, X
-from lscfg.io.read import read_lines
+from lscfg.io.read import read_lines, stream_lines
 
 LEAST = 100
 """Minimum number of nodes of a label that becomes a category; nodes of other labels stay [X]."""
@@ -88,9 +88,7 @@ def label(
         side, labellers = 1, _by_classes(exchange(sentences[1], source).by_word(), sentences[1])
     else:
         path, lines = source, read_lines(source)
-        first = next((line.strip() for line in lines if line.strip()), "")
-        read = _parsed if first.startswith("(") and first.endswith(")") else _classed
-        side, labellers = read(lines, sentences, path)
+        side, labellers = (_parsed if _are_trees(lines) else _classed)(lines, sentences, path)
     places = derivations.span[:, 2 * side : 2 * side + 2]
     tree = np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)) % derivations.pairs
     of_nodes = _labels(labellers, tree, places)
@@ -123,6 +121,28 @@ def label(
     return Labelled(made, side, labels, nodes)
 
 
+def check_labels(labels: str | os.PathLike[str] | int, most: int, source: str | os.PathLike[str]) -> None:
+    """Refuses what ``label`` would refuse after the whole text is derived; words of parse trees are checked there.
+
+    Args:
+        labels, most: as for ``label``; source: text of one side.
+
+    Raises:
+        InputError: a number is too small or too large, or the file is malformed or has another number of trees.
+    """
+    if not 1 <= most < MAX_CATEGORIES:
+        raise InputError(f"1 to {MAX_CATEGORIES - 1} labels can become categories, not {most}")
+    if isinstance(labels, int):
+        if labels < FEWEST:
+            raise InputError(f"at least {FEWEST} word classes are needed, not {labels}")
+        return
+    lines = read_lines(labels)
+    if _are_trees(lines):
+        _check_number(lines, sum(1 for _ in stream_lines(source)), labels)
+    else:
+        _read_classes(lines, labels)
+
+
 def label_file(
     path: str | os.PathLike[str], output: str | os.PathLike[str], source: str | os.PathLike[str] | int, most: int = MOST
 ) -> dict[str, object]:
@@ -146,6 +166,11 @@ def _labels(labellers: list[Labeller | None], tree: np.ndarray, places: np.ndarr
         labeller = labellers[k]
         found.append(labeller(begin, end) if labeller and begin < end else X)
     return found
+
+
+def _are_trees(lines: list[str]) -> bool:
+    first = next((line.strip() for line in lines if line.strip()), "")
+    return first.startswith("(") and first.endswith(")")
 
 
 # ---- parse trees ----
@@ -227,12 +252,17 @@ def _clean(name: str) -> str:
     return f"{base}^" if base in (GOAL, X) else base or "DASH"
 
 
+def _check_number(trees: list[str], pairs: int, path: str | os.PathLike[str]) -> None:
+    if len(trees) != pairs:
+        found = f"{counted(len(trees), 'parse tree')} for {counted(pairs, 'sentence pair')}"
+        raise InputError(f"{found}; write a line for each pair, an empty one without a tree", path)
+
+
 def _parsed(
     lines: list[str], sentences: list[list[list[str]]], path: str | os.PathLike[str]
 ) -> tuple[int, list[Labeller | None]]:
     """The side of the trees, and a labeller for each sentence; None for sentences without a tree or words."""
-    if len(lines) != len(sentences[0]):
-        raise InputError(f"{len(lines)} parse trees for {len(sentences[0])} sentence pairs", path)
+    _check_number(lines, len(sentences[0]), path)
     side, found = -1, list[Labeller | None]()
     for number, line in enumerate(lines, 1):
         given = [texts[number - 1] for texts in sentences]
@@ -262,22 +292,29 @@ def _same_words(leaves: list[str], words: list[str]) -> bool:
 # ---- word classes ----
 
 
-def _classed(
-    lines: list[str], sentences: list[list[list[str]]], path: str | os.PathLike[str]
-) -> tuple[int, list[Labeller | None]]:
-    """The side with more words that have a class, and a labeller for each sentence."""
+def _read_classes(lines: list[str], path: str | os.PathLike[str]) -> dict[str, str]:
     classes: dict[str, str] = {}
+    if not lines:
+        raise InputError("the file is empty; write lines 'word class', or a parse tree for each sentence pair", path)
     for number, line in enumerate(lines, 1):
         fields = line.split()
         if len(fields) != 2:
             raise InputError(f"expected 'word class' or a bracketed parse tree, found {quote(line)}", path, number)
         if classes.setdefault(fields[0], _clean_class(fields[1])) != _clean_class(fields[1]):
             raise InputError(f"a second class of {quote(cut(fields[0]))}; keep one of the two", path, number)
+    return classes
+
+
+def _classed(
+    lines: list[str], sentences: list[list[list[str]]], path: str | os.PathLike[str]
+) -> tuple[int, list[Labeller | None]]:
+    """The side with more words that have a class, and a labeller for each sentence."""
+    classes = _read_classes(lines, path)
     known = [sum(word in classes for words in texts for word in words) for texts in sentences]
     total = [sum(map(len, texts)) for texts in sentences]
     side = int(known[1] * max(total[0], 1) >= known[0] * max(total[1], 1))
     if not known[side]:
-        raise InputError("no word of the corpus has a class", path)
+        raise InputError("no word of the corpus has a class; is this the file of another text?", path)
 
     return side, _by_classes(classes, sentences[side])
 

@@ -18,6 +18,9 @@ from scipy import sparse
 from lscfg.errors import InputError
 from lscfg.log import progress
 
+FEWEST = 2
+"""Fewest classes."""
+
 SWEEPS = 20
 """Maximum number of sweeps over all words."""
 
@@ -50,8 +53,8 @@ def exchange(sentences: Iterable[Sequence[str]], classes: int, sweeps: int = SWE
     Raises:
         InputError: fewer than two classes, or the text has fewer words than classes.
     """
-    if classes < 2:
-        raise InputError(f"at least 2 word classes are needed, not {classes}")
+    if classes < FEWEST:
+        raise InputError(f"at least {FEWEST} word classes are needed, not {classes}")
     lines = [list(line) for line in sentences if line]
     counts = Counter(word for line in lines for word in line)
     words = sorted(counts, key=lambda word: (-counts[word], word))

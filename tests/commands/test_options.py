@@ -88,8 +88,13 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ),
     (
         "derive f e a1 -o out --labels labels --max-labels 7",
-        {"lscfg.extract.derive.derive_files": {}, "lscfg.commands.derive.label_file": {}},
         {
+            "lscfg.extract.derive.derive_files": {},
+            "lscfg.commands.derive.check_labels": None,
+            "lscfg.commands.derive.label_file": {},
+        },
+        {
+            "lscfg.commands.derive.check_labels": call("labels", 7, "f"),
             "lscfg.extract.derive.derive_files": call("f", "e", ["a1"], ANY, ANY, ANY, False),
             "lscfg.commands.derive.label_file": call(ANY, "out", "labels", 7),
         },

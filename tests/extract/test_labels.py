@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from lscfg.cli import main
 from lscfg.commands import derive as derive_command
 from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations, derive
@@ -123,7 +124,7 @@ def test_word_classes_label_by_first_and_last_word(plain, tmp_path):
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        (TREES[:1], "labels: 1 parse trees for 2 sentence pairs"),
+        (TREES[:1], "labels: 1 parse tree for 2 sentence pairs; write a line"),
         (["(S the small)", TREES[1]], "labels:1: the words of the parse tree are not those of either side"),
         (["(S (NP the", TREES[1]], "labels:1: expected 'word class' or a bracketed parse tree"),
         ([TREES[0], "(NP a house"], "labels:2: not a parse tree: the tree does not end"),
@@ -180,3 +181,28 @@ def test_damaged_categories_are_refused(plain, tmp_path):
 def test_command_reads_a_file_or_a_number_of_classes():
     assert derive_command._labels("8") == 8
     assert derive_command._labels("./8") == "./8"
+
+
+@pytest.mark.parametrize(
+    ("labels", "options", "message"),
+    [
+        ("0", [], "at least 2 word classes are needed, not 0"),
+        ("4", ["--max-labels", "0"], "1 to 1023 labels can become categories, not 0"),
+        (None, ["--max-labels", "3"], "--max-labels needs --labels"),
+        ("", [], "labels: the file is empty"),
+        ("the D\nthe E\n", [], "labels:2: a second class of 'the'"),
+        ("the D\na\n", [], "labels:2: expected 'word class'"),
+        (f"{TREES[0]}\n", [], "labels: 1 parse tree for 2 sentence pairs"),
+    ],
+)
+def test_labels_are_checked_before_the_text_is_derived(tmp_path, capsys, labels, options, message):
+    for name, lines in (("f", "das haus\nein haus\n"), ("e", "the house\na house\n"), ("a", "0-0 1-1\n" * 2)):
+        (tmp_path / name).write_text(lines)
+    if labels is not None:
+        number = labels.isdecimal()
+        (tmp_path / "labels").write_text("" if number else labels)
+        options = ["--labels", labels if number else str(tmp_path / "labels"), *options]
+    assert main(["derive", *(str(tmp_path / name) for name in "fea"), "-o", str(tmp_path / "out"), *options]) == 1
+    error = capsys.readouterr().err
+    assert message in error and "rule tokens" not in error
+    assert not (tmp_path / "out").exists()

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from damage import damaged_copies
 
 from lscfg.cli import main
 from lscfg.errors import InputError
@@ -251,3 +252,12 @@ def test_the_command_writes_the_index_that_the_options_describe(tmp_path, capsys
     assert main(["grammar", "biparsed", *files, "--format", "index", "-o", str(tmp_path / "none")]) == 1
     assert "--format index works with hiero, not with biparsed" in capsys.readouterr().err
     assert main(["grammar", "hiero", *files, "-o", str(tmp_path / "none"), "--format", "index", "--memory", "1"]) == 1
+
+
+def test_a_changed_byte_is_refused(corpus, tmp_path):
+    """A word that becomes another word of the text fits all arrays, and would change translations."""
+    _, path = corpus
+    for data in damaged_copies(path.read_bytes(), 40, 3):
+        (tmp_path / "bad").write_bytes(data)
+        with pytest.raises(InputError, match=r"bad: .*(checksum|damaged|safetensors|not an lscfg|format|metadata)"):
+            RuleIndex(tmp_path / "bad")

@@ -63,7 +63,7 @@ typedef struct {
   const int64_t *all_offsets, *all_total; /* [n_all_words + 1], [n_all_words + 1][2] */
 } lscfg_index_view;
 
-/* Maps the file of an index, whose arrays are checked where they are followed:
+/* Maps the file of an index and compares it with its checksum; its arrays are also checked where they are followed:
  *
  *   src.words, src.starts, tgt.words, tgt.starts, links, links.starts: as in lscfg_aligned_view
  *   src.suffixes, tgt.suffixes: as from lscfg_suffixes
