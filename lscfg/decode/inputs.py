@@ -13,6 +13,7 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures, SourcedRows
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
+from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, NamedModel, find_file
 from lscfg.formats.marked import MarkedSpan, read_marked
 from lscfg.formats.plf import Lattice, is_lattice, lattice_fault, parse_lattice
@@ -22,6 +23,8 @@ from lscfg.functions.function import ParsedInput
 from lscfg.functions.rows import NamedRows
 from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
 from lscfg.kernel.base import Vocab
+
+NO_LATTICES = "an index gives no rules for lattices; name a grammar"
 
 
 def check_inputs(
@@ -56,7 +59,7 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None, 
     if not (config.grammars or grammars or ruled) and text:
         return 'no grammar; name one in the line, <seg grammar="FILE">words</seg>, or in the configuration'
     if is_lattice(text):
-        return lattice_fault(text)
+        return NO_LATTICES if any(map(is_index, config.grammars)) else lattice_fault(text)
     if xml_input is not None:
         try:
             text, spans, _ = read_marked(text)

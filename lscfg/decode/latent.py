@@ -66,7 +66,7 @@ class LatentFeatures:
         self.improper = Improper()
         without = not len(self.model)  # such a model contains only weights of words at span boundaries
         kinds = {} if without or self.binding.known else self.binding.counts()
-        if len(grammar) and kinds.get("zero") and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
+        if kinds.get("zero") and not any(kinds[kind] for kind in kinds if kind not in ("zero", "stateless")):
             _warn_without_rules(self.model.path)
 
     @classmethod

@@ -17,7 +17,7 @@ from lscfg.decode.columns import ComputedRows, FeatureColumns, LayeredValues, So
 from lscfg.decode.derivations import Derivation, WordDetails, describe, split_words
 from lscfg.decode.details import EDGES_PER_WORD, Searched, details
 from lscfg.decode.frames import frame_of
-from lscfg.decode.inputs import encoded, lattice_of, lattice_path, own_features, segment_grammars
+from lscfg.decode.inputs import NO_LATTICES, encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
 from lscfg.decode.memory import NOTHING, Recalled
@@ -382,7 +382,7 @@ def own_decoder(
         return decoder
     if decoder.on_demand is not None:
         if is_lattice(text):
-            raise InputError("an index gives no rules for lattices; name a grammar")
+            raise InputError(NO_LATTICES)
         if decoder.on_demand.learn(corrections):
             decoder.segment_decoders.clear()
     key = grammars, rules, "" if decoder.on_demand is None else text

@@ -9,8 +9,8 @@ from forests import build
 
 import lscfg.decode.analysis
 from lscfg.decode.analysis import Analyser
-from lscfg.decode.latent import Improper
-from lscfg.kernel import FeatureOptions
+from lscfg.decode.latent import Improper, LatentFeatures
+from lscfg.kernel import FeatureOptions, Grammar
 from lscfg.kernel.options import ImproperCounts
 from lscfg.parallel.choose import in_threads
 
@@ -89,3 +89,16 @@ def test_a_sentence_of_too_large_a_forest_costs_itself_only(tmp_path, capsys):
     assert long.forest is None and json.loads(analyser.json(3, long))["parsed"] is False
     assert "sentence 4 of 6000 words has more than 33,554,432 rule applications or spans" in capsys.readouterr().err
     assert analyser.json(0, analyser("a b a")) == short
+
+
+@pytest.mark.usefixtures("terminal")
+@pytest.mark.parametrize(("rule", "times"), [(None, 0), ("a ||| x", 0), ("strange ||| x", 1)])
+def test_a_model_of_another_grammar_is_reported_once(tmp_path, capsys, rule, times):
+    """Next to an index the grammar is empty, and each sentence binds the model to its own rules."""
+    model, *_ = build(tmp_path, 3, 11, True)
+    for _ in range(3):
+        grammar = Grammar()
+        grammar.read_text(f"[X] ||| {rule} |||\n" if rule else "")
+        grammar.finish()
+        LatentFeatures(model, grammar, FeatureOptions(names=("paper",)))
+    assert capsys.readouterr().err.count("contains no rule of the grammar") == times

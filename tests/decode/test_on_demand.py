@@ -11,6 +11,7 @@ from decoders import WEIGHTS, small_config
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import open_memory
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import known_words, read_grammar
@@ -135,3 +136,5 @@ def test_what_needs_all_rules_is_refused(tmp_path: Path) -> None:
     lattice = "((('a',0.5,1),('b',0.5,1),),)"
     with EmbeddedDecoder(index) as decoder, pytest.raises(InputError, match="an index gives no rules for lattices"):
         decoder.decode([lattice], TUNED)
+    with pytest.raises(InputError, match="text:2: an index gives no rules for lattices"):
+        check_inputs(["a b", lattice], "text", index)
