@@ -657,17 +657,12 @@ def _alive(weights: Weights, tying: Tying, categories: int) -> np.ndarray:
 def _fill_unseen(weights: Weights, totals: list[np.ndarray], tying: Tying) -> None:
     """Rules that only occur in held-out trees count as one average token of their arity and categories."""
     for k in ARITIES:
-        for shape in np.unique(tying.shape[k]) if tying.shape else ():
-            same = tying.shape[k] == shape
+        shapes = np.zeros(len(tying.members[k])) if tying.shape is None else tying.shape[k]
+        for shape in np.unique(shapes):
+            same = shapes == shape
             unseen, mass = np.flatnonzero(same & (tying.members[k] == 0)), totals[k][same].sum()
             if len(unseen) and mass > 0:
                 weights.tensors[k][unseen] = weights.tensors[k][same].sum(axis=0) / mass
-        if tying.shape:
-            continue
-        unseen = np.nonzero(tying.members[k] == 0)[0]
-        mass = totals[k].sum()
-        if len(unseen) and mass > 0:
-            weights.tensors[k][unseen] = weights.tensors[k].sum(axis=0) / mass
 
 
 def _facts(settings: Iterations, initial: str) -> dict[str, Any]:

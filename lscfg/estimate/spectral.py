@@ -164,8 +164,8 @@ class _Space:
             found, squares = features.matrix, features.squares
             if member is not None:  # features of this category
                 kept = np.unique(found[chosen].indices)
-                all_of_them = squares is not None and bool(member[seen.is_example].all())
-                found, squares = found[:, kept], squares[kept] if all_of_them else None
+                all_of_them = bool(member[seen.is_example].all())
+                found, squares = found[:, kept], squares[kept] if squares is not None and all_of_them else None
             return scale(found, chosen, weight, squares) if settings.scaling else found
 
         with in_threads(min(threads, 2)) as engine:

@@ -158,7 +158,6 @@ static void outside_runs(pass *p, const int32_t *numbers, int32_t n) {
 }
 
 static void outside_without_states(pass *p, int32_t edge, int32_t head) {
-  const lscfg_forest *f = p->forest;
   int32_t arity;
   const int32_t *tail = tails_of(p, edge, &arity);
   for (int32_t t = 0; t < arity; t++) {
