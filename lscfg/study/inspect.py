@@ -69,7 +69,10 @@ def describe_model(path: str | os.PathLike[str], n_rules: int) -> str:
         if "condition" in about:
             lines.append(f"  condition {about['condition']:.4g}")
     lines += ["", "signs", *_indent(_signs(parameters))]
-    lines += ["", "root vector C^S", "  " + " ".join(f"{value:.4g}" for value in parameters.root)]
+    names = [""] if parameters.rules.lhs is None else [f"[{name}] " for name in parameters.rules.categories]
+    lines += ["", "root vector C^S"]
+    for name, root in zip(names, np.atleast_2d(parameters.root), strict=True):
+        lines.append(f"  {name}" + " ".join(f"{value:.4g}" for value in root))
     lines += ["", "made from", *_indent(_table(made)), "", *MORE_OF_MODEL]
     return "\n".join(lines)
 
@@ -128,22 +131,31 @@ def _signs(parameters: Parameters) -> list[str]:
 
 
 def _is_oov(parameters: Parameters, arity: int) -> np.ndarray:
-    """bool [rules of the arity]: True for rules with the tensor of the OOV rule."""
+    """bool [rules of the arity]: True for rules with the tensor of the OOV rule of their category."""
     tensor = parameters.tensors[arity]
+    if arity > 0:
+        return np.zeros(len(tensor), bool)
     # a file stores rules in its own precision, and the OOV rule in double
-    return (tensor == parameters.unk.astype(tensor.dtype)).all(axis=1) if arity == 0 else np.zeros(len(tensor), bool)
+    unknown = np.atleast_2d(parameters.unk)[parameters.rules.category[: len(tensor)]]
+    return np.asarray((tensor == unknown.astype(tensor.dtype)).all(axis=1))
 
 
 def _find_rule(parameters: Parameters, text: str, path: str | os.PathLike[str]) -> int:
-    """Number of the rule given as ``source ||| target``, with or without ``[X] |||`` before it.
+    """Number of the rule given as ``source ||| target``, with or without its category and ``|||`` before it.
 
     Raises:
         InputError: the model has no such rule.
     """
-    wanted = " ||| ".join(" ".join(side.split()) for side in split_fields(text)).removeprefix("[X] ||| ")
+    wanted = " ||| ".join(" ".join(side.split()) for side in split_fields(text))
+    found = []
     for rule in range(len(parameters.rules)):
-        if f"{parameters.rules.src_text(rule)} ||| {parameters.rules.tgt_text(rule)}" == wanted:
-            return rule
+        if wanted in ((whole := parameters.rules.text(rule)), whole.split(" ||| ", 1)[1]):
+            found.append(rule)
+    if len(found) > 1:
+        names = ", ".join(parameters.rules.text(rule).split(" ||| ")[0] for rule in found)
+        raise InputError(f"the model has {quote(wanted)} for {names}; put one of these and ||| before the rule", path)
+    if found:
+        return found[0]
     raise InputError(
         f"the model has no rule {quote(wanted)}; sides are separated by |||, nonterminals are [X,1] [X,2]", path
     )
@@ -233,6 +245,10 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
     and smallest cosines.
     """
     parameters = Parameters.load(path)
+    if parameters.rules.lhs is not None:
+        raise InputError(
+            "the model has several categories, each with separate states; --rule shows those of a rule", path
+        )
     states = States.of(parameters)
     if states is None:
         return _directions(parameters, n_rules)

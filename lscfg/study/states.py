@@ -36,9 +36,11 @@ class States:
 
     @classmethod
     def of(cls, parameters: Parameters) -> States | None:
-        """The states of a model; None if parameters are negative and hence no probabilities."""
+        """The states of a model; None for several categories, or if negative parameters are no probabilities."""
         tensors = parameters.tensors
-        if any((part < 0).any() for part in (*tensors, parameters.root, parameters.unk)):
+        if parameters.rules.lhs is not None or any(
+            (part < 0).any() for part in (*tensors, parameters.root, parameters.unk)
+        ):
             return None
         mass = np.concatenate([part.sum(axis=tuple(range(2, part.ndim)), dtype=np.float64) for part in tensors])
         total = np.maximum(mass.sum(axis=0) + parameters.unk, LEAST)

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from categories import RULES, random_parameters, saved, table_of
 from helpers import rule_table, save_model
 
 from lscfg.errors import InputError
@@ -115,3 +116,18 @@ def test_directions_of_signed_models(tmp_path):
 def test_bars_are_as_long_as_the_values():
     bars = [line.count("█") for line in spectrum_text([2.0, 1.0, 1e-9])]
     assert bars == [40, 20, 1]
+
+
+def test_models_of_several_categories(tmp_path):
+    parameters = random_parameters(table_of(RULES, ("A", "B")), (2, 3), 1)
+    path = saved(parameters, tmp_path / "m")
+    lines = describe_model(path, 1).splitlines()
+    roots = lines[lines.index("root vector C^S") + 1 :][:2]
+    assert [line.split()[0] for line in roots] == ["[A]", "[B]"]
+    assert [len(line.split()) for line in roots] == [4, 4]
+    assert show_rule(path, "[B] ||| a ||| x").startswith("[B] ||| a ||| x\n")
+    assert show_rule(path, "b ||| x").startswith("[A] ||| b ||| x\n")
+    with pytest.raises(InputError, match=r"for \[A\], \[B\]; put one of these and \|\|\| before the rule"):
+        show_rule(path, "a ||| x")
+    with pytest.raises(InputError, match="several categories"):
+        show_states(path, 1)
