@@ -5,9 +5,8 @@
 #include "base/int_map.h"
 #include "base/safetensors.h"
 #include "demand/aligned.h"
+#include "demand/patterns.h"
 #include "extract/hiero_pair.h"
-
-enum { MAPPED, TAUGHT, N_TEXTS, MOST_PARTS = 3 };
 
 /* A text with its suffix arrays. */
 typedef struct {
@@ -16,32 +15,6 @@ typedef struct {
   const int64_t *starts[2], *link_starts;
   const uint16_t *links;
 } text_view;
-
-/* Word sequences in this order, with one or more nonterminals between two of them. */
-typedef struct {
-  int32_t n, length[MOST_PARTS];
-  const int32_t *words[MOST_PARTS];
-} word_parts;
-
-/* Word positions of such sequences in a text. */
-typedef struct {
-  int64_t pair, at[MOST_PARTS];
-  int32_t pattern;
-} place;
-
-/* Places and ends of a pattern. */
-typedef struct {
-  int64_t places; /* in both texts */
-  double scale;   /* places of the file for each one examined */
-  int32_t ends;   /* bit first + 2 * last is set if it may begin and end in nonterminals */
-} pattern_facts;
-
-/* Patterns of one side, as words with -1 between sequences, and their places. */
-typedef struct {
-  rule_table names;
-  ARRAY(pattern_facts) facts;
-  ARRAY(place) places[N_TEXTS];
-} pattern_table;
 
 /* An initial phrase pair of a sentence pair; its tokens once they are listed, else -1. */
 typedef struct {
@@ -97,18 +70,5 @@ int damaged_index(lscfg_error *);
 const char *index_word(const lscfg_index *, int32_t word, size_t *length);
 /* The number of a word, negative if both texts lack it. */
 int32_t index_find(const lscfg_index *, const char *word, size_t length);
-
-int pattern_table_init(pattern_table *);
-void pattern_table_clear(pattern_table *);
-void pattern_table_release(pattern_table *);
-/* The sequences of a pattern, or of a side of a rule, inside its outer nonterminals. */
-word_parts parts_of(const int32_t *symbols, int64_t n);
-/* The number of a pattern, or a negative error code; a new pattern is looked up in both texts, at most at `samples`
- * places in the file, 0: all. */
-int32_t find_pattern(lscfg_index *, int side, const int32_t *symbols, int32_t n, int32_t samples, lscfg_error *);
-
-typedef int token_visit(lscfg_index *, const phrase *, const rule_token *, double share, int32_t pattern);
-/* Visits the rule tokens at the places of all patterns of a side, in the order of the text. */
-int visit_tokens(lscfg_index *, int text, int side, token_visit *, lscfg_error *);
 
 #endif

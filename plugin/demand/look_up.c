@@ -1,5 +1,6 @@
 /* The rules of a sentence: patterns of its words, the rule tokens at their places, and their counts. */
-#include "demand/index.h"
+#include "demand/places.h"
+#include "demand/visit.h"
 
 /* ---- patterns of a sentence ---- */
 

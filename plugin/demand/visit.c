@@ -1,7 +1,7 @@
 /* The rule tokens at places of a text, by the extractor's own steps: a sentence pair is prepared once for all places in
  * it, and the tokens of an initial phrase pair are listed once. Tokens are visited in the extractor's order, so sums of
  * shares are the same to the last bit if no place is left out. */
-#include "demand/index.h"
+#include "demand/visit.h"
 
 /* ---- a sentence pair ---- */
 
