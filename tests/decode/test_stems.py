@@ -91,8 +91,8 @@ def test_preparation_names_the_language_or_the_cure(tmp_path: Path, monkeypatch:
     with pytest.raises(InputError, match=r"match stem needs a stemmer, and there is none for the language 'ja'; use"):
         prepared_term(Term("x", ("y",), match="stem"), (side("ja", "none"), spanish))
     pieces = side("es")
-    pieces.recipe, pieces.subwords = replace(pieces.recipe, tokeniser="sentencepiece"), True
-    with pytest.raises(InputError, match=r"needs whole words, which the tokeniser sentencepiece splits; use exact"):
+    pieces.recipe, pieces.subwords = replace(pieces.recipe, tokeniser="spm"), True
+    with pytest.raises(InputError, match=r"needs whole words, which the tokeniser spm splits; use exact"):
         prepared_term(Term("x", ("y",), match="stem"), (pieces, spanish))
     with pytest.raises(InputError, match="stems need the language of the source; use exact"):
         TermIndex([Term("x", ("y",), match="stem")])

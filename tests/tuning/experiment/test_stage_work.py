@@ -56,9 +56,10 @@ def test_the_first_of_the_best_tunings_is_chosen(tmp_path):
     tried = [20.0, 24.0, 24.0]
     for number, bleu in enumerate(tried):
         (tmp_path / f"w{number}").write_text(f"A {number}\n")
-        write_json(tmp_path / f"h{number}", {"tuning": number})
-        write_json(tmp_path / f"d{number}", {"bleu": bleu, "seconds": 1.5})
+        write_json(tmp_path / f"h{number}", {"tuning": number, "history": [{"dev_bleu": 30.0}, {"dev_bleu": bleu}]})
+        write_json(tmp_path / f"d{number}", {"bleu": bleu, "iteration": 2, "seconds": 1.5})
     files = TunedFiles(*(tuple(tmp_path / f"{part}{number}" for number in range(3)) for part in "whd"))
     choose(tmp_path, Choice((0.0, 0.25, 0.5)), files, 1)
-    assert (tmp_path / WEIGHTS).read_text() == "A 1\n" and read_json(tmp_path / HISTORY) == {"tuning": 1}
-    assert read_json(tmp_path / DEV) == {"bleu": 24.0, "seconds": 4.5, "latent_start": 0.25}
+    assert (tmp_path / WEIGHTS).read_text() == "A 1\n" and read_json(tmp_path / HISTORY)["tuning"] == 1
+    found = {"bleu": 24.0, "iteration": 2, "seconds": 4.5, "latent_start": 0.25}
+    assert read_json(tmp_path / DEV) == found
