@@ -138,8 +138,9 @@ static int find_pairs(lscfg_index *x, int which, int side, int64_t first, lscfg_
     while (at < t->n_words[side] && t->words[side][at] >= 0) at++;
     if (at == t->n_words[side]) return damaged_index(error);
     p->pair = -1 - (int64_t)t->words[side][at];
-    if (p->pair >= t->n_pairs || t->starts[side][p->pair] > p->at[0] || t->starts[side][p->pair + 1] != at + 1)
-      return damaged_index(error);
+    if (p->pair >= t->n_pairs) return damaged_index(error);
+    int64_t begin = t->starts[side][p->pair];
+    if (begin < 0 || begin > p->at[0] || t->starts[side][p->pair + 1] != at + 1) return damaged_index(error);
   }
   return LSCFG_OK;
 }

@@ -6,11 +6,11 @@
 /* ---- a sentence pair ---- */
 
 static int load_side(lscfg_index *x, const text_view *t, int side, int64_t pair, lscfg_error *error) {
-  int64_t begin = t->starts[side][pair], end = t->starts[side][pair + 1] - 1;
+  int64_t begin = t->starts[side][pair], end = t->starts[side][pair + 1]; /* with the mark of the sentence's end */
   sentence_pair *p = &x->work.pair;
-  if (begin < 0 || end <= begin || end >= t->n_words[side] || end - begin > LSCFG_ALIGNED_WORDS)
+  if (begin < 0 || end <= begin || end > t->n_words[side] || end - begin < 2 || end - begin > LSCFG_ALIGNED_WORDS + 1)
     return damaged_index(error);
-  int32_t n = (int32_t)(end - begin);
+  int32_t n = (int32_t)(end - begin - 1);
   int64_t most = x->n_words + lscfg_vocab_size(&x->taught->tables.vocab);
   p->words[side].size = p->n_links[side].size = 0;
   if (ARRAY_RESERVE(p->words[side], n) || ARRAY_RESERVE(p->n_links[side], n)) return out_of_memory(error);
