@@ -192,6 +192,12 @@ class IterationFacts(TypedDict):
     dev_score: NotRequired[float]
 
 
+def dev_score(record: Mapping[str, Any]) -> float:
+    """The score of an iteration of ``history.json`` in the metric of tuning."""
+    found: float = record.get("dev_score", record["dev_bleu"])
+    return found
+
+
 class HistoryFacts(TypedDict):
     """Shape of ``history.json``."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -55,13 +56,15 @@ def run(args: argparse.Namespace) -> None:
     """
     options = GivenSettings(args, TABLE).build(TABLE, DeriveOptions)
     most = MOST if args.max_labels is None else args.max_labels
-    if args.labels is not None:
+    derive = partial(derive_files, args.source, args.target, args.alignment)
+    if args.labels is None:
+        if args.max_labels is not None:
+            raise InputError("--max-labels needs --labels")
+        log.table(derive(args.output, options, args.jobs, args.forests))
+    else:
         check_labels(args.labels, most, args.source)
-    elif args.max_labels is not None:
-        raise InputError("--max-labels needs --labels")
-    with TemporaryDirectory(dir=Path(args.output).parent) as folder:
-        path = args.output if args.labels is None else Path(folder, "derivations")
-        log.table(derive_files(args.source, args.target, args.alignment, path, options, args.jobs, args.forests))
-        if args.labels is not None:
+        with TemporaryDirectory(dir=Path(args.output).parent) as folder:
+            path = Path(folder, "derivations")
+            log.table(derive(path, options, args.jobs, args.forests))
             log.table(label_file(path, args.output, args.labels, most))
     log.info(f"wrote {args.output}")

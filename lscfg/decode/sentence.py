@@ -50,7 +50,6 @@ from lscfg.decode.terms import (
 from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
 from lscfg.decode.word_order import keeping_order
 from lscfg.errors import InputError, quote
-from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, NamedModel
 from lscfg.formats.marked import ANY_ORDER, WordOrder
 from lscfg.formats.plf import is_lattice
@@ -347,9 +346,9 @@ def _decode_segment(decoder: SentenceDecoder, request: Request, index: int, segm
     """The translations of a line with own grammars or rules, by a decoder of these and of the configuration's rules."""
     grammars = segment_grammars(segment, decoder.config)
     rules, request = request.rules, request._replace(rules=())
-    if not grammars and not rules and decoder.on_demand is None:
-        return decoder.decode(request, index, segment.text)
     own = own_decoder(decoder, segment.text, grammars, rules, request.corrections)
+    if own is decoder:
+        return decoder.decode(request, index, segment.text)
     weights = dict(request.named) | dict(zip(decoder.feature_names, request.weights.tolist(), strict=True))
     asked = request_of(own.feature_names, weights, request.k, request.unique)
     own._room, decoder._room = decoder._room, 0
@@ -393,7 +392,8 @@ def own_decoder(
         path = None if rules else decoder.config.path  # faults of rules from a request do not name our files
         known = decoder.config.grammars
         if decoder.on_demand is not None:
-            known, rules = tuple(one for one in known if not is_index(one)), decoder.on_demand.lines(text) + rules
+            known = tuple(one for one in known if one != decoder.on_demand.index.path)
+            rules = decoder.on_demand.lines(text) + rules
         config = replace(decoder.config, grammars=known + grammars, path=path)
         vocab, models = decoder.grammar.vocab, decoder.models
         latent = decoder._provider

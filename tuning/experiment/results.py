@@ -19,6 +19,7 @@ from lscfg.tuning.experiment.state import Run, Times
 from lscfg.tuning.experiment.steps import STEPS
 from lscfg.tuning.metrics.metric import METRICS, PRIMARY, Metric, further_metrics, scored_metrics
 from lscfg.tuning.metrics.tuned import TUNED_FOR, TunedMetric, deciding_metric
+from lscfg.tuning.tune import dev_score
 
 COLUMNS = (
     "system",
@@ -239,7 +240,7 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
 
 def _tuned_dev(dev: dict[str, Any], history: list[dict[str, Any]]) -> dict[str, Any]:
     """Dev scores of a run in the metric of tuning, if that is not BLEU; None for a system that is not tuned."""
-    scores = [record.get("dev_score", record["dev_bleu"]) for record in history]
+    scores = [dev_score(record) for record in history]
     return {"dev_tuned": scores[dev["iteration"] - 1] if scores else None, "dev_tuned_by_iteration": scores}
 
 

@@ -25,7 +25,7 @@ from lscfg.tuning.experiment.stages.text import restore_stage
 from lscfg.tuning.experiment.system import DecoderFiles, Draft, SystemDecoder, SystemPlan
 from lscfg.tuning.metrics.metric import METRICS, further_metrics
 from lscfg.tuning.optimisers import OPTIMISERS
-from lscfg.tuning.tune import TuneSettings
+from lscfg.tuning.tune import TuneSettings, dev_score
 from lscfg.tuning.tune import tune as tune_weights
 
 INI, WEIGHTS, HISTORY, OUTPUT, DEV, SCORES = "cdec.ini", "weights", "history.json", "output", "dev.json", "scores.json"
@@ -119,11 +119,10 @@ class TunedFiles(Generic[File]):
 def choose(folder: Path, settings: Choice, inputs: TunedFiles[Path], jobs: int) -> None:
     """Copies the tuning with the best score on the development set, the first of equal ones."""
     summaries = [read_json(path) for path in inputs.summaries]
-    chosen = [
-        read_json(path)["history"][summary["iteration"] - 1]
+    scores = [
+        dev_score(read_json(path)["history"][summary["iteration"] - 1])
         for path, summary in zip(inputs.histories, summaries, strict=True)
     ]
-    scores = [record.get("dev_score", record["dev_bleu"]) for record in chosen]
     best = max(range(len(scores)), key=scores.__getitem__)
     shutil.copyfile(inputs.weights[best], folder / WEIGHTS)
     shutil.copyfile(inputs.histories[best], folder / HISTORY)
