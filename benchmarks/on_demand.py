@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import runs
 
-from lscfg.extract.hiero import HieroSettings
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import RuleIndex, write_index
 from lscfg.io.read import read_lines
 

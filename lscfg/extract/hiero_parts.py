@@ -24,7 +24,8 @@ import numpy as np
 from lscfg import log
 from lscfg.corpus.parallel import check_words
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroRules, HieroSettings, TooManyRulesError, extract_files, mark_insignificant
+from lscfg.extract.hiero import HieroRules, TooManyRulesError, extract_files, mark_insignificant
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import BLOCK, write_grammar

@@ -16,7 +16,7 @@ import numpy as np
 
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, HieroSettings
+from lscfg.extract.hiero_settings import HieroLimits, HieroSettings
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules

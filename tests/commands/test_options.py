@@ -20,8 +20,8 @@ import pytest
 from lscfg.cli import build_parser, main
 from lscfg.command_table import COMMANDS
 from lscfg.extract.extractor import RuleInputs
-from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, Written
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.minimal import MinimalSettings
 from lscfg.kernel import DeriveOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK

@@ -16,7 +16,8 @@ from lscfg.decode.memory import open_memory
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import known_words, read_grammar
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroSettings, extract_files
+from lscfg.extract.hiero import extract_files
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import SOURCE, TARGET, write_index
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.grammar.counts import FEATURES

@@ -16,8 +16,9 @@ from lscfg.cli import main
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract import hiero_parts
-from lscfg.extract.hiero import HieroLimits, HieroSettings, extract_files, extract_hiero, mark_insignificant
+from lscfg.extract.hiero import extract_files, extract_hiero, mark_insignificant
 from lscfg.extract.hiero_parts import Extraction, write_hiero, write_parts
+from lscfg.extract.hiero_settings import HieroLimits, HieroSettings
 from lscfg.grammar.features import RuleFeatures, rule_features
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar

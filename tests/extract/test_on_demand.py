@@ -9,7 +9,8 @@ from damage import damaged_copies
 
 from lscfg.cli import main
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroSettings, extract_files
+from lscfg.extract.hiero import extract_files
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import RuleIndex, is_index, write_index
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import hypergeom
 
 from lscfg.extract.extractor import RuleInputs
-from lscfg.extract.hiero import Hiero, HieroSettings, extract_hiero
+from lscfg.extract.hiero import Hiero, extract_hiero
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.significance import significance, surprise
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules

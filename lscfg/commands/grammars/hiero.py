@@ -10,8 +10,8 @@ from lscfg import log
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
-from lscfg.extract.hiero import HieroSettings
 from lscfg.extract.hiero_parts import RULE_BYTES, Extraction, write_hiero
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import MOST_PLACES, RuleIndex, write_index
 from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.io.read import read_lines

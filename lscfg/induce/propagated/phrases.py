@@ -13,7 +13,8 @@ from scipy import sparse
 
 from lscfg import log
 from lscfg.errors import InputError
-from lscfg.extract.hiero import HieroLimits, extract_files
+from lscfg.extract.hiero import extract_files
+from lscfg.extract.hiero_settings import HieroLimits
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.table import RuleTable
 from lscfg.induce.propagated.contexts import count_contexts, frequent_columns

@@ -24,7 +24,7 @@ from lscfg.estimate.mle import MLESettings
 from lscfg.estimate.neural import NeuralSettings
 from lscfg.estimate.spectral import SpectralSettings
 from lscfg.extract.extractor import EXTRACTORS
-from lscfg.extract.hiero import HieroSettings
+from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.minimal import MinimalSettings
 from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
