@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from little_experiment import TOML, run_lscfg, stages_begun
 from sacrebleu.metrics import BLEU, CHRF, TER
@@ -21,6 +22,7 @@ from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, find_cdec
 from lscfg.corpus.align import AlignmentSettings
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
+from lscfg.estimate.neural import Design, NeuralEstimator
 from lscfg.extract.derive import Derivations
 from lscfg.formats.ini import read_ini
 from lscfg.formats.weights import read_weights
@@ -529,6 +531,28 @@ def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
     stage = make_plan(read_experiment(corpus / "spans.toml")).systems["SPECTRAL"].model
     model = Parameters.load(make_with_sources(StageCache(tmp_path), stage, 2).path / MODEL)
     assert len(model.boundary.ends) > 20 and len(model.rules) > 20
+
+
+def test_models_of_any_estimator_share_a_network_of_target_words(corpus, tmp_path, monkeypatch):
+    """Features that need the network get it beside hidden states and context."""
+    monkeypatch.setattr(NeuralEstimator, "DESIGN", Design(dims=32, epochs=1))
+    chosen = 'features = ["ratios", "neural"]\nestimator = "spectral"\n'
+    other = '[systems.OTHER]\nestimator = "mle"\nfeatures = ["context", "neural"]\n'
+    text = TOML.replace('estimator = "spectral"\n', chosen).replace('features = "paper"\n', "") + other
+    (corpus / "network.toml").write_text(text)
+    plan = make_plan(read_experiment(corpus / "network.toml"))
+    (network,) = [stage for stage in plan.stages() if stage.name == "network"]
+    assert plan.users(network) == []
+    cache, models = StageCache(tmp_path), {}
+    for name in ("SPECTRAL", "OTHER"):
+        made = make_with_sources(cache, plan.systems[name].model, 2)
+        models[name] = Parameters.load(made.path / MODEL)
+    learned = Parameters.load(cache.path(network / MODEL)).neural
+    for model in models.values():
+        assert len(model.rules) > 20
+        for name, array in learned.arrays().items():
+            assert np.array_equal(model.neural.arrays()[name], array), name
+    assert models["SPECTRAL"].rank == 3 and models["OTHER"].context
 
 
 def test_settings_of_the_trees_reach_the_derivation_file(corpus, tmp_path):

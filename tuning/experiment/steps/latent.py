@@ -19,10 +19,11 @@ from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io import tensors
 from lscfg.io.json_files import write_json
 from lscfg.kernel import BOUNDARY_FEATURES, FeatureOptions, feature_names
+from lscfg.model.parameters import Parameters
 from lscfg.settings import SettingError, settings_of
 from lscfg.settings_file import Keys, Reader
 from lscfg.tuning.experiment.schema import Chosen
-from lscfg.tuning.experiment.stage import File, Input, Stage, version
+from lscfg.tuning.experiment.stage import File, Input, Output, Stage, version
 from lscfg.tuning.experiment.stages.rules import DERIVATIONS, SIZE, derive_stage, learned_files
 from lscfg.tuning.experiment.system import (
     PLAIN_KEYS,
@@ -38,6 +39,8 @@ from lscfg.tuning.experiment.system import (
 
 MODEL = "model.lscfg"
 NO_ESTIMATOR = "none"
+NETWORK = "neural"
+"""Estimator of the network of target words, and name of its features."""
 
 
 def read_contexts(table: object, keys: Keys, reader: Reader) -> tuple[Chosen, ...]:
@@ -131,6 +134,10 @@ class Latent(SystemStep):
         """True if the features need weights of spans."""
         return not {*BOUNDARY_FEATURES}.isdisjoint(self.features(experiment))
 
+    def needs_network(self, experiment: Experiment) -> bool:
+        """True if the features need a network of target words that the estimator does not learn."""
+        return self.estimator.name != NETWORK and not {*feature_names((NETWORK,))}.isdisjoint(self.features(experiment))
+
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         assert system.rules is not None
         if self.over_forests and (experiment.derive.binarise or experiment.derive.max_arity < MAX_TENSOR_ARITY):
@@ -159,8 +166,12 @@ class Latent(SystemStep):
         return None
 
     def train(self, draft: Draft) -> Iterator[Stage]:
-        """The model, with a context model of the system's rules if features need one."""
-        files = draft.files
+        """The model, with a context model of the system's rules and a network of target words if features need them."""
+        files, networks = draft.files, tuple[Output, ...]()
+        if self.needs_network(draft.experiment):
+            network = _network(draft)
+            yield network
+            networks = (network / MODEL,)
         if self.over_forests:
             forests = derive_stage(draft.experiment, files, forests=True)
             yield forests
@@ -179,7 +190,7 @@ class Latent(SystemStep):
         chosen = context.models if context else ()
         takes_text = any(CONTEXT_MODELS[one.name].TAKES_TEXT for one in chosen)
         more = draft.texts.more_source if takes_text else ()
-        inputs = ModelFiles(files.derivations, read, files.source if context else None, more)
+        inputs = ModelFiles(files.derivations, read, files.source if context else None, more, networks)
         draft.model = Stage("estimate", estimate, settings, inputs)
         draft.features = draft.model / MODEL
         yield draft.model
@@ -215,6 +226,13 @@ class Latent(SystemStep):
             "effective_rules": size["effective"],
             "singular_values": _singular_values(files.path(plan.model / MODEL)),
         }
+
+
+def _network(draft: Draft) -> Stage:
+    """The network of target words, with default settings, that all systems with the same trees share."""
+    assert draft.files.derivations is not None
+    chosen = Chosen.of(ESTIMATORS[NETWORK], NETWORK, ESTIMATORS[NETWORK].Settings())
+    return Stage("network", estimate, ModelSettings(chosen), ModelFiles(draft.files.derivations, RuleFiles[Input]()))
 
 
 def _singular_values(path: Path) -> list[float] | None:
@@ -259,6 +277,8 @@ class ModelFiles(Generic[File]):
     """Source text of a context model."""
     more_source: tuple[File, ...] = ()
     """Further source text for context models with dense values of words."""
+    network: tuple[File, ...] = ()
+    """Model whose network of target words joins the model; none, or one."""
 
 
 @version(1, growth=40)
@@ -275,6 +295,8 @@ def estimate(folder: Path, settings: ModelSettings, inputs: ModelFiles[Path], jo
         model = data.add(model, jobs)
     if spans := settings.boundary:
         model = replace(model, boundary=EXTRACTORS[spans.name].boundary(files, spans.settings))
+    for path in inputs.network:
+        model = replace(model, neural=Parameters.load(path).neural)
     model.save(folder / MODEL)
     for name in found.CHECKPOINTS:
         (folder / name).unlink(missing_ok=True)
