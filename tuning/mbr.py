@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lscfg.errors import InputError
 from lscfg.tuning.metrics.metric import METRICS
+from lscfg.tuning.metrics.tuned import TunedMetric
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +69,14 @@ def expected_utilities(texts: Sequence[str], probabilities: Floats, utility: str
 
     Args:
         probabilities: of the translations, [texts] or [distributions, texts]; equal translations share theirs.
-        utility: name of a metric.
+        utility: name of a metric, or of several joined by +, whose mean counts.
 
     Raises:
         InputError: the metric gives a utility that is not finite.
     """
-    which, table = which_texts(texts), METRICS[utility].pairwise(list(dict.fromkeys(texts)))
+    metric = TunedMetric(utility) if "+" in utility else METRICS[utility]
+    which, table = which_texts(texts), metric.pairwise(list(dict.fromkeys(texts)))
     if not np.isfinite(table).all():
-        raise InputError(f"{METRICS[utility].TITLE} of two of the translations is not finite; choose another metric")
+        raise InputError(f"{metric.TITLE} of two of the translations is not finite; choose another metric")
     values = [(table @ np.bincount(which, one))[which] for one in np.atleast_2d(probabilities)]
     return np.array(values).reshape(probabilities.shape)

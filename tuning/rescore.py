@@ -15,6 +15,7 @@ from lscfg.io.numbers import parse_number
 from lscfg.io.read import read_lines, split_fields
 from lscfg.moses_bridge.nbest import is_nbest, parse_nbest
 from lscfg.tuning.mbr import expected_utilities, posterior, which_texts
+from lscfg.tuning.metrics.metric import PRIMARY
 from lscfg.tuning.tune import TuneResult, TuneSettings, is_feature_name, tune
 
 Lists = list[list[Hypothesis]]
@@ -110,12 +111,12 @@ def ranked_by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scale:
     return _by_risk(systems, utility, [scale])[0]
 
 
-def agreed(systems: Sequence[Sequence[Hypothesis]], scales: Sequence[float]) -> list[str]:
-    """The consensus of systems for one sentence: the translation with the best expected BLEU under each scale.
+def agreed(systems: Sequence[Sequence[Hypothesis]], scales: Sequence[float], utility: str = PRIMARY) -> list[str]:
+    """The consensus of systems for one sentence: the translation with the best expected utility under each scale.
 
     Empty if no system has a hypothesis.
     """
-    return [found[0].text if found else "" for found in _by_risk(systems, "bleu", scales)]
+    return [found[0].text if found else "" for found in _by_risk(systems, utility, scales)]
 
 
 def _by_risk(systems: Sequence[Sequence[Hypothesis]], utility: str, scales: Sequence[float]) -> list[list[Hypothesis]]:

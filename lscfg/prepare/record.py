@@ -174,9 +174,6 @@ def _settings(facts: dict[str, Any]) -> PrepareSettings:
     check_shape(facts.get("tokenisation"), shape, "settings.tokenisation")
     check_shape(facts.get("reading"), shape, "settings.reading")
     plain = {name: value for name, value in facts.items() if name not in ("tokenisation", "reading")}
-    if "target_pieces" in plain:  # as older versions named the setting
-        size = plain.pop("target_pieces")
-        plain["pieces"] = [f"target:unigram:{size}"] if size is not None else []
     settings = PrepareSettings.of(plain)
     own = TOKENISERS[settings.tokeniser].Settings.of(facts["tokenisation"])
     for made, given in ((settings, plain), (own, facts["tokenisation"])):

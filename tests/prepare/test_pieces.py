@@ -1,7 +1,6 @@
 """Rare target words in pieces: cutting, joining, and preparation with them."""
 
 import random
-import re
 
 import pytest
 
@@ -114,17 +113,6 @@ def test_both_sides_can_be_cut_and_terms_begin_with_words(tmp_path):
     found = [inside_word(words, span, False) for span in ((0, 1), (0, 2), (1, 2), (2, 3))]
     assert found == [True, False, True, False]
     assert record.sides[0].has_pieces
-
-
-def test_records_of_the_old_setting_are_read(tmp_path):
-    (tmp_path / "a.es").write_text("uno dos\n" * 3)
-    (tmp_path / "a.aym").write_text("maya paya\n" * 3)
-    prepare_corpus(RawFiles((tmp_path / "a.es", tmp_path / "a.aym")), PrepareSettings("es", "aym"), tmp_path)
-    text = (tmp_path / "prepare.json").read_text()
-    for old, pieces in (("null", ()), ("4000", ("target:unigram:4000",))):
-        (tmp_path / "prepare.json").write_text(re.sub('"pieces": \\[\\]', f'"target_pieces": {old}', text))
-        assert "target_pieces" in (tmp_path / "prepare.json").read_text()
-        assert Record.read(tmp_path).settings.pieces == pieces
 
 
 @pytest.mark.parametrize("value", ["4000", "target:4000", "target:bpe:7", "both:bpe:9", "target:morfessor:9", ""])

@@ -21,6 +21,7 @@ from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_ref
 from lscfg.parallel.choose import on_cluster
 from lscfg.parser import CommandParser
 from lscfg.tuning.hosts import HOSTS, host_optimiser
+from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.tune import TuneSettings, tune
 
@@ -102,7 +103,8 @@ def run(args: argparse.Namespace) -> None:
     # a feature that no hypothesis has gets a weight, too, or each later command would miss it
     write_weights(path, dict.fromkeys(missing, 0.0) | result.weights)
     best = result.history[result.best_iteration - 1]
-    log.info(f"{result.stopped}; best BLEU {best.dev_bleu:.2f} in iteration {best.iteration}")
+    title = OBJECTIVES[settings.metric].title
+    log.info(f"{result.stopped}; best {title} {best.score:.2f} in iteration {best.iteration}")
     log.info(f"wrote {path}")
 
 

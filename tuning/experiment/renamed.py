@@ -31,8 +31,6 @@ def refuse_old_names(table: Mapping[str, object], keys: Keys, reader: Reader) ->
     for key, value in table.items():
         if key in TABLES and isinstance(value, dict):
             raise reader.error((*keys, key), f"the table {key} is now called {TABLES[key]}")
-        if key == "target_pieces":
-            raise reader.error((*keys, key), f'target_pieces is now pieces = "target:unigram:{value}"')
         if key in ("grammar", "trees", "alignment") and isinstance(value, str):
             for name in value.split("+"):
                 if keys and name in GRAMMARS:

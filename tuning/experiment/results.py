@@ -157,8 +157,8 @@ def _tuned_columns(score: MetricScore, runs: list[dict[str, Any]]) -> dict[str, 
         row["test_tuned"] = value
     dev = [row["dev_tuned"] for row in runs]
     return {
-        "dev_tuned": None if None in dev else statistics.fmean(dev),
-        "dev_tuned_deviation": None if None in dev or len(dev) < 2 else statistics.stdev(dev),
+        "dev_tuned": statistics.fmean(dev),
+        "dev_tuned_deviation": statistics.stdev(dev) if len(dev) > 1 else None,
         "test_tuned": score.score,
         "test_tuned_deviation": score.deviation,
         "test_tuned_mean": score.mean,
@@ -239,9 +239,9 @@ def format_results(results: dict[str, Any], times: dict[str, Times]) -> str:
 
 
 def _tuned_dev(dev: dict[str, Any], history: list[dict[str, Any]]) -> dict[str, Any]:
-    """Dev scores of a run in the metric of tuning, if that is not BLEU; None for a system that is not tuned."""
+    """Dev scores of a run in the metric of tuning, if that is not BLEU; a system that is not tuned has one score."""
     scores = [dev_score(record) for record in history]
-    return {"dev_tuned": scores[dev["iteration"] - 1] if scores else None, "dev_tuned_by_iteration": scores}
+    return {"dev_tuned": scores[dev["iteration"] - 1] if scores else dev["score"], "dev_tuned_by_iteration": scores}
 
 
 def _tuned_cells(row: dict[str, Any]) -> list[str]:

@@ -19,6 +19,7 @@ class Bleu(SacrebleuMetric):
 
     HELP = "BLEU (tokenize = none)"
     TITLE = "BLEU"
+    QUICK_PAIRS = True
 
     def scorer(self) -> Scorer:
         """BLEU without further tokenization."""

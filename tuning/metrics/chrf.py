@@ -16,6 +16,7 @@ class ChrF(SacrebleuMetric):
 
     HELP = "F-score of character n-grams"
     TITLE = "chrF2"
+    QUICK_PAIRS = True
 
     def scorer(self) -> Scorer:
         """chrF2 with sacrebleu's defaults."""

@@ -40,6 +40,9 @@ class Metric(Kind[SettingsT]):
     """True if output and references are enough, so that ``lscfg run`` can score systems. Else the metric also reads the
     source, or files that its settings name."""
 
+    QUICK_PAIRS: ClassVar[bool] = False
+    """True if ``pairwise`` does not score pair by pair, which takes seconds for the list of one sentence."""
+
     def statistics(
         self, output: Sequence[str], references: Sequence[Sequence[str]], source: Sequence[str], settings: SettingsT
     ) -> Stats:

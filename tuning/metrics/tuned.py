@@ -51,9 +51,22 @@ class TunedMetric(Metric[Declared]):
         ]
         return np.asarray(np.mean(scores, axis=0))
 
+    def pairwise(self, texts: Sequence[str]) -> Floats:
+        """The mean of the utilities of all parts."""
+        return np.asarray(np.mean([part.pairwise(texts) for part in self._parts], axis=0))
+
     @staticmethod
     def _upward(part: Metric[Any], score: Floats) -> Floats:
         return 100 - score if part.ERROR else score
+
+
+def quick_utility(name: str) -> str:
+    """The utility of minimum Bayes risk after a tuning: the metrics of its objective that compare lists quickly.
+
+    Args:
+        name: value of ``metric`` in [tuning]; without such a metric the utility is BLEU.
+    """
+    return "+".join(part for part in name.split("+") if METRICS[part].QUICK_PAIRS) or PRIMARY
 
 
 def deciding_metric(results: Mapping[str, Any]) -> tuple[Metric[Any], str]:

@@ -285,9 +285,3 @@ def test_monolingual_text_is_prepared_like_the_corpus(experiment, texts, tmp_pat
     made = read_lines(cache.path(plan.texts.more) / "target")
     assert made == [side.encode("Nuevo kesca Raro."), side.encode(reference)]
     assert "kesca" in (cache.path(stage) / "lm.arpa").read_text() and "monolingual text contains 1 of" in caplog.text
-
-
-def test_the_old_setting_of_pieces_is_refused_with_the_new_one(tmp_path):
-    (tmp_path / "e.toml").write_text("[prepare]\ntarget_pieces = 4000\n")
-    with pytest.raises(InputError, match=r'toml:2: target_pieces is now pieces = "target:unigram:4000"'):
-        read_experiment(tmp_path / "e.toml")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from helpers import rule_table, save_model
 from nbest import write_nbest
+from sacrebleu.metrics import BLEU, CHRF
 
 from lscfg.formats.ini import DecoderConfig, write_ini
 from lscfg.formats.kbest import Hypothesis
@@ -40,16 +41,37 @@ def test_derivations_are_recorded(tmp_path):
     assert found.hypotheses[0].text == "x y" and len(found.derivations) == 1
 
 
-def test_systems_agree_under_the_scale_of_the_best_bleu(tmp_path):
+@pytest.mark.parametrize("metric", ["bleu", "ter"])
+def test_systems_agree_under_the_scale_of_the_best_score(tmp_path, metric):
     """A small scale prefers translations that resemble others, a large scale probable translations."""
     scores = {"a b c d e": 0.1, "a b c d f": 0.0, "x y z u v": 1.0}
     write_nbest(tmp_path / "list", [[Hypothesis(text, {}, score) for text, score in scores.items()]])
     (tmp_path / "reference").write_text("a b c d e\n")
     files = AgreeFiles((tmp_path / "list",) * 2, (tmp_path / "reference",))
-    agree(tmp_path, AgreeSettings((1000.0, 0.01, 0.02)), files, 1)
+    agree(tmp_path, AgreeSettings(metric, (1000.0, 0.01, 0.02)), files, 1)
     found = read_json(tmp_path / DEV)
-    assert found["bleu_by_scale"] == {"1000.0": 0, "0.01": pytest.approx(100), "0.02": pytest.approx(100)}
+    assert found["score_by_scale"] == {"1000.0": 0, "0.01": pytest.approx(100), "0.02": pytest.approx(100)}
     assert (found["scale"], found["bleu"], found["length_ratio"]) == (0.01, pytest.approx(100), 1)
+    assert found.get("score") == (None if metric == "bleu" else pytest.approx(100))
+
+
+@pytest.mark.parametrize(("metric", "scale"), [("bleu", 0.01), ("chrf", 1000.0), ("bleu+chrf", 0.01)])
+def test_the_scale_and_the_consensus_follow_the_metric_of_tuning(tmp_path, metric, scale):
+    """The probable translation has the letters of the reference and much chrF with the others, which have its words."""
+    probable, common, reference = "thecatscatsitsonmats", "a cat sits on mats", "thecats cat sits on mats"
+    scores = {probable: 1.0, common: 0.0, "b cat sits on mats": 0.0, "c cat sits on mats": 0.0}
+    write_nbest(tmp_path / "list", [[Hypothesis(text, {}, score) for text, score in scores.items()]])
+    (tmp_path / "reference").write_text(f"{reference}\n")
+    files = AgreeFiles((tmp_path / "list",) * 2, (tmp_path / "reference",))
+    agree(tmp_path, AgreeSettings(metric, (1000.0, 0.01)), files, 1)
+    found = read_json(tmp_path / DEV)
+    truth = {}
+    for one, line in ((1000.0, probable), (0.01, probable if metric == "chrf" else common)):
+        parts = {"bleu": BLEU(tokenize="none", force=True), "chrf": CHRF()}
+        values = [parts[name].corpus_score([line], [[reference]]).score for name in metric.split("+")]
+        truth[str(one)] = pytest.approx(sum(values) / len(values))
+    assert found["score_by_scale"] == truth
+    assert found["scale"] == scale
 
 
 def test_the_first_of_the_best_tunings_is_chosen(tmp_path):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, Self
+
+import numpy as np
 
 from lscfg.errors import quote
 from lscfg.io.json_files import read_json, write_json
@@ -15,10 +17,13 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.settings_file import Keys, Reader
-from lscfg.tuning.bleu import corpus_bleu, corpus_stats, length_ratio
+from lscfg.tuning.bleu import WIDTH, corpus_bleu, length_ratio
 from lscfg.tuning.experiment.stage import File, Stage, version
 from lscfg.tuning.experiment.stages.decoding import DEV, NBEST, OUTPUT, add_run, lists_stage
 from lscfg.tuning.experiment.system import Draft, Experiment, Fault, StageFiles, System, SystemPlan, SystemStep
+from lscfg.tuning.metrics.metric import PRIMARY
+from lscfg.tuning.metrics.tuned import quick_utility
+from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.rescore import agreed, read_lists
 
 SCALES = (0.1, 0.2, 0.3, 0.5, 1.0)
@@ -66,9 +71,10 @@ class Agree(SystemStep):
                 for wanted in (texts.dev_source, texts.test_source)
             )
             dev_lists, test_lists = (tuple(stage / NBEST for stage in stages) for stages in (dev, test))
-            tuned = Stage("agree", agree, AgreeSettings(), AgreeFiles(dev_lists, texts.dev_references))
+            settings = AgreeSettings(draft.experiment.tuning.metric)
+            tuned = Stage("agree", agree, settings, AgreeFiles(dev_lists, texts.dev_references))
             files = TogetherFiles(test_lists, tuned / DEV, texts.test_source)
-            add_run(plan, draft, [*dev, *test], tuned, Stage("together", together, None, files))
+            add_run(plan, draft, [*dev, *test], tuned, Stage("together", together, settings, files))
         return plan
 
     def columns(self, plan: SystemPlan, files: StageFiles) -> dict[str, object]:
@@ -79,6 +85,8 @@ class Agree(SystemStep):
 class AgreeSettings:
     """Settings of a choice."""
 
+    metric: str = PRIMARY
+    """The metric of tuning."""
     scales: tuple[float, ...] = SCALES
 
 
@@ -90,20 +98,25 @@ class AgreeFiles(Generic[File]):
     references: tuple[File, ...]
 
 
-@version(1)
+@version(2)
 def agree(folder: Path, settings: AgreeSettings, inputs: AgreeFiles[Path], jobs: int) -> None:
-    """Writes the scale with the best BLEU on the development set, the first of equal ones."""
+    """Writes the scale with the best development score in the metric of tuning, the first of equal ones."""
     began = time.monotonic()
     references = [read_lines(path) for path in inputs.references]
-    chosen = _agreed(inputs.lists, len(references[0]), settings.scales, jobs)
-    stats = [corpus_stats(lines, references).sum(0) for lines in zip(*chosen, strict=True)]
-    scores = [corpus_bleu(one) for one in stats]
+    chosen = _agreed(inputs.lists, len(references[0]), settings, jobs)
+    objective = OBJECTIVES[settings.metric]
+    stats = np.zeros((len(settings.scales), objective.width), np.int64)
+    for lines, wanted in zip(chosen, zip(*references, strict=True), strict=True):
+        stats += objective.references(wanted).stats([line.split() for line in lines])
+    scores = [objective.score(one) for one in stats]
     best = max(range(len(scores)), key=scores.__getitem__)
+    own = {} if settings.metric == PRIMARY else {"score": scores[best]}
     summary = {
-        "bleu": scores[best],
-        "length_ratio": length_ratio(stats[best]),
+        "bleu": corpus_bleu(stats[best][-WIDTH:]),
+        **own,
+        "length_ratio": length_ratio(stats[best][-WIDTH:]),
         "scale": settings.scales[best],
-        "bleu_by_scale": {str(scale): score for scale, score in zip(settings.scales, scores, strict=True)},
+        "score_by_scale": {str(scale): score for scale, score in zip(settings.scales, scores, strict=True)},
         "seconds": time.monotonic() - began,
     }
     write_json(folder / DEV, summary)
@@ -118,16 +131,19 @@ class TogetherFiles(Generic[File]):
     test_source: File
 
 
-@version(1)
-def together(folder: Path, settings: None, inputs: TogetherFiles[Path], jobs: int) -> None:
+@version(2)
+def together(folder: Path, settings: AgreeSettings, inputs: TogetherFiles[Path], jobs: int) -> None:
     """Writes the translations of the test set that the systems agree on most."""
-    scale = read_json(inputs.dev)["scale"]
-    lines = _agreed(inputs.lists, len(read_lines(inputs.test_source)), [scale], jobs)
+    chosen = replace(settings, scales=(read_json(inputs.dev)["scale"],))
+    lines = _agreed(inputs.lists, len(read_lines(inputs.test_source)), chosen, jobs)
     write_lines(folder / OUTPUT, [one[0] for one in lines])
 
 
-def _agreed(lists: Sequence[Path], sentences: int, scales: Sequence[float], jobs: int) -> list[list[str]]:
+def _agreed(lists: Sequence[Path], sentences: int, settings: AgreeSettings, jobs: int) -> list[list[str]]:
     """The translation of each sentence under each scale."""
+    utility = quick_utility(settings.metric)
     systems = [read_lists(path, {}, sentences) for path in lists]
     with in_processes(jobs) as engine:
-        return list(engine.map(partial(agreed, scales=scales), list(zip(*systems, strict=True))))
+        return list(
+            engine.map(partial(agreed, scales=settings.scales, utility=utility), list(zip(*systems, strict=True)))
+        )
