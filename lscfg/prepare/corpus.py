@@ -22,7 +22,7 @@ from lscfg.prepare.health import DROPPABLE, Health
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
-from lscfg.prepare.pieces import Cutting, WordCutter, train_cutter
+from lscfg.prepare.pieces import AUTO, Cutting, WordCutter, train_cutter
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.proposals import Proposal, propose
 from lscfg.prepare.reader import TEXT_READERS, reader_of
@@ -119,10 +119,12 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
     line, an empty one too, and long lines are warned of.
 
     Raises:
-        InputError: a file is bad or missing, a package is missing, too few pairs are left, or pairs are to be set off
-            for a set that has files.
+        InputError: a file is bad or missing, a package is missing, too few pairs are left, pairs are to be set off for
+            a set that has files, or pieces are to be chosen by tuning.
     """
     engine = engine or Serial()
+    if settings.chosen_side is not None:
+        raise SettingError("pieces", f"can be {AUTO} in lscfg run only, which tunes; name a model and its size")
     languages = settings.languages(files.corpus)
     for name, paths in zip(HELD_OUT_SETS, files[1:], strict=True):
         if paths and getattr(settings, name):

@@ -24,6 +24,8 @@ from lscfg.prepare.spm import SubwordSettings, load_pieces, train_pieces
 
 USER = "pieces"
 SIDES = ("source", "target")
+AUTO = "auto"
+"""Model of a side whose cutting the development set chooses, in ``lscfg run``."""
 LEAST = 8
 """Minimum number of pieces of a SentencePiece model."""
 MARK = JOINER + JOINER
@@ -42,18 +44,18 @@ class Cutting(NamedTuple):
     side: int
     """0 for the source, 1 for the target."""
     model: str
-    """``unigram``, ``bpe`` or ``morfessor``."""
+    """``unigram``, ``bpe``, ``morfessor`` or ``auto``."""
     size: int
-    """Maximum number of pieces; 0 for Morfessor, which finds the number itself."""
+    """Maximum number of pieces; 0 for Morfessor, which finds the number itself, and for ``auto``."""
 
     @classmethod
     def read(cls, text: str) -> Cutting:
-        """Reads ``SIDE:unigram:N``, ``SIDE:bpe:N`` or ``SIDE:morfessor``.
+        """Reads ``SIDE:unigram:N``, ``SIDE:bpe:N``, ``SIDE:morfessor`` or ``SIDE:auto``.
 
         Raises:
             ValueError: the text has another form, or N is below ``LEAST``.
         """
-        found = re.fullmatch(r"(source|target):(?:(unigram|bpe):([0-9]{1,6})|(morfessor))", text)
+        found = re.fullmatch(r"(source|target):(?:(unigram|bpe):([0-9]{1,6})|(morfessor|auto))", text)
         if not found or (found[3] and int(found[3]) < LEAST):
             raise ValueError(text)
         return cls(SIDES.index(found[1]), found[2] or found[4], int(found[3] or 0))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lscfg.errors import InputError, quote
@@ -12,7 +12,7 @@ from lscfg.prepare.casing import CASINGS
 from lscfg.prepare.clean import UNICODE_FORMS
 from lscfg.prepare.health import DROPPABLE
 from lscfg.prepare.languages import code_fault, equal_codes
-from lscfg.prepare.pieces import LEAST, Cutting
+from lscfg.prepare.pieces import AUTO, LEAST, Cutting
 from lscfg.prepare.reader import TEXT, TEXT_READERS, reader_of
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, SettingError, setting
@@ -42,8 +42,8 @@ class PrepareSettings(Declared):
     )
     pieces: tuple[str, ...] = setting(
         (),
-        "cut words with fewer than 10 occurrences: SIDE:unigram:N or SIDE:bpe:N (at most N pieces), SIDE:morfessor;"
-        " SIDE: source or target",
+        "cut words with fewer than 10 occurrences: SIDE:unigram:N or SIDE:bpe:N (at most N pieces), SIDE:morfessor,"
+        " or SIDE:auto (lscfg run tries none and three on dev); SIDE: source or target",
         shown="whole words",
     )
     orthography: Path | None = setting(
@@ -70,6 +70,8 @@ class PrepareSettings(Declared):
         sides = [_cutting(text).side for text in self.pieces]
         if len({*sides}) < len(sides):
             raise SettingError("pieces", "must name each side at most once")
+        if [one.model for one in self.cuttings].count(AUTO) > 1:
+            raise SettingError("pieces", f"can be {AUTO} for one side only")
         if sides and TOKENISERS[self.tokeniser].SUBWORDS:
             raise SettingError("pieces", f"is for tokenisers of whole words; {self.tokeniser} makes pieces itself")
         if self.tokenisation is None:
@@ -79,6 +81,20 @@ class PrepareSettings(Declared):
     def cuttings(self) -> tuple[Cutting, ...]:
         """The values of ``pieces``."""
         return tuple(map(Cutting.read, self.pieces))
+
+    @property
+    def chosen_side(self) -> int | None:
+        """The side whose pieces the development set chooses; None: all are given."""
+        return next((one.side for one in self.cuttings if one.model == AUTO), None)
+
+    def with_pieces(self, side: int, cutting: str) -> PrepareSettings:
+        """The settings with other pieces of a side.
+
+        Args:
+            cutting: a value of ``pieces`` for this side; empty: whole words.
+        """
+        others = [text for text in self.pieces if Cutting.read(text).side != side]
+        return replace(self, pieces=(*others, *([cutting] if cutting else [])))
 
     def languages(self, files: Sequence[Path]) -> tuple[str, str]:
         """Source and target language, from the settings or else from the endings of two file names.

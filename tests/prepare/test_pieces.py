@@ -7,6 +7,7 @@ import pytest
 from lscfg.decode.terms import inside_word
 from lscfg.errors import InputError
 from lscfg.prepare.corpus import RawFiles, prepare_corpus
+from lscfg.prepare.cut import cut_corpus
 from lscfg.prepare.pieces import MARK, WHOLE, Cutting, WordCutter, best_morphs, join_pieces, train_cutter, train_morphs
 from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
@@ -113,6 +114,33 @@ def test_both_sides_can_be_cut_and_terms_begin_with_words(tmp_path):
     found = [inside_word(words, span, False) for span in ((0, 1), (0, 2), (1, 2), (2, 3))]
     assert found == [True, False, True, False]
     assert record.sides[0].has_pieces
+
+
+@pytest.mark.parametrize("cutting", ["target:unigram:40", "source:bpe:60", "target:morfessor", ""])
+def test_cutting_a_prepared_corpus_is_preparing_it_with_pieces(tmp_path, cutting):
+    pytest.importorskip("sentencepiece")
+    pytest.importorskip("morfessor")
+    for name, seed in (("a.es", 1), ("a.aym", 2)):
+        (tmp_path / name).write_text("\n".join(lines(200, seed)) + "\n")
+    plain = PrepareSettings("es", "aym", tokeniser="words", pieces=("source:bpe:50",), dev=5, test=4)
+    side = Cutting.read(cutting).side if cutting else 1
+    wanted = plain.with_pieces(side, cutting)
+    assert cutting == "" or cutting in wanted.pieces
+    for name, settings in (("cut", wanted.with_pieces(side, "")), ("direct", wanted)):
+        (tmp_path / name).mkdir()
+        prepare_corpus(RawFiles((tmp_path / "a.es", tmp_path / "a.aym")), settings, tmp_path / name)
+    cut_corpus(tmp_path / "cut", wanted, Cutting.read(cutting) if cutting else None)
+    made = [{path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("cut", "direct")]
+    assert made[0] == made[1]
+
+
+def test_chosen_pieces_need_tuning(tmp_path):
+    settings = PrepareSettings("es", "aym", pieces=("target:auto",))
+    assert settings.chosen_side == 1 and settings.with_pieces(1, "").chosen_side is None
+    with pytest.raises(SettingError, match="pieces can be auto in lscfg run only, which tunes; name a model"):
+        prepare_corpus(RawFiles((tmp_path / "a.es", tmp_path / "a.aym")), settings, tmp_path)
+    with pytest.raises(SettingError, match="pieces can be auto for one side only"):
+        PrepareSettings("es", "aym", pieces=("target:auto", "source:auto"))
 
 
 @pytest.mark.parametrize("value", ["4000", "target:4000", "target:bpe:7", "both:bpe:9", "target:morfessor:9", ""])

@@ -13,6 +13,7 @@ from lscfg.tuning.experiment.stages.charts import chart_stage, sentences_stage, 
 from lscfg.tuning.experiment.stages.confidence import confidence_stage
 from lscfg.tuning.experiment.stages.curve import LearningCurve, plan_curve, rule_files
 from lscfg.tuning.experiment.stages.decoding import tuned_plan
+from lscfg.tuning.experiment.stages.pieces import plan_texts_with_pieces
 from lscfg.tuning.experiment.stages.rules import given_stage, language_model_stage, plan_rules
 from lscfg.tuning.experiment.stages.text import plan_texts
 from lscfg.tuning.experiment.steps.latent import Latent
@@ -65,6 +66,8 @@ class Plan:
             for run, (tried, made) in enumerate(zip(system.tried, system.runs(), strict=True), 1):
                 for stage in (*tried, *made):
                     users.setdefault(stage.key, {})[f"{name} run {run}" if len(system.tuned) > 1 else name] = None
+        for stage in self.texts.trials[1:]:
+            users.setdefault(stage.key, {})["choice of pieces"] = None
         shared = {stage.key for stage in self.shared}
         for stage in self.curve.stages if self.curve else ():
             if stage.key not in shared and stage.key not in users:
@@ -78,7 +81,8 @@ def make_plan(experiment: Experiment, learning_curve: bool = False) -> Plan:
     Raises:
         InputError: no system can have a learning curve.
     """
-    texts = plan_texts(experiment)
+    chosen = experiment.prepare.chosen_side is not None
+    texts = plan_texts_with_pieces(experiment) if chosen else plan_texts(experiment)
     lm = language_model_stage(experiment, texts)
     alignments, derivations, files = rule_files(experiment, texts)
     systems: dict[str, SystemPlan] = {}
@@ -86,7 +90,7 @@ def make_plan(experiment: Experiment, learning_curve: bool = False) -> Plan:
         name: Draft(experiment.of(system), system, texts, lm, files, systems)
         for name, system in experiment.systems.items()
     }
-    shared = [*filter(None, (texts.prepared, texts.more)), lm]
+    shared = [*texts.trials, *filter(None, (texts.prepared, texts.more)), lm]
     ruled = [draft for draft in drafts.values() if draft.system.rules]
     for draft in ruled:
         if draft.system.rules and draft.system.rules.grammar_file:

@@ -239,6 +239,26 @@ class Texts:
     """References of the test set as people wrote them, if the text was prepared."""
     raw_tokens: str = ""
     """Tokeniser of BLEU for these."""
+    trials: tuple[Stage, ...] = ()
+    """Stages before the preparation, if the development set chooses pieces."""
+
+    def moved(self, stage: Stage) -> Texts:
+        """The texts of another preparation with the same files."""
+
+        def own(file: Input) -> Input:
+            return Output(stage, file.name) if isinstance(file, Output) and file.stage is self.prepared else file
+
+        return dataclasses.replace(
+            self,
+            source=own(self.source),
+            target=own(self.target),
+            dev_source=own(self.dev_source),
+            dev_references=tuple(map(own, self.dev_references)),
+            test_source=own(self.test_source),
+            test_references=tuple(map(own, self.test_references)),
+            raw_references=tuple(map(own, self.raw_references)),
+            prepared=stage,
+        )
 
 
 @dataclass(frozen=True)

@@ -122,18 +122,7 @@ def plan_texts(experiment: Experiment) -> Texts:
     """The text files of an experiment."""
     corpus, more = experiment.corpus, experiment.monolingual
     if isinstance(corpus, RawCorpus):
-        texts = _prepared(experiment.prepare, corpus)
-        if not more.source and not more.target:
-            return texts
-        assert texts.prepared is not None
-        files = MonolingualFiles(
-            texts.prepared / RECORD, tuple(more.source), tuple(more.target), experiment.prepare.orthography
-        )
-        stage = Stage("monolingual", prepare_more, None, files)
-        source, target = (
-            (stage / file,) if given else () for file, given in ((MORE_SOURCE, more.source), (MORE_TARGET, more.target))
-        )
-        return dataclasses.replace(texts, more_source=source, more_target=target, more=stage)
+        return with_more(experiment, plan_prepared(experiment.prepare, corpus))
     return Texts(
         corpus.source,
         corpus.target,
@@ -147,7 +136,23 @@ def plan_texts(experiment: Experiment) -> Texts:
     )
 
 
-def _prepared(settings: PrepareSettings, corpus: RawCorpus) -> Texts:
+def with_more(experiment: Experiment, texts: Texts) -> Texts:
+    """The texts of a preparation with monolingual text that is prepared likewise."""
+    more = experiment.monolingual
+    if not more.source and not more.target:
+        return texts
+    assert texts.prepared is not None
+    files = MonolingualFiles(
+        texts.prepared / RECORD, tuple(more.source), tuple(more.target), experiment.prepare.orthography
+    )
+    stage = Stage("monolingual", prepare_more, None, files)
+    source, target = (
+        (stage / file,) if given else () for file, given in ((MORE_SOURCE, more.source), (MORE_TARGET, more.target))
+    )
+    return dataclasses.replace(texts, more_source=source, more_target=target, more=stage)
+
+
+def plan_prepared(settings: PrepareSettings, corpus: RawCorpus) -> Texts:
     """The files that the preparation makes."""
     source, target = settings.languages(corpus.files)
     reader = reader_of(corpus.files, settings.format)
