@@ -40,7 +40,7 @@ from typing import Any
 
 import runs
 
-from lscfg.bundle.manifest import MANIFEST
+from lscfg.bundle.places import MANIFEST
 from lscfg.io.read import read_lines
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))

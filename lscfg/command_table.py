@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Collection, Iterator
 from importlib import import_module
-from importlib.metadata import entry_points
 from types import ModuleType
 from typing import NamedTuple
 
@@ -268,8 +267,12 @@ OLD_OPTIONS = {
 
 def every_command() -> tuple[Command, ...]:
     """The commands of this package and of all others that are installed; modules of the others are loaded."""
+    if not _has_others():
+        return COMMANDS
+    from importlib.metadata import entry_points  # takes longer than the help of all commands
+
     own = {command.name for command in COMMANDS}
-    found = [point for point in entry_points(group=ENTRY_POINTS) if point.name not in own] if _has_others() else []
+    found = [point for point in entry_points(group=ENTRY_POINTS) if point.name not in own]
     others = ((point, point.load()) for point in sorted(found, key=lambda point: point.name))
     return (*COMMANDS, *(Command(point.name, OTHERS, point.module, it.HELP, it.EXAMPLE) for point, it in others))
 

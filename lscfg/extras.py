@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 
 from lscfg.errors import InputError
@@ -46,6 +45,8 @@ def _cure(module: str, extra: str) -> str:
 
 def installed_versions(packages: Iterable[str]) -> dict[str, str]:
     """Versions of the packages that are installed, by their names on PyPI."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found = {}
     for package in packages:
         try:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from functools import lru_cache
-from importlib.metadata import EntryPoint, distributions
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from lscfg.errors import InputError, did_you_mean, quote
 from lscfg.settings import Declared
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 SettingsT = TypeVar("SettingsT", bound=Declared)
 """The settings of a kind."""
@@ -45,6 +47,8 @@ def _groups(path: tuple[str, ...]) -> dict[str, list[EntryPoint]]:
 
     Only packages with such groups are parsed, in a tenth of the time that all of them would take.
     """
+    from importlib.metadata import distributions  # takes longer than the rest of this module
+
     groups: dict[str, list[EntryPoint]] = {}
     names: set[str] = set()
     for package in distributions():

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tqdm import tqdm
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 T = TypeVar("T")
 
@@ -89,12 +90,20 @@ class Terminal(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not (self.display.brief and record.name == FINDINGS):
             with suppress(OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
-                tqdm.write(self.line(record), file=sys.stderr)
+                _write(self.line(record))
 
     def line(self, record: logging.LogRecord) -> str:
         """The message as it is shown."""
         kind = "warning: " if record.levelno >= logging.WARNING else ""
         return f"[lscfg] {self.display.label}{kind}{record.getMessage()}"
+
+
+def _write(line: str) -> None:
+    """Writes a line to stderr, above the progress bars if there are any."""
+    if (bars := sys.modules.get("tqdm")) is None:
+        sys.stderr.write(f"{line}\n")
+    else:
+        bars.tqdm.write(line, file=sys.stderr)
 
 
 def _terminal() -> Terminal | None:
@@ -169,20 +178,26 @@ def no_progress() -> Iterator[None]:
         _hidden.reset(token)
 
 
-def _without_bars() -> bool | None:
-    """The argument ``disable`` of tqdm; None disables a bar where stderr is not a terminal."""
+def _without_bars() -> bool:
+    """True if this thread shows no progress bars, as where stderr is not a terminal."""
     display = current_display()
     without = display is None or (display.quiet and not display.brief) or display.label or _hidden.get()
-    return True if without else None
+    return bool(without) or sys.stderr is None or not sys.stderr.isatty()
 
 
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """Iterates over items under a progress bar; the bar shows on a terminal only."""
-    return iter(tqdm(items, desc=what, total=total, disable=_without_bars(), leave=False, file=sys.stderr))
+    if _without_bars():  # importing tqdm takes as long as decoding some sentences
+        return iter(items)
+    from tqdm import tqdm
+
+    return iter(tqdm(items, desc=what, total=total, leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:
     """A progress bar over bytes, moved by its ``update``; it shows where ``progress`` shows one."""
+    from tqdm import tqdm
+
     return tqdm(
         desc=what, total=total, unit="B", unit_scale=True, disable=_without_bars(), leave=False, file=sys.stderr
     )

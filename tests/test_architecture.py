@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 
 LAYERS = (
-    ("lscfg.closing", "lscfg.errors", "lscfg.json_text", "lscfg.version"),
+    ("lscfg.closing", "lscfg.errors", "lscfg.json_text", "lscfg.later", "lscfg.version"),
     ("lscfg.extras", "lscfg.log", "lscfg.settings"),
     ("lscfg.kinds",),
     ("lscfg.settings_file",),
@@ -211,6 +211,21 @@ def test_no_import_hides_in_a_function():
     """Modules of other packages, which an extra installs, may be imported late."""
     hidden = {f"{name}: {used}" for name, module in modules().items() for used in module.late if "lscfg" in used}
     assert hidden == set()
+
+
+def test_modules_that_are_imported_later_are_seen():
+    """``later`` hides no dependency: the module stands under TYPE_CHECKING, too."""
+    wrong = set()
+    for name in modules().keys() - {"lscfg.later"}:
+        parts = name.split(".")
+        top = ROOT / ("lscfg" if parts[1:2] == [] or parts[1] not in OUTSIDE else "")
+        path = top.joinpath(*parts[1:])
+        text = (path / "__init__.py" if path.is_dir() else path.with_suffix(".py")).read_text("utf-8")
+        given = re.findall(r"(?<!def )\blater\((.*?)\)", text)
+        named = set(re.findall(r'= later\("([\w.]+)"\)', text))
+        wrong |= {f"{name}: later({one})" for one in given if one.strip('"') not in named}
+        wrong |= {f"{name}: {one}" for one in named - used_modules(name)}
+    assert wrong == set()
 
 
 def test_a_circle_is_seen():

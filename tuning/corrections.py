@@ -11,7 +11,8 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
-from lscfg.decode.memory import Aligner, Memory, PairError
+from lscfg.decode.memory import Memory, PairError
+from lscfg.decode.recalled import Aligner
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.significance import stratified_randomisation

@@ -17,7 +17,8 @@ from lscfg.api.arguments import (
     reopened,
 )
 from lscfg.api.terms import terms_of_values
-from lscfg.bundle.system import confidence_of, number_formats, open_glossary
+from lscfg.bundle.places import confidence_of, number_formats
+from lscfg.bundle.system import open_glossary
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.closing import Closing
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -25,7 +26,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import Memory, open_memory
 from lscfg.decode.parsing import given_words
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import StoredPair
 from lscfg.decode.terms import Term, TermIndex
 from lscfg.decode.why_not import WhyNot
 from lscfg.errors import InputError, quote

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Self, TypedDict
 
+from lscfg.bundle.places import MANIFEST
 from lscfg.errors import InputError, quote
 from lscfg.io.json_files import COUNT, read_json, write_json
 from lscfg.io.read import file_hash
 from lscfg.version import __version__
 
-MANIFEST = "bundle.json"
 FORMAT = 1
 CURE = "pack the system again"
 _UNSHOWN = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028-\\u202e\\u2066-\\u2069]")

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lscfg import log
-from lscfg.bundle.system import experiment_of, preparation_of, system_folder
+from lscfg.bundle.places import experiment_of, preparation_of, system_folder
 from lscfg.errors import InputError, quote
-from lscfg.extract.extractor import EXTRACTORS, extractor_names
 from lscfg.formats.plf import is_lattice
 from lscfg.io.json_files import check_shape, read_json
 from lscfg.io.read import read_lines
 from lscfg.kernel import Grammar
-from lscfg.prepare.record import Record
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.extract import extractor
+    from lscfg.prepare import record
+else:
+    extractor = later("lscfg.extract.extractor")
+    record = later("lscfg.prepare.record")
 
 EXPERIMENT_MANIFEST = "manifest.json"
 
@@ -44,7 +50,7 @@ def warn_of_filtered_rules(place: Path, text: list[str] | None = None) -> None:
         settings = read_json(experiment / EXPERIMENT_MANIFEST, dict[str, Any])["settings"]
         grammar = settings["systems"][name]["rules"]["grammar"]
         check_shape(grammar, str)
-        filtered = [one for one in extractor_names(grammar) if EXTRACTORS[one].FILTERED]
+        filtered = [one for one in extractor.extractor_names(grammar) if extractor.EXTRACTORS[one].FILTERED]
         sets = [settings["corpus"].get(key) for key in SETS]
     except (InputError, KeyError, TypeError, AttributeError, ValueError):
         return  # a manifest of an older version, or a system of consensus
@@ -90,7 +96,7 @@ def warned_of_raw_text(lines: Iterable[str], place: Path, grammar: Callable[[], 
 
 
 def _warn_of_raw_text(first: list[str], preparation: Path, grammar: Grammar, name: str) -> None:
-    known, side = grammar.source_words(), Record.read(preparation).sides[0].side()
+    known, side = grammar.source_words(), record.Record.read(preparation).sides[0].side()
 
     def unknown_share(texts: list[str]) -> float:
         words = [word for text in texts for word in text.split()]

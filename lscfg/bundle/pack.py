@@ -10,24 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.manifest import MANIFEST, Manifest, PackedFile
+from lscfg.bundle.manifest import Manifest, PackedFile
 from lscfg.bundle.new_text import warn_of_filtered_rules
+from lscfg.bundle.places import CONFIDENCE, MANIFEST, PREPARE, preparation_of
 from lscfg.bundle.soft_terms import with_soft_terms
-from lscfg.bundle.system import (
-    INI,
-    PREPARE,
-    WEIGHTS,
-    ini_file,
-    latent_model,
-    open_bundle,
-    open_system,
-    preparation_of,
-    with_model,
-)
-from lscfg.decode.confidence import CONFIDENCE
+from lscfg.bundle.system import INI, WEIGHTS, ini_file, latent_model, open_bundle, open_system, with_model
 from lscfg.errors import InputError
-from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
+from lscfg.formats.rule_index import is_index
 from lscfg.formats.weights import write_weights
 from lscfg.io.folders import replaced_folder
 from lscfg.io.read import file_hash
@@ -35,7 +25,8 @@ from lscfg.io.write import FULL
 from lscfg.kernel import Grammar, LatentOptions
 from lscfg.kernel.compiled import ENDING, save_compiled
 from lscfg.kernel.lm import ngram_arrays
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.files import RECORD
+from lscfg.prepare.record import Record
 
 # Files of a bundle are named by their hashes, because decoders look into the working directory first: a file found
 # there under such a name is equal.

@@ -9,7 +9,8 @@ from typing import Any
 
 from lscfg import log
 from lscfg.bundle.new_text import EXPERIMENT_MANIFEST
-from lscfg.bundle.system import TranslationSystem, experiment_of
+from lscfg.bundle.places import experiment_of
+from lscfg.bundle.system import TranslationSystem
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary
 from lscfg.decode.inflected import ModelPhrases

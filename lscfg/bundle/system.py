@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.manifest import MANIFEST, Manifest
-from lscfg.decode.confidence import CONFIDENCE, Confidence, weights_hash
+from lscfg.bundle.manifest import Manifest
+from lscfg.bundle.places import CONFIDENCE, MANIFEST, PREPARE, confidence_of, preparation_of
+from lscfg.decode.confidence import Confidence
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.glossary import Glossary
 from lscfg.decode.inflected import ModelPhrases
@@ -18,10 +19,10 @@ from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, LatentFeature, find_file, read_ini
 from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.read import file_hash
-from lscfg.prepare.numbers import NumberFormats
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.files import RECORD
+from lscfg.prepare.record import Record
 
-INI, WEIGHTS, PREPARE = "cdec.ini", "weights", "prepare"
+INI, WEIGHTS = "cdec.ini", "weights"
 
 
 @dataclass(frozen=True)
@@ -148,22 +149,6 @@ def open_bundle(folder: Path, weights: str | os.PathLike[str] | None = None) -> 
     return TranslationSystem(manifest.name, config, tuned, Path(found), preparation, sha256, confidence=confidence)
 
 
-def confidence_of(ini: str | os.PathLike[str], weights: Mapping[str, float]) -> Confidence | None:
-    """The calibrations next to an ini file; None without them, or with a warning if other weights were used.
-
-    Raises:
-        InputError: the file is damaged.
-    """
-    path = Path(ini).with_name(CONFIDENCE)
-    if not os.path.lexists(path):
-        return None
-    found = Confidence.read(path)
-    if found.weights_sha256 == weights_hash(weights):
-        return found
-    log.warning(f"{path}: belongs to other weights, so translations get no confidence; make the file again")
-    return None
-
-
 def _inside(config: DecoderConfig, folder: Path, files: Collection[str]) -> DecoderConfig:
     """The configuration with paths inside the bundle, whatever the working directory holds."""
 
@@ -189,32 +174,6 @@ def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) ->
     return folder / name
 
 
-def preparation_of(place: Path) -> Path | None:
-    """The preparation of the experiment in whose folder ``systems/NAME`` lies, or of the bundle; None without one.
-
-    Args:
-        place: folder of the system, or its ini file.
-    """
-    system = system_folder(place)
-    owner = system if (system / MANIFEST).is_file() else experiment_of(place)
-    return owner / PREPARE if owner is not None and (owner / PREPARE / RECORD).is_file() else None
-
-
-def experiment_of(place: Path) -> Path | None:
-    """Folder of the experiment in which ``systems/NAME`` lies; None for a system outside an experiment.
-
-    Args:
-        place: folder of the system, or its ini file.
-    """
-    system = system_folder(place)
-    return system.parent.parent if system.parent.name == "systems" else None
-
-
-def system_folder(place: Path) -> Path:
-    """The folder of a system, given the folder or its ini file."""
-    return (place if place.is_dir() else place.parent).resolve()
-
-
 def open_glossary(given: str | os.PathLike[str] | Iterable[Term], config: str | os.PathLike[str]) -> Glossary:
     """Terms in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
 
@@ -231,19 +190,6 @@ def open_glossary(given: str | os.PathLike[str] | Iterable[Term], config: str | 
     log.info(f"terms are prepared as the text in {folder}")
     source, target = Record.read(folder).sides
     return glossary.prepared((source.side(), target.side()), ModelPhrases(read_ini(config)))
-
-
-def number_formats(config: str | os.PathLike[str]) -> NumberFormats | None:
-    """The number formats of a configuration's languages, if ``preparation_of`` knows them and they differ.
-
-    Raises:
-        InputError: the preparation cannot be read.
-    """
-    folder = preparation_of(Path(config))
-    if folder is None:
-        return None
-    source, target = Record.read(folder).sides
-    return NumberFormats.of(source.language, target.language)
 
 
 def with_model(latent: LatentFeature, model: str | Path) -> LatentFeature:

@@ -6,12 +6,18 @@ import os
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lscfg.bundle.system import preparation_of
+from lscfg.bundle.places import preparation_of
 from lscfg.decode.derivations import Translated
 from lscfg.formats.kbest import Hypothesis
-from lscfg.prepare.record import Record
-from lscfg.prepare.sides import Side
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.prepare import record, sides
+else:
+    record = later("lscfg.prepare.record")
+    sides = later("lscfg.prepare.sides")
 
 
 class TypedCorrections:
@@ -25,9 +31,9 @@ class TypedCorrections:
         self._config = Path(config)
 
     @cached_property
-    def _side(self) -> Side | None:
+    def _side(self) -> sides.Side | None:
         folder = preparation_of(self._config)
-        return None if folder is None else Record.read(folder).sides[1].side()
+        return None if folder is None else record.Record.read(folder).sides[1].side()
 
     def hypotheses(self, sentence: Translated) -> list[Hypothesis]:
         """The k-best list of a sentence.

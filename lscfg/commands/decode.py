@@ -9,20 +9,19 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
-from lscfg.bundle.system import confidence_of, number_formats, open_glossary
+from lscfg.bundle.places import confidence_of, number_formats
 from lscfg.bundle.typed import TypedCorrections
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
-from lscfg.decode.glossary import GlossaryReport
 from lscfg.decode.inputs import check_inputs, further_names, input_fault
-from lscfg.decode.memory import Memory
 from lscfg.decode.taught import ConflictReport
 from lscfg.errors import InputError
-from lscfg.formats.ini import read_ini
+from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import format_hypothesis
 from lscfg.formats.marked import MODES
 from lscfg.formats.segments import check_ids, sentence_id
@@ -31,6 +30,7 @@ from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
 from lscfg.io.write import atomic_write, put_as_they_come, put_lines
+from lscfg.later import later
 from lscfg.options import (
     add_cluster,
     add_config,
@@ -42,7 +42,17 @@ from lscfg.options import (
     add_weights,
 )
 from lscfg.parallel.choose import in_processes, on_cluster
-from lscfg.serve.filled import document_system, translated_document
+
+if TYPE_CHECKING:
+    from lscfg.bundle import system
+    from lscfg.decode import glossary
+    from lscfg.decode import memory as memories
+    from lscfg.serve import filled
+else:
+    system = later("lscfg.bundle.system")
+    glossary = later("lscfg.decode.glossary")
+    memories = later("lscfg.decode.memory")
+    filled = later("lscfg.serve.filled")
 
 DOCUMENT = "document"
 """Value of --xml-input for raw files in the format of their name."""
@@ -90,16 +100,9 @@ def run(args: argparse.Namespace) -> None:
         return
     stream = LineStream() if isinstance(args.text, StandardInput) else None
     config = read_ini(os.path.abspath(args.config) if args.cluster else args.config)  # a worker has another folder
-    sentences: Iterable[str]
-    total, place, name = None, Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
-    if stream is None:
-        sentences = read_lines(args.text)
-        check_inputs(sentences, args.text, config, args.xml_input)
-        if args.kbest is not None or config.k_best is not None or args.derivations is not None:
-            check_ids(sentences, args.text)
-        total = len(sentences)
-    else:
-        sentences = tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input))
+    sentences = _sentences(args, config, stream)
+    total = len(sentences) if isinstance(sentences, list) else None
+    place, name = Path(args.config), STANDARD_INPUT if stream is not None else str(args.text)
 
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
@@ -130,12 +133,12 @@ def run(args: argparse.Namespace) -> None:
             yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
 
     numbers = number_formats(args.config)
-    report = None if args.glossary is None else GlossaryReport(open_glossary(args.glossary, args.config))
-    memory = None if args.corrections is None else Memory(args.corrections)
+    report = None if args.glossary is None else glossary.GlossaryReport(_terms(args))
+    memory = None if args.corrections is None else memories.Memory(args.corrections)
     conflicts, typed = ConflictReport(), TypedCorrections(args.config)
     with (
         on_cluster(args.cluster),
-        in_processes(args.jobs) as engine,
+        in_processes(args.jobs if total is None else max(1, min(args.jobs, total))) as engine,
         EmbeddedDecoder.from_config(config, engine, cached=0, needed=False) as decoder,
     ):
         path = args.weights or decoder.config.weights
@@ -160,6 +163,21 @@ def run(args: argparse.Namespace) -> None:
     conflicts.finish()
 
 
+def _sentences(args: argparse.Namespace, config: DecoderConfig, stream: LineStream | None) -> Iterable[str]:
+    """The sentences: a list of those of a file."""
+    if stream is not None:
+        return tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input))
+    sentences = read_lines(args.text)
+    check_inputs(sentences, args.text, config, args.xml_input)
+    if args.kbest is not None or config.k_best is not None or args.derivations is not None:
+        check_ids(sentences, args.text)
+    return sentences
+
+
+def _terms(args: argparse.Namespace) -> glossary.Glossary:
+    return system.open_glossary(args.glossary, args.config)
+
+
 def _translate_document(args: argparse.Namespace) -> None:
     """Writes a document in which the texts are translated and all other bytes stay.
 
@@ -171,9 +189,9 @@ def _translate_document(args: argparse.Namespace) -> None:
             raise InputError(f"{option} does not fit --xml-input document; leave one of them out")
     if isinstance(args.text, StandardInput):
         raise InputError("--xml-input document needs the name of a file, which ends in .html or .xlf")
-    system = document_system(args.config, args.weights, args.glossary, args.corrections)
+    opened = filled.document_system(args.config, args.weights, args.glossary, args.corrections)
     with in_processes(args.jobs) as engine:
-        data = translated_document(system, str(args.text), engine)
+        data = filled.translated_document(opened, str(args.text), engine)
     if args.output:
         with atomic_write(args.output, "wb") as file:
             file.write(data)

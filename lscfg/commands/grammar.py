@@ -14,7 +14,8 @@ from lscfg.commands.grammars.extraction import Extraction
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
-from lscfg.extract.on_demand import MOST_PLACES, is_index
+from lscfg.extract.on_demand import MOST_PLACES
+from lscfg.formats.rule_index import is_index
 from lscfg.grammar.counts import RuleCounts, effective_size
 from lscfg.grammar.select import check_max_targets, select_rules
 from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union

@@ -20,10 +20,11 @@ from lscfg.options import add_jobs, add_output
 from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
 from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus, propose_spelling
+from lscfg.prepare.files import RECORD
 from lscfg.prepare.guess import guess_reading
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError, settings_of

@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +40,8 @@ def check_can_be_saved(aligner: str) -> None:
 
 def save_aligner(path: str | os.PathLike[str], aligner: str, settings: Declared, folder: Path) -> None:
     """Writes the files that the aligner left in ``folder/direct`` and ``folder/inverse`` as one."""
+    from importlib.metadata import version
+
     arrays = {
         f"{direction}/{file.name}": np.frombuffer(file.read_bytes(), np.uint8)
         for direction in DIRECTIONS

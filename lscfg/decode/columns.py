@@ -6,19 +6,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lscfg.decode.links import COSTS
 from lscfg.decode.parsing import index_of, live_features
-from lscfg.decode.unknown import SUBSTITUTES
 from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
-from lscfg.grammar.counts import FEATURES
 from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.decode import unknown
+    from lscfg.grammar import counts
+else:
+    counts = later("lscfg.grammar.counts")
+    unknown = later("lscfg.decode.unknown")
 
 
 class _Named:
@@ -72,7 +78,7 @@ class FeatureColumns:
         columns = named.columns
         indptr, indices, values = grammar.features()
         mapping = np.array([named.of(name, "the grammar") for name in grammar.feature_names], np.int64)
-        for name in () if index_of(config) is None else FEATURES:
+        for name in () if index_of(config) is None else counts.FEATURES:
             named.of(name, "the grammar")
         glue, passing = (
             named.of(name, "the grammar") for name in ("Glue", "PassThrough")
@@ -97,7 +103,7 @@ class FeatureColumns:
         for function in config.functions:
             for name in function.names():
                 named.of(name, f"feature_function={function.name}")
-        for name in SUBSTITUTES if config.substitutes else ():
+        for name in unknown.SUBSTITUTES if config.substitutes else ():
             named.of(name, "unknown_words=similar")
         for function in config.functions:
             named.refuse(function.heads(), function.names(), f"feature_function={function.name}")

@@ -21,9 +21,6 @@ from lscfg.errors import InputError
 from lscfg.io.json_files import COUNT, read_json, write_json
 from lscfg.settings import Limits
 
-CONFIDENCE = "confidence.json"
-"""Name of the file in a system's folder."""
-
 FORMAT = 1
 CURE = "make the file again with lscfg evaluate confidence"
 

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import pickle
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from types import TracebackType
-from typing import NamedTuple
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,26 +19,31 @@ from lscfg import log
 from lscfg.decode.derivations import Translated, split_words
 from lscfg.decode.inputs import marked_terms
 from lscfg.decode.latent import Improper, LatentFeatures
-from lscfg.decode.memory import NOTHING, Aligner, Memory
 from lscfg.decode.names import FeatureNames
-from lscfg.decode.parsing import given_words, known_words, read_grammar
-from lscfg.decode.phrases import Links
+from lscfg.decode.opened import OpenedDecoder
+from lscfg.decode.parsing import given_words, index_of
+from lscfg.decode.recalled import NOTHING, Aligner, Links
 from lscfg.decode.request import Answer, ProviderSource, Request, SentenceGraph, Translations, request_of
 from lscfg.decode.sentence import SentenceDecoder, own_decoder
 from lscfg.decode.sentence_rules import added_weights
 from lscfg.decode.terms import ChosenSpan, Occurrence, Term, TermIndex
-from lscfg.decode.why_not import WhyNot, why_not
-from lscfg.errors import InputError, KernelError, WorkerError, quote
-from lscfg.extract.on_demand import SOURCE
+from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import HypothesisList
 from lscfg.formats.marked import ANY_ORDER, MarkedLine, read_marked
 from lscfg.formats.plf import is_lattice
+from lscfg.formats.rule_index import SOURCE
 from lscfg.formats.segments import segment_text
-from lscfg.kernel import FeatureOptions, Grammar
-from lscfg.parallel.engine import Arriving, Engine, Serial
-from lscfg.parallel.worker import drop, keep
-from lscfg.prepare.numbers import NumberFormats
+from lscfg.kernel import Grammar
+from lscfg.later import later
+from lscfg.parallel.engine import Arriving, Engine
+
+if TYPE_CHECKING:
+    from lscfg.decode import why_not as comparing
+    from lscfg.decode.memory import Memory
+    from lscfg.prepare.numbers import NumberFormats
+else:
+    comparing = later("lscfg.decode.why_not")
 
 CACHED = 4 << 30
 """Bytes of forests to keep, since tuning decodes the same sentences again and again."""
@@ -82,31 +84,8 @@ class EmbeddedDecoder:
     ):
         self.config = config
         self._improper = Improper()
-        self._here: SentenceDecoder | None = None
-        made = partial(SentenceDecoder, config, provider, needed=needed, on_demand=True)
-        if engine is None or isinstance(engine, Serial):
-            self._here = made(cached)
-            self.feature_names, self._latent_options = self._here.feature_names, self._here.latent_options
-            self.live_features = self._here.columns.live
-            return
-        self._engine = engine
-        try:
-            self._described = (
-                uuid4().hex,
-                pickle.dumps(partial(made, cached // engine.workers)),
-            )
-        except Exception as error:
-            raise TypeError(f"{provider!r} cannot go to workers: {error}") from error
-        try:  # immediately, so that a bad file is reported now
-            if engine.inherits:
-                opened = _open(self._described)  # workers share this memory
-            else:
-                opened, *_ = engine.map(_open, [self._described] * engine.workers)  # all workers at the same time
-        except WorkerError as error:
-            raise KernelError(f"{error.reason} while reading the grammar; is the memory large enough?") from error
-        self.feature_names, self.live_features, self._latent_options, warnings = opened
-        for message in warnings:
-            log.warning(message)
+        self._opened = OpenedDecoder(config, provider, engine, cached, needed)
+        self.feature_names, self.live_features = self._opened.feature_names, self._opened.live_features
 
     @property
     def names(self) -> FeatureNames:
@@ -116,12 +95,21 @@ class EmbeddedDecoder:
     @property
     def align(self) -> Aligner:
         """Links of the words of two sentences by the grammar's rules, in a decoder without an engine."""
-        return partial(_links, self._here)
+        return partial(_links, self._opened.here)
 
-    @cached_property
+    @property
     def grammar(self) -> Grammar:
         """The grammar."""
-        return read_grammar(self.config, on_demand=True) if self._here is None else self._here.grammar
+        return self._opened.grammar
+
+    @property
+    def lists_rules(self) -> bool:
+        """False if an index gives the rules of each sentence, so that the grammar lacks them."""
+        return index_of(self.config) is None
+
+    def known_words(self, side: int) -> frozenset[int]:
+        """Numbers of the words of a side, ``SOURCE`` or ``TARGET``, of the grammar and of the text of an index."""
+        return self._opened.known_words(side)
 
     @classmethod
     def from_ini(
@@ -156,15 +144,14 @@ class EmbeddedDecoder:
     ) -> None:
         if kind is None:
             self.close()
-        elif self._here is None:
-            drop("decoder", self._described[0])
+        else:
+            self._opened.close()
 
     def close(self) -> None:
         """Warns of values that are not probabilities, and frees the grammar if possible."""
-        if self._here is None:
-            drop("decoder", self._described[0])
-        if self._latent_options is not None:
-            self._improper.report(self._latent_options)
+        self._opened.close()
+        if self._opened.latent_options is not None:
+            self._improper.report(self._opened.latent_options)
 
     def decode(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int = 1, unique: bool = False
@@ -236,16 +223,16 @@ class EmbeddedDecoder:
         for text, own, answer in self._checked(requests, arriving):
             yield answer.translated(text, list(self._hypotheses(answer.translations)), own)
 
-    def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> WhyNot:
+    def why_not(self, sentence: str, wanted: str, weights: Mapping[str, float]) -> comparing.WhyNot:
         """Compares a wanted translation of a sentence with the decoder's, in a decoder without an engine.
 
         Raises:
             InputError: as of ``lscfg.decode.why_not.why_not``.
             ValueError: the decoder has an engine.
         """
-        if self._here is None:
+        if self._opened.here is None:
             raise ValueError("a decoder with an engine cannot compare translations")
-        return why_not(own_decoder(self._here, sentence), weights, sentence, wanted)
+        return comparing.why_not(own_decoder(self._opened.here, sentence), weights, sentence, wanted)
 
     def decode_graphs(
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool, edges_per_word: int
@@ -271,32 +258,12 @@ class EmbeddedDecoder:
     def _checked(
         self, requests: Iterable[tuple[str, Request]], arriving: Arriving | None = None
     ) -> Iterator[tuple[str, Request, Answer]]:
-        for number, (text, request, answer) in enumerate(self._answers(requests, arriving), 1):
+        for number, (text, request, answer) in enumerate(self._opened.answers(requests, arriving), 1):
             if not np.isfinite(answer.translations.scores).all():
                 raise InputError(f"sentence {number} has a score that is not finite; give smaller weights")
             if answer.improper is not None:
                 self._improper.add(answer.improper)
             yield text, request, answer
-
-    def _answers(
-        self, requests: Iterable[tuple[str, Request]], arriving: Arriving | None
-    ) -> Iterator[tuple[str, Request, Answer]]:
-        if self._here is not None:
-            for index, (text, request) in enumerate(requests):
-                yield text, request, self._here.decode(request, index, text)
-            return
-        at_work: deque[tuple[str, Request]] = deque()
-
-        def tasks() -> Iterator[_Task]:
-            for index, (text, request) in enumerate(requests):
-                at_work.append((text, request))
-                yield _Task(*self._described, request, index, text)
-
-        try:
-            for answer in self._engine.map(_decode_task, tasks(), arriving):
-                yield *at_work.popleft(), answer
-        except WorkerError as error:
-            raise KernelError(f"{error.reason} at sentence {error.block + 1}: {quote(at_work[0][0])}") from error
 
 
 def _requests(
@@ -342,7 +309,7 @@ def _with_numbers(
         words = split_words(text)
         changed = [formats.converted(word, before) for before, word in itertools.pairwise(["", *words])]
         if changed != words and segment_text(text) == text and not is_lattice(text):
-            known = known_words(decoder.config, decoder.grammar, SOURCE) if known is None else known
+            known = decoder.known_words(SOURCE) if known is None else known
             find = decoder.grammar.vocab.find
             pairs = zip(words, changed, strict=True)
             text = " ".join(word if word in own or find(word) in known else other for word, other in pairs)
@@ -356,34 +323,3 @@ def _links(decoder: SentenceDecoder | None, source: Sequence[str], target: Seque
 
 def _latent_features(feature: LatentFeature, ini: str | os.PathLike[str], grammar: Grammar) -> LatentFeatures:
     return LatentFeatures.from_ini(feature, grammar, ini, marginals=False)
-
-
-class _Task(NamedTuple):
-    """A sentence with everything that a worker needs to decode it."""
-
-    key: str  # identifies the decoder
-    decoder: bytes  # pickled function that makes the decoder
-    request: Request
-    number: int
-    text: str
-
-
-def _worker_decoder(key: str, decoder: bytes) -> tuple[SentenceDecoder, list[str]]:
-    """The decoder that this worker keeps, and the warnings of its making, which only one worker should show."""
-
-    def make() -> tuple[SentenceDecoder, list[str]]:
-        with log.held_back() as warnings:
-            return pickle.loads(decoder)(), warnings
-
-    return keep("decoder", key, make)
-
-
-def _open(described: tuple[str, bytes]) -> tuple[tuple[str, ...], tuple[str, ...], FeatureOptions | None, list[str]]:
-    """Feature names, live features, options of latent features, and warnings."""
-    decoder, warnings = _worker_decoder(*described)
-    return decoder.feature_names, decoder.columns.live, decoder.latent_options, warnings
-
-
-def _decode_task(task: _Task) -> Answer:
-    decoder, _ = _worker_decoder(task.key, task.decoder)
-    return decoder.decode(task.request, task.number, task.text)

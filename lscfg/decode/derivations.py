@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from lscfg.decode.memory import NOTHING, Recalled
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import NOTHING, Recalled, StoredPair
 from lscfg.decode.terms import NO_TERMS, FoundTerms, UsedTerm
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.plf import is_lattice

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import StoredPair
 
 # Koehn and Senellart (2010), "Convergence of Translation Memory and Statistical Machine Translation": the decoder
 # translates what differs, and the stored translation gives the rest.

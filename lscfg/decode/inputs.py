@@ -13,10 +13,10 @@ from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures, SourcedRows
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
-from lscfg.extract.on_demand import is_index
 from lscfg.formats.ini import DecoderConfig, NamedModel, find_file
 from lscfg.formats.marked import MarkedSpan, read_marked
 from lscfg.formats.plf import Lattice, is_lattice, lattice_fault, parse_lattice
+from lscfg.formats.rule_index import is_index
 from lscfg.formats.segments import Segment, read_segment, segment_text
 from lscfg.formats.word_classes import read_word_classes
 from lscfg.functions.function import ParsedInput

@@ -7,20 +7,26 @@ import json
 import os
 from bisect import bisect_right, insort
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Annotated, Any, NamedTuple, NotRequired, TypedDict
+from typing import IO, TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
-from lscfg.corpus.open_aligner import OpenAligner
-from lscfg.decode.phrases import PHRASE_WORDS, Links, PhraseIndex, StoredPair, pair_phrases
-from lscfg.decode.similar import SentenceIndex, SimilarPair
+from lscfg.decode.phrases import PHRASE_WORDS, PhraseIndex, pair_phrases
+from lscfg.decode.recalled import NOTHING, Aligner, Recalled, StoredPair, StoredRule
+from lscfg.decode.similar import SentenceIndex
 from lscfg.errors import InputError, quote
 from lscfg.io.json_files import check_shape
 from lscfg.json_text import parse_json
 from lscfg.kernel import words_fault
+from lscfg.later import later
 from lscfg.settings import Limits
+
+if TYPE_CHECKING:
+    from lscfg.corpus import open_aligner
+else:
+    open_aligner = later("lscfg.corpus.open_aligner")
 
 # The journal only grows: a correction is a line, and so is its undoing. A line without a newline at the end was cut by
 # a crash: readers ignore it, and the next writer removes it. All writers hold a lock.
@@ -42,40 +48,8 @@ HALVED_BY = 500
 """Later corrections after which the value of a correction is halved."""
 
 
-Aligner = Callable[[Sequence[str], Sequence[str]], Links]
-"""Links the words of two sentences."""
-
-
 class PairError(InputError):
     """A pair that cannot be stored, whatever the memory contains."""
-
-
-class StoredRule(NamedTuple):
-    """A phrase pair of stored pairs."""
-
-    source: str
-    target: str
-    value: float
-    """Its feature ``Correction``: source words, halved by every ``HALVED_BY`` later corrections."""
-
-
-class Recalled(NamedTuple):
-    """Everything that the memory contains for a sentence."""
-
-    pair: StoredPair | None = None
-    """The latest pair with this source."""
-    phrases: tuple[tuple[StoredRule, ...], ...] = ()
-    """The rules of each source phrase that has some."""
-    similar: tuple[SimilarPair, ...] = ()
-    """The most similar first."""
-
-    @property
-    def rules(self) -> tuple[StoredRule, ...]:
-        """The rules of all source phrases."""
-        return tuple(rule for rules in self.phrases for rule in rules)
-
-
-NOTHING = Recalled()
 
 
 class _Correction(TypedDict):
@@ -387,7 +361,7 @@ def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Las
 def pair_aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:
     """The saved aligner in the folder of a memory, or else the given one."""
     saved = Path(folder) / ALIGNER
-    return OpenAligner(saved) if saved.is_file() else lexical
+    return open_aligner.OpenAligner(saved) if saved.is_file() else lexical
 
 
 def _fault(pair: StoredPair) -> str:
@@ -412,15 +386,3 @@ def _pair_of(found: Any) -> StoredPair:
     links = tuple((i, j) for i, j in found["links"])
     more = found.get("typed", ""), found.get("time", "")
     return StoredPair(found["id"], found["source"], found["target"], links, *more)
-
-
-def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair | None:
-    """The pair that answers a sentence: the equal one, unless its target lacks a hard term.
-
-    Args:
-        forms: allowed translations of each hard term.
-    """
-    pair = recalled.pair
-    if pair is None or not all(any(f" {form} " in f" {pair.target} " for form in own) for own in forms):
-        return None
-    return pair

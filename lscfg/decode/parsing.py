@@ -10,8 +10,8 @@ import numpy as np
 
 from lscfg import log
 from lscfg.errors import InputError, TooLargeError
-from lscfg.extract.on_demand import SOURCE, RuleIndex, is_index
 from lscfg.formats.ini import DecoderConfig
+from lscfg.formats.rule_index import SOURCE, is_index
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
 
@@ -66,15 +66,14 @@ def index_of(config: DecoderConfig) -> Path | None:
     return found[0] if found else None
 
 
-def known_words(config: DecoderConfig, grammar: Grammar, side: int) -> frozenset[int]:
-    """Numbers of the words of a side, ``SOURCE`` or ``TARGET``, of the grammar and of the text of an index.
+def known_words(grammar: Grammar, side: int, more: Iterable[str] = ()) -> frozenset[int]:
+    """Numbers of the words of a side, ``SOURCE`` or ``TARGET``, of a grammar, and of more words.
 
     Args:
-        grammar: of the configuration; words of the index join its vocabulary.
+        more: words that join the vocabulary of the grammar.
     """
     known = grammar.source_words() if side == SOURCE else grammar.target_words()
-    index = index_of(config)
-    return known if index is None else known.union(map(grammar.vocab.add, RuleIndex(index).words(side)))
+    return known.union(map(grammar.vocab.add, more))
 
 
 def given_words(rules: Sequence[str], name: str, system: Grammar | None = None) -> frozenset[str]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lscfg.decode.memory import StoredRule
 from lscfg.decode.new_phrases import NewPhrases
+from lscfg.decode.recalled import StoredRule
 from lscfg.decode.sentence_rules import EncodedPhrases, Sides
 from lscfg.functions.rows import FewRows
 from lscfg.kernel import Grammar, X

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import IO, NamedTuple, Self
 
 import numpy as np
 
+from lscfg.decode.recalled import Links, StoredPair
 from lscfg.io.write import atomic_write
 
 PHRASE_WORDS = 7
@@ -19,23 +20,6 @@ PHRASE_WORDS = 7
 
 _FORM = 2
 """Number of the compiled file's format."""
-
-Links = Sequence[tuple[int, int]]
-"""Pairs of a source and a target position."""
-
-
-class StoredPair(NamedTuple):
-    """A corrected pair."""
-
-    id: int
-    source: str
-    target: str
-    """Words, separated by blanks."""
-    links: tuple[tuple[int, int], ...]
-    typed: str = ""
-    """The target as a person typed it, where restoring its words gives another text."""
-    time: str = ""
-    """Time of storing, in UTC by ISO 8601; empty in journals of older versions."""
 
 
 class _Compiled(NamedTuple):

@@ -12,8 +12,7 @@ import numpy as np
 
 from lscfg.decode.columns import ComputedRows, LayeredValues, OwnFeatures
 from lscfg.decode.derivations import Derivation, Translated, WordDetails
-from lscfg.decode.memory import NOTHING, Recalled, remembered
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import NOTHING, Recalled, StoredPair, remembered
 from lscfg.decode.sentence_rules import ADDED, AddedFeatures
 from lscfg.decode.terms import NO_TERMS, FoundTerms, Occurrence, ReplacedWords, UsedTerm, form_places
 from lscfg.errors import InputError, cut

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,16 +16,11 @@ from lscfg import log
 from lscfg.decode.applications import copies_of, medians, phrases_of, share_node
 from lscfg.decode.columns import ComputedRows, FeatureColumns, LayeredValues, SourcedRows
 from lscfg.decode.derivations import Derivation, WordDetails, describe, split_words
-from lscfg.decode.details import EDGES_PER_WORD, Searched, details
-from lscfg.decode.frames import frame_of
 from lscfg.decode.inputs import NO_LATTICES, encoded, lattice_of, lattice_path, own_features, segment_grammars
 from lscfg.decode.latent import LatentFeatures
 from lscfg.decode.links import RuleLinks
-from lscfg.decode.memory import NOTHING, Recalled
-from lscfg.decode.new_phrases import NewPhrases
-from lscfg.decode.on_demand import RulesOnDemand
 from lscfg.decode.parsing import first_lattice_parse, first_parse, index_of, parse_options, read_grammar
-from lscfg.decode.phrase_table import PhraseTable
+from lscfg.decode.recalled import NOTHING, Recalled
 from lscfg.decode.request import (
     Answer,
     FeatureProvider,
@@ -47,8 +43,6 @@ from lscfg.decode.terms import (
     soft_terms_in,
     used_terms,
 )
-from lscfg.decode.unknown import SUBSTITUTES, BorrowedRule, UnknownWords, borrowed_features
-from lscfg.decode.word_order import keeping_order
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, NamedModel
 from lscfg.formats.marked import ANY_ORDER, WordOrder
@@ -59,8 +53,22 @@ from lscfg.functions.function import WORD_PENALTY
 from lscfg.kernel import EXTRA_RULES, PASS, FeatureOptions, Forest, Grammar, GrammarLayer, X
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.lm import LanguageModel
-from lscfg.kernel.mapped_lm import MappedModel
 from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.decode import details, frames, new_phrases, phrase_table, unknown, word_order
+    from lscfg.decode import on_demand as on_demand_rules
+    from lscfg.kernel import mapped_lm
+else:
+    details = later("lscfg.decode.details")
+    frames = later("lscfg.decode.frames")
+    new_phrases = later("lscfg.decode.new_phrases")
+    on_demand_rules = later("lscfg.decode.on_demand")
+    phrase_table = later("lscfg.decode.phrase_table")
+    unknown = later("lscfg.decode.unknown")
+    word_order = later("lscfg.decode.word_order")
+    mapped_lm = later("lscfg.kernel.mapped_lm")
 
 LARGE = 1 << 16
 """Minimum number of applications of a forest whose latent features may be computed in parts."""
@@ -92,7 +100,7 @@ class SentenceDecoder:
         self.config, self.source = config, provider
         self.grammar = read_grammar(config, vocab, needed, rules, on_demand)
         index = index_of(config)
-        self.on_demand = None if index is None else RulesOnDemand(index, config)
+        self.on_demand = None if index is None else on_demand_rules.RulesOnDemand(index, config)
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self.keeps = cached > 0
@@ -103,14 +111,18 @@ class SentenceDecoder:
         self.columns = FeatureColumns(config, self.grammar, [one.name for one in named], provided)
         self._target = TargetWords(config.functions, self.grammar.vocab)
         self._model = SearchModel(self.models, self.columns, self._target)
-        self.unknown = UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
+        self.unknown = unknown.UnknownWords(self.grammar, self.columns.cost) if config.substitutes else None
         self.links = RuleLinks(self.grammar, self.columns.cost)
-        self.phrases = PhraseTable(self.grammar, NewPhrases(self.grammar, self.columns))
         self._word = functools.cache(self.grammar.vocab.word)  # most words of a vocabulary are in no translation
         self._sentences: dict[str, Sentence] = {}
         self.segment_decoders: dict[tuple[tuple[Path, ...], tuple[str, ...], str], SentenceDecoder] = {}
         self._warned: set[str] = set()
         self._scored: tuple[np.ndarray, np.ndarray] | None = None  # weights, and the rules' scores by them
+
+    @functools.cached_property
+    def phrases(self) -> phrase_table.PhraseTable:
+        """The rules of corrections."""
+        return phrase_table.PhraseTable(self.grammar, new_phrases.NewPhrases(self.grammar, self.columns))
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -231,7 +243,7 @@ class SentenceDecoder:
         kept: SentenceGraph | None = None
         shown = ()
         wants_details = request.details and sentence.lattice is None
-        if edges_per_word := max(request.edges_per_word, EDGES_PER_WORD * wants_details):
+        if edges_per_word := max(request.edges_per_word, details.EDGES_PER_WORD if wants_details else 0):
             most = edges_per_word * sentence.length
             found, graph = search_hypergraph(forest, sentence.grammar, model, scores, options, most)
             if request.edges_per_word:
@@ -331,7 +343,7 @@ def _opened(model: NamedModel, vocab: Vocab) -> LanguageModel:
     if not model.marked and model.classes is None:
         return LanguageModel(model.path, vocab)
     classes = None if model.classes is None else read_word_classes(model.classes).classes
-    return MappedModel(model.path, vocab, classes, model.marked)
+    return mapped_lm.MappedModel(model.path, vocab, classes, model.marked)
 
 
 def _warn_of_lattice(provider: FeatureProvider | None, warned: set[str]) -> None:
@@ -436,7 +448,7 @@ def constrained(
     if recalled.phrases:
         more.correct(decoder.phrases.encoded(recalled.phrases, more.sides))
     for similar in recalled.similar:
-        if (frame := frame_of(text.split(), similar.pair)) is not None:
+        if (frame := frames.frame_of(text.split(), similar.pair)) is not None:
             more.resemble(encode(decoder.grammar, frame.source, frame.target), similar.similarity)
     layer, borrowed = _layer(decoder, more, ids)
     first, widest = len(decoder.grammar) + EXTRA_RULES, max((j - i for i, j in order.zones), default=0)
@@ -450,7 +462,7 @@ def constrained(
             keep = obeying(whole, layer, terms)
             if order != ANY_ORDER:
                 size = len(decoder.grammar)
-                keep &= keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
+                keep &= word_order.keeping_order(whole, layer, decoder.links, order, size, first, way.max_span)
             if not keep.all():
                 part, kept = whole.restricted(keep)
                 if part is None:
@@ -474,7 +486,7 @@ def constrained(
 
 def _layer(
     decoder: SentenceDecoder, more: SentenceRules, ids: np.ndarray
-) -> tuple[GrammarLayer, dict[int, BorrowedRule]]:
+) -> tuple[GrammarLayer, dict[int, unknown.BorrowedRule]]:
     """The layer of more rules and of those that unknown words borrow, which come last."""
     layer = more.layer()
     borrowed = {} if decoder.unknown is None else decoder.unknown.add_rules(layer, ids)
@@ -489,7 +501,7 @@ def _with_rules(
     layer: Grammar,
     whole: Forest,
     more: SentenceRules,
-    borrowed: Mapping[int, BorrowedRule],
+    borrowed: Mapping[int, unknown.BorrowedRule],
     terms: tuple[Occurrence, ...],
 ) -> Sentence:
     """A sentence with more rules. New rules of corrections get the features of ``NewPhrases``.
@@ -528,7 +540,11 @@ def _with_rules(
             extra.row_of[of_substitute] = extra.row_of[copies_of(whole, decoder.grammar, of_substitute)]
     other = list[SourcedRows]()
     if borrowed:
-        other = [SourcedRows("unknown_words=similar", SUBSTITUTES, borrowed_features(whole, borrowed, substitutes))]
+        other = [
+            SourcedRows(
+                "unknown_words=similar", unknown.SUBSTITUTES, unknown.borrowed_features(whole, borrowed, substitutes)
+            )
+        ]
     if len(places):
         known = share_node(whole, phrases, apps[single])
         found_rows = decoder.phrases.features(places, known.astype(np.int64), apps[single])
@@ -588,8 +604,10 @@ def _details(
     values = decoder._named(sentence, decoder._app_features(sentence, forest, np.array(apps, np.int64)))
     kept = [one if inside else None for one, inside in zip(values, own, strict=True)]
     model = decoder.models[0] if decoder.models else None
-    searched = Searched(forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, model)
-    return details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
+    searched = details.Searched(
+        forest, sentence.grammar, decoder.links, graph, scores, edge_scores, contributions, kept, model
+    )
+    return details.details(searched, derivation, found.words[: found.word_offsets[1]].tolist())
 
 
 def _terms(decoder: SentenceDecoder, sentence: Sentence, found: KBest, texts: list[str]) -> tuple[UsedTerm, ...]:

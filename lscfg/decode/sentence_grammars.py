@@ -18,7 +18,7 @@ import numpy as np
 from lscfg.corpus.parallel import check_words
 from lscfg.decode.analysis import BLOCK, Analyser, Analysis
 from lscfg.decode.latent import LatentFeatures
-from lscfg.decode.memory import NOTHING
+from lscfg.decode.recalled import NOTHING
 from lscfg.decode.request import Sentence
 from lscfg.decode.sentence import SentenceDecoder, constrained
 from lscfg.decode.sentence_rules import ADDED, TERMINOLOGY

@@ -5,26 +5,17 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from lscfg.corpus.edits import word_edits
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import SimilarPair, StoredPair
 
 SIMILAR = 0.7
 """Minimum similarity of a sentence that is offered (Koehn and Senellart 2010 gain above this value)."""
 MOST_SIMILAR = 3
 BUCKETS = 251
 """Number of sets into which words fall; the index marks the sets of each sentence, and a byte counts them."""
-
-
-class SimilarPair(NamedTuple):
-    """A stored pair with a similar source."""
-
-    pair: StoredPair
-    similarity: float
-    """1 minus the edits per word of the longer sentence."""
 
 
 class SentenceIndex:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.derivations import Translated
-from lscfg.decode.memory import StoredRule
+from lscfg.decode.recalled import StoredRule
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import quote
 from lscfg.kernel import Forest

@@ -10,15 +10,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from lscfg.errors import InputError, quote
 from lscfg.kernel import REST, Forest, Grammar
-from lscfg.markup.document import one_word
-from lscfg.prepare.pieces import MARK
-from lscfg.prepare.stems import word_stem
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.markup import document
+    from lscfg.prepare import pieces as piece
+    from lscfg.prepare import stems
+else:
+    document = later("lscfg.markup.document")
+    piece = later("lscfg.prepare.pieces")
+    stems = later("lscfg.prepare.stems")
 
 MOST_WORDS = 20
 MOST_FORMS = 16
@@ -139,7 +146,7 @@ def inside_word(pieces: Sequence[str], span: tuple[int, int], subwords: bool = T
     """
     return any(
         0 < k < len(pieces)
-        and (one_word(pieces[k - 1][-1:] + pieces[k][:1]) if subwords else pieces[k].startswith(MARK))
+        and (document.one_word(pieces[k - 1][-1:] + pieces[k][:1]) if subwords else pieces[k].startswith(piece.MARK))
         for k in span
     )
 
@@ -174,7 +181,7 @@ class WordMatch(NamedTuple):
             InputError: the language has no stemmer.
         """
         if self.match == "stem":
-            return tuple(word_stem(self.language, word) for word in words)
+            return tuple(stems.word_stem(self.language, word) for word in words)
         return tuple(word.lower() for word in words) if self.match == "nocase" else tuple(words)
 
 

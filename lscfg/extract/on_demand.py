@@ -17,18 +17,15 @@ import numpy as np
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.errors import InputError
 from lscfg.extract.hiero_settings import HieroLimits, HieroSettings
+from lscfg.formats.rule_index import KIND
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.table import RuleTable
+from lscfg.io.json_files import COUNT, check_shape
 from lscfg.io.tensors import FORMAT, load, metadata_json, save
 from lscfg.kernel import AlignedText, LineError, SuffixIndex
 from lscfg.log import progress
-
-KIND = "index"
-
-SOURCE, TARGET = 0, 1
-"""Sides of the text."""
 
 MOST_PLACES = 300
 """Default maximum number of places of a source side whose rules are extracted."""
@@ -41,16 +38,6 @@ ROUNDING = 1 - 1e-9
 
 MOST_TAUGHT = 20_000
 """Maximum number of pairs that an index keeps in memory, the latest ones."""
-
-
-def is_index(path: str | os.PathLike[str]) -> bool:
-    """True for the file of an index, by its first bytes."""
-    try:
-        with open(path, "rb") as file:
-            begin = file.read(512)
-    except OSError:
-        return False
-    return begin[8:9] == b"{" and b'"lscfg":"%s"' % KIND.encode() in begin
 
 
 def write_index(
@@ -125,10 +112,10 @@ class RuleIndex:
         _, metadata = load(path, KIND, [])
         try:
             found = metadata_json(metadata, "settings")
-            self.places, settings = int(found.pop("places")), HieroSettings(**found)
-            if self.places < 0:
-                raise ValueError(f"{self.places} places")
-        except (ValueError, TypeError, KeyError, InputError) as error:
+            self.places = found.pop("places", None)
+            check_shape(self.places, COUNT, "places")
+            settings = HieroSettings.of(found)
+        except (ValueError, InputError) as error:
             raise InputError(f"damaged settings ({error}); make the index again", path) from None
         self.max_targets, s = settings.max_targets, settings
         limits = (s.max_phrase, s.target_phrase, s.max_symbols, s.max_arity, s.loose, s.min_hole)

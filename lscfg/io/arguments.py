@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from fnmatch import fnmatch
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 from lscfg.errors import InputError, LscfgError
@@ -222,7 +220,9 @@ def _pipes_kept(args: argparse.Namespace) -> Iterator[None]:
             if isinstance(value, StandardInput) or not (isinstance(value, (InputFile, Path)) and _is_pipe(path)):
                 return value
             if path not in copies:
-                folder = stack.enter_context(TemporaryDirectory(prefix="lscfg-"))
+                import tempfile
+
+                folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="lscfg-"))
                 copies[path] = _copied(path, folder)
             return value.at(copies[path]) if isinstance(value, InputFile) else Path(copies[path])
 
@@ -247,6 +247,8 @@ def _is_pipe(path: str) -> bool:
 
 
 def _copied(path: str, folder: str) -> str:
+    import shutil
+
     copy = os.path.join(folder, os.path.basename(path))
     try:
         with open(path, "rb") as source, open(copy, "wb") as target:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import importlib
 import io
-import lzma
 import os
 import re
 import zlib
@@ -189,7 +187,9 @@ def _maker(name: str, path: str | os.PathLike[str]) -> Callable[[], _Decompresso
         InputError: no module for Zstandard is installed.
     """
     if name != "Zstandard":
-        return {"xz": lzma.LZMADecompressor, "bzip2": bz2.BZ2Decompressor}[name]
+        module, of_module = {"xz": ("lzma", "LZMADecompressor"), "bzip2": ("bz2", "BZ2Decompressor")}[name]
+        made: Callable[[], _Decompressor] = getattr(importlib.import_module(module), of_module)
+        return made
     try:
         found: Callable[[], _Decompressor] = importlib.import_module("compression.zstd").ZstdDecompressor
     except ImportError:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import secrets
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,7 +46,7 @@ def remove_temporaries(folder: Path, below: bool = True) -> None:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if left.is_dir():
-                    shutil.rmtree(left)
+                    _remove(left)
                 else:
                     left.unlink()
             finally:
@@ -58,7 +56,7 @@ def remove_temporaries(folder: Path, below: bool = True) -> None:
 def make_temporary(folder: Path) -> tuple[Path, int]:
     """Opens a new, locked file with an unguessable name and default permissions for writing."""
     while True:
-        path = folder / _TEMPORARY.format(secrets.token_hex(8))
+        path = folder / _TEMPORARY.format(os.urandom(8).hex())
         try:
             file = os.open(path, NEW | os.O_EXCL | os.O_NOFOLLOW, 0o666)
         except FileExistsError:
@@ -84,7 +82,7 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"exists and is not a folder with {mark}, which could be replaced; choose another name", path)
     remove_temporaries(make_folder(path.parent), below=False)
-    number = secrets.token_hex(8)
+    number = os.urandom(8).hex()
     temporary = make_folder(path.with_name(_TEMPORARY.format(number)))
     old = path.with_name(f".{path.name}.{number}.old")  # not a temporary: for a moment no other copy exists
     lock = os.open(temporary, os.O_RDONLY)
@@ -105,9 +103,15 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     finally:
         if old.exists() and not path.exists():
             old.rename(path)
-        shutil.rmtree(temporary, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+        _remove(temporary, ignore_errors=True)
+        _remove(old, ignore_errors=True)
         os.close(lock)
+
+
+def _remove(folder: Path, ignore_errors: bool = False) -> None:
+    import shutil  # with all modules of compressed archives
+
+    shutil.rmtree(folder, ignore_errors=ignore_errors)
 
 
 def _at(path: Path, temporary: Path, error: InputError) -> InputError:

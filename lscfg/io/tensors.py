@@ -7,9 +7,7 @@ import json
 import math
 import mmap
 import os
-import shutil
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -91,6 +89,8 @@ class Spool:
         self._folder = folder
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)
+            import tempfile
+
             self.file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - close() ends it
         except OSError as error:
             raise InputError(f"cannot write a temporary file there: {error.strerror or error}", folder) from error
@@ -182,6 +182,8 @@ def _check_whole(path: str | os.PathLike[str], metadata: Mapping[str, str]) -> N
 
 def _write_array(file: _Summed, array: np.ndarray | Blocks | Spool) -> None:
     if isinstance(array, Spool):
+        import shutil
+
         array.file.seek(0)
         shutil.copyfileobj(array.file, file, 1 << 20)
         return

@@ -11,13 +11,18 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from lscfg.errors import InputError
 from lscfg.io.compression import check_ending
 from lscfg.io.folders import NEW, make_folder, make_temporary
 from lscfg.io.read import read_blocks, read_bytes
-from lscfg.parallel.threads import Threads
+from lscfg.later import later
+
+if TYPE_CHECKING:
+    from lscfg.parallel import threads as threads_of
+else:
+    threads_of = later("lscfg.parallel.threads")
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Numbers of errors for a full disk or quota."""
@@ -150,7 +155,7 @@ def write_blocks(
         return data, deflate.compress(data) + deflate.flush(zlib.Z_SYNC_FLUSH)
 
     # a thread even if threads is 1: this thread reads and writes blocks meanwhile
-    with _replacing(path) as raw, Threads(threads, ahead=2) as engine:
+    with _replacing(path) as raw, threads_of.Threads(threads, ahead=2) as engine:
         checksum = size = 0
         if zipped:
             raw.write(b"\x1f\x8b\x08\0\0\0\0\0\0\xff")  # deflate, no name, no time, unknown system

@@ -1,34 +1,17 @@
 """Python wrappers of the C kernel, one module for each of its layers; the only package that holds kernel pointers.
 
-Returned arrays are read-only views of kernel memory and keep their owner alive.
+Returned arrays are read-only views of kernel memory and keep their owner alive. Layers that no decoder needs are
+imported at their first use.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from lscfg.kernel.base import (
     LineError,
     Vocab,
     refused_characters,
     words_fault,
-)
-from lscfg.kernel.demand import (
-    AlignedText,
-    SuffixIndex,
-)
-from lscfg.kernel.estimate import (
-    ContextTrainer,
-    add_moments,
-)
-from lscfg.kernel.extract import (
-    BRACKETINGS,
-    DROP_REASONS,
-    DeriveCounts,
-    DerivedNodes,
-    DeriveOptions,
-    Deriver,
-    HieroExtractor,
-    Matcher,
-    Rules,
-    TreeOptions,
-    Trees,
 )
 from lscfg.kernel.forest import (
     EPSILON,
@@ -77,6 +60,29 @@ from lscfg.kernel.options import (
     LatentOptions,
     option_pairs,
 )
+
+if TYPE_CHECKING:
+    from lscfg.kernel.demand import (
+        AlignedText,
+        SuffixIndex,
+    )
+    from lscfg.kernel.estimate import (
+        ContextTrainer,
+        add_moments,
+    )
+    from lscfg.kernel.extract import (
+        BRACKETINGS,
+        DROP_REASONS,
+        DeriveCounts,
+        DerivedNodes,
+        DeriveOptions,
+        Deriver,
+        HieroExtractor,
+        Matcher,
+        Rules,
+        TreeOptions,
+        Trees,
+    )
 
 __all__ = [
     "BOUNDARY_FEATURES",
@@ -140,3 +146,36 @@ __all__ = [
     "refused_characters",
     "words_fault",
 ]
+
+_PLACES = {
+    "demand": (
+        "AlignedText",
+        "SuffixIndex",
+    ),
+    "estimate": (
+        "ContextTrainer",
+        "add_moments",
+    ),
+    "extract": (
+        "BRACKETINGS",
+        "DROP_REASONS",
+        "DeriveCounts",
+        "DerivedNodes",
+        "DeriveOptions",
+        "Deriver",
+        "HieroExtractor",
+        "Matcher",
+        "Rules",
+        "TreeOptions",
+        "Trees",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Imports a name of a layer that no decoder needs."""
+    for module, names in _PLACES.items():
+        if name in names:
+            globals()[name] = value = getattr(import_module(f"lscfg.kernel.{module}"), name)
+            return value
+    raise AttributeError(f"module 'lscfg.kernel' has no attribute {name!r}")

@@ -10,14 +10,11 @@ import math
 import mmap
 import os
 import re
-import shutil
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import kenlm
 import numpy as np
 
 from lscfg._kernel import ffi, lib
@@ -286,6 +283,8 @@ def _is_plain(path: str | os.PathLike[str]) -> bool:
 def _load(path: str | os.PathLike[str]) -> Any:
     if not is_binary(path) and check_arpa(path) < 2:
         raise InputError("KenLM cannot read unigram models; build one of order 2 or more", path)
+    import kenlm
+
     config = kenlm.Config()
     config.show_progress = False
     config.arpa_complain = kenlm.ARPALoadComplain.NONE
@@ -304,6 +303,9 @@ def _plain(path: str | os.PathLike[str]) -> Iterator[str]:
     if _is_plain(path):
         yield os.fspath(path)
         return
+    import shutil
+    import tempfile
+
     with tempfile.NamedTemporaryFile(prefix="lscfg-", suffix=".arpa") as plain:
         with open_bytes(path) as compressed:
             plain.write(compressed.read(len(MARK)).removeprefix(MARK))
@@ -316,6 +318,8 @@ def _stepper(
     owner: LanguageModel, model: Any, path: str | os.PathLike[str], vocab: Vocab
 ) -> Callable[[int, int, Any, Any, Any], int]:
     """Returns the transition function as a closure, which keeps the states and the words' strings."""
+    import kenlm
+
     order, extended = owner.order, _extended(path)
     null, begin = kenlm.State(), kenlm.State()
     model.NullContextWrite(null)
@@ -430,6 +434,8 @@ class PhraseScorer:
             phrases: words of each phrase.
             after: all words of the sentence after the phrase.
         """
+        import kenlm
+
         reach = self.order - 1
         start, end = kenlm.State(), kenlm.State()
         near = before[max(len(before) - reach, 0) :]

@@ -4,27 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lscfg.errors import InputError, quote
-from lscfg.parallel.address import ClusterAddress
-from lscfg.parallel.clusters import CLUSTERS
+from lscfg.later import later
 from lscfg.parallel.engine import Engine, Serial
-from lscfg.parallel.processes import Processes
-from lscfg.parallel.threads import Threads
+
+if TYPE_CHECKING:
+    from lscfg.parallel import clusters, processes, threads
+    from lscfg.parallel.address import ClusterAddress
+else:
+    clusters = later("lscfg.parallel.clusters")
+    processes = later("lscfg.parallel.processes")
+    threads = later("lscfg.parallel.threads")
 
 _joined: ClusterAddress | None = None
 
 
-def in_threads(workers: int, ahead: int = Threads.AHEAD) -> Engine:
+def in_threads(workers: int, ahead: int | None = None) -> Engine:
     """An engine of threads; ``Serial`` for one.
 
     Args:
-        ahead: blocks for each worker, at most, that are held with their results.
+        ahead: blocks for each worker, at most, that are held with their results; None: the default of ``Threads``.
 
     Raises:
         InputError: workers is less than 1.
     """
-    return Serial() if workers == 1 else Threads(workers, ahead)
+    if workers == 1:
+        return Serial()
+    return threads.Threads(workers) if ahead is None else threads.Threads(workers, ahead)
 
 
 def in_processes(workers: int, environment: Mapping[str, str] | None = None, large: bool = False) -> Engine:
@@ -44,12 +52,12 @@ def in_processes(workers: int, environment: Mapping[str, str] | None = None, lar
         return on_workers(_joined, 1 if large else None)
     if workers == 1 and environment is None:
         return Serial()
-    return Processes(workers, environment)
+    return processes.Processes(workers, environment)
 
 
 def on_workers(address: ClusterAddress, batch: int | None = None) -> Engine:
     """An engine of the workers of a cluster; see ``lscfg.parallel.clusters.ClusterEngine.engine``."""
-    return CLUSTERS[address.kind].engine(address, batch)
+    return clusters.CLUSTERS[address.kind].engine(address, batch)
 
 
 def read_cluster(text: str) -> ClusterAddress:
@@ -58,7 +66,7 @@ def read_cluster(text: str) -> ClusterAddress:
     Raises:
         InputError: no kind of cluster has such addresses, the address is incomplete, or a file is wrong.
     """
-    kinds = [CLUSTERS[name] for name in CLUSTERS]
+    kinds = [clusters.CLUSTERS[name] for name in clusters.CLUSTERS]
     for kind in kinds:
         if (address := kind.read(text)) is not None:
             return address
@@ -78,7 +86,7 @@ def on_cluster(text: str | None) -> Iterator[ClusterAddress | None]:
         yield None
         return
     address = read_cluster(text)
-    with CLUSTERS[address.kind].join(address) as found, joined_to(found):
+    with clusters.CLUSTERS[address.kind].join(address) as found, joined_to(found):
         yield found
 
 

@@ -12,12 +12,12 @@ from typing import Any, NotRequired, Self, TypedDict
 from lscfg.errors import InputError, quote
 from lscfg.extras import installed_versions
 from lscfg.io.json_files import COUNT, check_shape, read_json, write_json
+from lscfg.prepare.files import RECORD
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.sides import ModelFile, SideRecipe
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.version import __version__
 
-RECORD = "prepare.json"
 FORMAT = 1
 PACKAGES = ("ftfy", "morfessor", "sacremoses", "sentencepiece")
 CURE = "prepare the corpus again"

@@ -100,8 +100,14 @@ def confidence_facts(confidence: Confidence) -> dict[str, Any]:
     return {"sentences": confidence.sentences, **bands}
 
 
-def system_facts(system: TranslationSystem, rules: int, pair: LanguagePair, settings: ServeSettings) -> dict[str, Any]:
-    """Facts of the system, for people: languages, size, features and limits."""
+def system_facts(
+    system: TranslationSystem, rules: int | None, pair: LanguagePair, settings: ServeSettings
+) -> dict[str, Any]:
+    """Facts of the system, for people: languages, size, features and limits.
+
+    Args:
+        rules: of the grammar; None: an index gives the rules of each sentence.
+    """
     config = system.config
     source, target = pair_facts(pair)
     pieces = bool(system.preparation and system.preparation.sides[1].has_pieces) and not is_unspaced(

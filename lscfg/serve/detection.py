@@ -5,9 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 
 from lscfg.bundle.system import TranslationSystem
-from lscfg.decode.parsing import known_words
-from lscfg.extract.on_demand import TARGET
-from lscfg.kernel import Grammar
+from lscfg.decode.decoder import EmbeddedDecoder
+from lscfg.formats.rule_index import TARGET
 from lscfg.prepare.profiles import LanguageProfiles
 from lscfg.prepare.sides import Side
 
@@ -24,10 +23,10 @@ class LanguageDetection:
     """
 
     def __init__(
-        self, system: TranslationSystem, grammar: Grammar, known: frozenset[int], sides: tuple[Side, ...] | None
+        self, system: TranslationSystem, decoder: EmbeddedDecoder, known: frozenset[int], sides: tuple[Side, ...] | None
     ):
         self._profiles_file = system.preparation.profiles if system.preparation else None
-        self._config, self._grammar, self._known, self._sides = system.config, grammar, known, sides
+        self._decoder, self._known, self._sides = decoder, known, sides
 
     def detected(self, text: str, max_words: int, raw: bool) -> list[tuple[int, float]]:
         """The sides (0 or 1) in whose languages a text can be, the best first, with probabilities; empty for neither.
@@ -55,13 +54,13 @@ class LanguageDetection:
         found = []
         for number, known in enumerate((self._known, self._known_target)):
             words = [word for word in (sides[number].encode(text) if sides else text).split() if _has_letters(word)]
-            have = sum(self._grammar.vocab.find(word) in known for word in words)
+            have = sum(self._decoder.grammar.vocab.find(word) in known for word in words)
             found.append(have / len(words) if words else 0.0)
         return found[0], found[1]
 
     @cached_property
     def _known_target(self) -> frozenset[int]:
-        return known_words(self._config, self._grammar, TARGET)
+        return self._decoder.known_words(TARGET)
 
 
 def _has_letters(word: str) -> bool:

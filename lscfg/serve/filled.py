@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from lscfg import log
-from lscfg.bundle.manifest import MANIFEST
-from lscfg.bundle.system import TranslationSystem, open_bundle, open_system, preparation_of
+from lscfg.bundle.places import MANIFEST, preparation_of
+from lscfg.bundle.system import TranslationSystem, open_bundle, open_system
 from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_bytes

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules
-from lscfg.bundle.system import TranslationSystem, one_system, open_system, preparation_of
+from lscfg.bundle.places import preparation_of
+from lscfg.bundle.system import TranslationSystem, one_system, open_system
 from lscfg.decode.glossary import Glossary
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines, read_utf8

@@ -15,11 +15,11 @@ from lscfg.decode.derivations import Translated, derivation_objects
 from lscfg.decode.inflected import ModelPhrases
 from lscfg.decode.inputs import marked_terms
 from lscfg.decode.memory import open_lasting_memory
-from lscfg.decode.parsing import given_words, known_words
+from lscfg.decode.parsing import given_words
 from lscfg.decode.taught import conflicts
 from lscfg.decode.terms import MOST_WORDS, ChosenSpan, Occurrence, Term, find_terms
 from lscfg.errors import InputError, LscfgError, quote
-from lscfg.extract.on_demand import SOURCE
+from lscfg.formats.rule_index import SOURCE
 from lscfg.kernel import Grammar, words_fault
 from lscfg.log import held_back
 from lscfg.parallel.worker import keep
@@ -98,13 +98,13 @@ class Translator:
         self._phrases = ModelPhrases(system.config)
         languages = [recipe.language for recipe in system.preparation.sides] if system.preparation else ["", ""]
         self._numbers = NumberFormats.of(languages[0], languages[1])
-        self._known = known_words(system.config, self._decoder.grammar, SOURCE)
-        self._languages = LanguageDetection(system, self._decoder.grammar, self._known, self._sides)
+        self._known = self._decoder.known_words(SOURCE)
+        self._languages = LanguageDetection(system, self._decoder, self._known, self._sides)
         self._glossary, self._confidence = system.glossary, system.confidence
         self._memory = None
         if system.memory is not None:
             self._memory = open_lasting_memory(system.memory, self._decoder.align)
-        self.rules = len(self._decoder.grammar)
+        self.rules = len(self._decoder.grammar) if self._decoder.lists_rules else None
 
     def warm(self) -> None:
         """Translates a word, so that processes forked later need not load what the first translation loads."""

@@ -8,8 +8,9 @@ import pytest
 from little_experiment import run_lscfg
 from services import little_preparation
 
-from lscfg.bundle.manifest import MANIFEST, Manifest
+from lscfg.bundle.manifest import Manifest
 from lscfg.bundle.pack import pack
+from lscfg.bundle.places import MANIFEST
 from lscfg.bundle.system import open_system
 from lscfg.decode.confidence import Band, Calibration, Confidence, weights_hash
 from lscfg.errors import InputError

@@ -75,6 +75,34 @@ def test_the_help_loads_no_command():
     assert "numpy" not in loaded and not {command.module for command in COMMANDS} & {*loaded}
     own = {name for name in loaded if name.startswith("lscfg.")}
     assert len(own) <= 20 and len(loaded) <= 350, sorted(own)
+    assert not {"tqdm", "importlib.metadata"} & {*loaded}
+
+
+UNUSED = (
+    *(
+        f"lscfg.{name}"
+        for name in ("api", "context", "demo", "estimate", "extract", "grammar", "induce", "lm", "markup")
+    ),
+    *(f"lscfg.{name}" for name in ("markup", "model", "parallel.processes", "serve", "study", "tuning")),
+    *("lscfg.bundle.system", "lscfg.bundle.manifest"),
+    *(f"lscfg.decode.{name}" for name in ("glossary", "memory", "on_demand", "phrases", "similar", "why_not")),
+    *(f"lscfg.kernel.{name}" for name in ("demand", "estimate", "extract", "induce", "sample")),
+    *("concurrent", "dask", "email", "importlib.metadata", "kenlm", "multiprocessing", "scipy", "sacrebleu", "socket"),
+    *("subprocess", "tempfile", "tqdm", "uuid", "xml", "zipfile"),
+)
+"""Modules that decode loads only for options and configurations that need them."""
+
+
+def test_decode_loads_what_the_configuration_needs(files, tmp_path):
+    """``lscfg decode`` starts fast; ``lscfg.prepare.files`` only names a file."""
+    (tmp_path / "empty").write_text("")
+    given = ["-c", str(files / "cdec.ini"), "-w", str(files / "weights"), str(tmp_path / "empty")]
+    code = "import sys; from lscfg.cli import main; assert main(sys.argv[1:]) == 0; print(*sys.modules)"
+    command = [sys.executable, "-P", "-c", code, "decode", *given]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = {*run.stdout.split()} - {"lscfg.prepare", "lscfg.prepare.files"}
+    wrong = {name for name in loaded for unused in (*UNUSED, "lscfg.prepare") if f"{name}.".startswith(f"{unused}.")}
+    assert "lscfg.decode.sentence" in loaded and not wrong, sorted(wrong)
 
 
 def test_another_package_adds_a_command(tmp_path):

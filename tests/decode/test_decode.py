@@ -73,7 +73,7 @@ def test_a_stream_keeps_no_sentence(config: DecoderConfig) -> None:
     """Sentences without a parse, which take no room, are dropped, too."""
     with EmbeddedDecoder(replace(config, pass_through=False), cached=0) as decoder:
         assert len([*decoder.translate((f"w{n}" for n in range(5)), WEIGHTS)]) == 5
-        here = decoder._here
+        here = decoder._opened.here
         assert here is not None and not here._sentences and not here._warned
 
 

@@ -53,7 +53,7 @@ def test_the_decoder_computes_large_forests_in_parts(tmp_path, monkeypatch, rows
         monkeypatch.setattr(columns, "ROWS", rows)
         monkeypatch.setattr(columns, "WHOLE", 4)
         assert [*decoder.translate(text, weights, 20)] == whole
-        here = decoder._here
+        here = decoder._opened.here
         assert here is not None and isinstance(here.prepare(0, text[0]).extra, columns.ComputedRows)
         monkeypatch.setattr(columns.FeaturePass, "of_nodes", lambda one, first, end, out: np.full((1, 10), np.inf))
         with pytest.raises(InputError, match="sentence 1 has latent features that are not finite: 'a b a b a'"):

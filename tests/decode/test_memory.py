@@ -25,7 +25,8 @@ from lscfg.corpus.edits import word_edits
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.memory import COMPILED, HALVED_BY, MOST_TARGETS, NEW_LINES, Memory, PairError, open_memory
 from lscfg.decode.phrases import pair_phrases, phrase_spans
-from lscfg.decode.similar import BUCKETS, SimilarPair
+from lscfg.decode.recalled import SimilarPair
+from lscfg.decode.similar import BUCKETS
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini

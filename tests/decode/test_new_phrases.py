@@ -17,7 +17,7 @@ from lscfg.decode.columns import LayeredValues
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.frames import MOST_GAPS, Frame, differing_spans, frame_of
 from lscfg.decode.memory import Memory
-from lscfg.decode.phrases import StoredPair
+from lscfg.decode.recalled import StoredPair
 
 NAMES = ("EgivenF", "MaxLexEgivenF", "MaxLexFgivenE", "IsSingletonF", "IsSingletonFE")
 

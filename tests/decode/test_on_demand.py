@@ -14,17 +14,19 @@ from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.inputs import check_inputs
 from lscfg.decode.memory import open_memory
 from lscfg.decode.names import FeatureNames
-from lscfg.decode.parsing import known_words, read_grammar
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
 from lscfg.extract.hiero import extract_files
 from lscfg.extract.hiero_settings import HieroSettings
-from lscfg.extract.on_demand import SOURCE, TARGET, write_index
+from lscfg.extract.on_demand import RuleIndex, write_index
 from lscfg.formats.ini import DecoderConfig, LatentFeature
+from lscfg.formats.rule_index import SOURCE, TARGET
 from lscfg.grammar.counts import FEATURES
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
+from lscfg.prepare.numbers import NumberFormats
 
 SENTENCES = ["a b c", "b a d e", "c c a new", ""]
 TUNED = WEIGHTS | dict.fromkeys(FEATURES, -0.3) | {"Glue": -0.1, "PassThrough": -5.0}
@@ -81,10 +83,25 @@ def test_further_rules_and_comparisons_use_the_rules_of_the_sentence(tmp_path: P
     rule = "[X] ||| new ||| NEW ||| EgivenF=0.1"
     assert lists(index, rules=[rule]) == lists(whole, rules=[rule])
     with EmbeddedDecoder(index) as decoder, EmbeddedDecoder(whole) as other:
+        assert other.lists_rules and not decoder.lists_rules
         wanted = lists(whole)[0][3][0]
         assert decoder.why_not("a b c", wanted, TUNED) == other.why_not("a b c", wanted, TUNED)
-        sides = [known_words(index, decoder.grammar, side) for side in (SOURCE, TARGET)]
+        sides = [decoder.known_words(side) for side in (SOURCE, TARGET)]
         assert [{*map(decoder.grammar.vocab.word, words)} for words in sides] == [{*"abcde"}, {*"ABCDE"}]
+
+
+def test_a_decoder_opens_its_index_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers ask for the words of the text, in this process as well as with workers."""
+    _, index = configs(tmp_path)
+    opened, opening = [], RuleIndex.__init__
+    monkeypatch.setattr(RuleIndex, "__init__", lambda own, path: (opened.append(path), opening(own, path))[1])
+    formats = NumberFormats.of("de", "en")
+    for jobs in (1, 2):
+        with in_processes(jobs) as engine, EmbeddedDecoder(index, engine=engine) as decoder:
+            found = [one.hypotheses[0].text for one in decoder.translate(["a 1,5 c"], TUNED, numbers=formats)]
+            assert "1.5" in found[0]
+            assert decoder.known_words(SOURCE)
+        assert len(opened) == jobs
 
 
 def test_latent_features_are_those_of_the_grammar(tmp_path: Path) -> None:

@@ -72,7 +72,9 @@ def test_lines_do_not_share_their_grammars(config: DecoderConfig) -> None:
         with EmbeddedDecoder(config, cached=cached) as decoder:
             for _ in range(2):
                 assert [[h.text for h in found] for found in decoder.decode(lines, OWN)] == texts
-            assert decoder._here is not None and len(decoder._here.segment_decoders) == (2 if cached else 1)
+            assert decoder._opened.here is not None and len(decoder._opened.here.segment_decoders) == (
+                2 if cached else 1
+            )
     with in_processes(2) as engine, EmbeddedDecoder(config, engine=engine) as many:
         assert [[h.text for h in found] for found in many.decode(lines, OWN)] == texts
 

@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.extract.hiero import extract_files
 from lscfg.extract.hiero_settings import HieroSettings
-from lscfg.extract.on_demand import RuleIndex, is_index, write_index
+from lscfg.extract.on_demand import RuleIndex, write_index
+from lscfg.formats.rule_index import is_index
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import select_rules
 from lscfg.io.read import read_lines
@@ -178,10 +180,22 @@ def test_an_index_is_recognised(corpus, tmp_path):
 def test_damaged_settings(corpus, tmp_path):
     _, path = corpus
     arrays, metadata = load(path, "index")
-    for wrong in ("[", "{}", '{"places": 1, "max_phrase": 0}', '{"places": -1}', '{"places": 1, "word": 1}'):
+    for wrong, fault in (
+        ("[", "its metadata 'settings' is not JSON"),
+        ("{}", "places"),
+        ('{"places": "many"}', "places"),
+        ('{"places": 1.5}', "places"),
+        ('{"places": true}', "places"),
+        ('{"places": -1}', "places must be at least 0, not -1"),
+        ('{"places": 1, "max_phrase": 0}', "max_phrase must be at least 1, not 0"),
+        ('{"places": 1, "max_phrase": "x"}', "max_phrase must be a whole number, not 'x'"),
+        ('{"places": 1, "max_phrase": null}', "max_phrase must be a whole number, not"),
+        ('{"places": 1, "word": 1}', "word is unknown"),
+    ):
         save(tmp_path / "bad", arrays, metadata | {"settings": wrong})
-        with pytest.raises(InputError, match="damaged settings"):
+        with pytest.raises(InputError, match=rf"bad: damaged settings \({fault}.*\); make the index again") as found:
             RuleIndex(tmp_path / "bad")
+        assert not re.search(r"__init__|NoneType|KeyError|argument", str(found.value)), found.value
     assert json.loads(metadata["settings"])["max_phrase"] == 10
 
 

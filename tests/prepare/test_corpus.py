@@ -16,8 +16,9 @@ from lscfg.io.read import read_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare import corpus
 from lscfg.prepare.corpus import DROPPED, RawFiles, prepare_corpus
+from lscfg.prepare.files import RECORD
 from lscfg.prepare.near import near_form
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from lscfg import log
+from lscfg.bundle.places import CONFIDENCE
 from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
-from lscfg.decode.confidence import CONFIDENCE, Confidence
+from lscfg.decode.confidence import Confidence
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.columns import align_columns

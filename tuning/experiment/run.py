@@ -9,14 +9,14 @@ import time
 from pathlib import Path
 
 from lscfg import log
-from lscfg.decode.confidence import CONFIDENCE
+from lscfg.bundle.places import CONFIDENCE
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.io.folders import replaced_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.write import atomic_write
 from lscfg.parallel.choose import on_cluster
-from lscfg.prepare.record import RECORD
+from lscfg.prepare.files import RECORD
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.checks import check_corpus, check_folder

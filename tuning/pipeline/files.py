@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lscfg.api.arguments import absolute
-from lscfg.bundle.manifest import MANIFEST, Manifest
+from lscfg.bundle.manifest import Manifest
 from lscfg.bundle.pack import check_replaced_bundle, pack
+from lscfg.bundle.places import MANIFEST
 from lscfg.bundle.system import TranslationSystem, open_bundle
 from lscfg.decode.memory import JOURNAL
 from lscfg.errors import InputError

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lscfg import log
+from lscfg.bundle.places import CONFIDENCE
 from lscfg.bundle.system import INI, WEIGHTS
-from lscfg.decode.confidence import CONFIDENCE
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import DEFAULT_ESTIMATOR, ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from lscfg import log
-from lscfg.bundle.system import WEIGHTS, ini_file, preparation_of
+from lscfg.bundle.places import preparation_of
+from lscfg.bundle.system import WEIGHTS, ini_file
 from lscfg.decode.memory import Memory
 from lscfg.errors import InputError, counted
 from lscfg.io.arguments import InputFile, InputFolder

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.system import INI, ini_file, open_system, preparation_of
+from lscfg.bundle.places import preparation_of
+from lscfg.bundle.system import INI, ini_file, open_system
 from lscfg.corpus.parallel import check_plain, check_sentences, plain_fault
 from lscfg.decode.analysis import Analyser
 from lscfg.errors import InputError

@@ -179,7 +179,7 @@ function describe() {
   get("key-part").hidden = !system.api_key;
   get("report").hidden = !system.report;
   const facts = [
-    ["System", system.system], ["Languages", source && target ? `${source.name} to ${target.name}` : undefined], ["Rules", system.rules.toLocaleString("en")],
+    ["System", system.system], ["Languages", source && target ? `${source.name} to ${target.name}` : undefined], ["Rules", system.rules === null ? "found for each sentence" : system.rules.toLocaleString("en")],
     ["Entries of the service's glossary", system.terms || undefined], ["Hidden states", system.latent ? "yes" : "no"], ["Language model", system.language_model ? "yes" : "no"],
     ["Sentence pairs for training", system.pairs.train?.toLocaleString("en")],
     ...system.scores.map((one) => [`${one.name} on ${one.sentences} test sentences`,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Generic
 
 from lscfg import log
-from lscfg.decode.confidence import CONFIDENCE
+from lscfg.bundle.places import CONFIDENCE
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights

@@ -14,8 +14,9 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare.corpus import HELD_OUT_SETS, RawFiles, prepare_corpus, prepare_monolingual, raw_reference, set_file
+from lscfg.prepare.files import RECORD
 from lscfg.prepare.reader import TEXT_READERS, reader_of
-from lscfg.prepare.record import RECORD, Record
+from lscfg.prepare.record import Record
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.tuning.evaluate import restored_bleu, restored_tokens

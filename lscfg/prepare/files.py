@@ -1,0 +1,4 @@
+"""Names of the files of a preparation."""
+
+RECORD = "prepare.json"
+"""The record of the preparation, in its folder."""
