@@ -6,9 +6,10 @@ Each round starts a process of either checkout, with the checkout's own ``.venv`
 decodes the text twice: the first time as ``lscfg decode`` does, which computes features of large forests with the
 scores, the second time with the forests kept, as a tuning does. Tables show CPU milliseconds per sentence, minimum
 and median over the rounds, the ratio of the minima, memory after the first pass, and, with lists of ``-k``
-hypotheses, the sentences whose lists differ in any byte of translations, scores or features. Without ``--against``,
-the tables show this checkout alone. ``--words`` shows how time grows with the length of sentences; with
-``--against-ini``, the same checkout may be the other one.
+hypotheses, the sentences whose lists differ in any byte of translations, scores or features. The start is that of
+``lscfg decode`` on an empty text, next to the start of Python with NumPy alone, and its parts in the measured process.
+A table shows the sizes of a bundle's files. Without ``--against``, the tables show this checkout alone. ``--words``
+shows how time grows with the length of sentences; with ``--against-ini``, the same checkout may be the other one.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,22 @@ PARTS = {
 }
 """Functions by part, none of which calls another; a checkout may lack some."""
 
+OPENING = {
+    "grammar": ("lscfg.decode.sentence", "read_grammar"),
+    "language model": ("lscfg.decode.sentence", "_opened"),
+    "model": ("lscfg.kernel.inference:Model", "__init__"),
+    "binding": ("lscfg.kernel.inference:Binding", "__init__"),
+    "columns": ("lscfg.decode.columns:FeatureColumns", "__init__"),
+    "rule scores": ("lscfg.decode.sentence:SentenceDecoder", "rule_scores"),
+}
+"""Parts of the start after the imports."""
+
+COMMANDS = {
+    "lscfg decode, empty text": ("-P", "-m", "lscfg", "decode", "-j", "1", "-c", "INI", "-w", "WEIGHTS", os.devnull),
+    "python, numpy": ("-P", "-c", "import numpy"),
+}
+"""Whole commands, by the arguments of Python."""
+
 
 def timed(function: Callable[..., Any], spent: dict[str, float], part: str) -> Callable[..., Any]:
     """The function, adding its CPU seconds to a part."""
@@ -52,11 +70,11 @@ def timed(function: Callable[..., Any], spent: dict[str, float], part: str) -> C
     return call
 
 
-def watch(spent: dict[str, float]) -> None:
+def watch(spent: dict[str, float], parts: Mapping[str, tuple[str, str]]) -> None:
     """Wraps the function of each part."""
     import importlib
 
-    for part, (place, name) in PARTS.items():
+    for part, (place, name) in parts.items():
         module, _, kind = place.partition(":")
         owner = importlib.import_module(module)
         owner = getattr(owner, kind) if kind else owner
@@ -68,7 +86,8 @@ def memory() -> dict[str, float]:
     """MiB of this process by ``smaps_rollup``."""
     lines = [line.split() for line in Path("/proc/self/smaps_rollup").read_text().splitlines()[1:]]
     sizes = {line[0].rstrip(":"): int(line[1]) / 1024 for line in lines}
-    return {kind: sizes[f"{kind}_Clean"] + sizes[f"{kind}_Dirty"] for kind in ("Private", "Shared")}
+    found = {kind: sizes[f"{kind}_Clean"] + sizes[f"{kind}_Dirty"] for kind in ("Private", "Shared")}
+    return {"Rss": sizes["Rss"], "Anonymous": sizes["Anonymous"], **found}
 
 
 def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: str) -> None:
@@ -80,6 +99,9 @@ def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: s
     from lscfg.formats.weights import read_weights
 
     sentences = sentences_of(text, int(lines), int(words))
+    begun = time.process_time() - START
+    opening: dict[str, float] = {}
+    watch(opening, OPENING)
     config, weights = read_ini(ini), read_weights(weights_file)
     provider = None if config.latent is None else partial(_latent_features, config.latent, ini)
     decoder = SentenceDecoder(config, provider, 0)
@@ -87,8 +109,10 @@ def measure(ini: str, weights_file: str, text: str, lines: str, words: str, k: s
     decoder.rule_scores(request.weights)
     start = time.process_time() - START
     spent: dict[str, float] = {}
-    watch(spent)
-    found: dict[str, Any] = {"lscfg": lscfg.__file__, "start": start, "sentences": len(sentences)}
+    watch(spent, PARTS)
+    opening["imports"] = begun
+    opening["all"] = start
+    found: dict[str, Any] = {"lscfg": lscfg.__file__, "start": opening, "sentences": len(sentences)}
     for name in ("first", "second"):
         spent.clear()
         begin = time.process_time()
@@ -134,7 +158,14 @@ def start_process(checkout: Path, core: int, arguments: list[str]) -> dict[str, 
     pin = partial(os.sched_setaffinity, 0, {core})
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True, preexec_fn=pin)
     found = dict(json.loads(done.stdout))
-    assert Path(found["lscfg"]).parents[1] == checkout, f"{found['lscfg']} is not of {checkout}"
+    assert Path(found["lscfg"]).is_relative_to(checkout), f"{found['lscfg']} is not of {checkout}"
+    found["command"] = {}
+    for name, words in COMMANDS.items():
+        given = [{"INI": arguments[0], "WEIGHTS": arguments[1]}.get(word, word) for word in words]
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([command[0], *given], env=environment, capture_output=True, check=True, preexec_fn=pin)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found["command"][name] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return found
 
 
@@ -147,7 +178,7 @@ def figures(kept: list[dict[str, Any]], path: tuple[str, ...]) -> list[float] | 
             value = value.get(key) if value is not None else None
         if value is None:
             return None
-        values.append(1000 * value / (found["sentences"] if path[0] != "start" else 1))
+        values.append(1000 * value / (1 if path[0] in ("start", "command") else found["sentences"]))
     return values
 
 
@@ -181,6 +212,7 @@ def main() -> None:
             arguments = [*given[name], str(args.lines), str(args.words), str(0 if number else args.k)]
             kept[name].append(start_process(checkouts[name], args.core, arguments))
     run.facts["load"].append(os.getloadavg()[0])
+    show_bundle(run, Path(args.ini).with_name("bundle.json"))
     show(run, kept, args.reference)
     run.save()
 
@@ -189,8 +221,10 @@ def show(run: Any, kept: dict[str, list[dict[str, Any]]], reference: str | None)
     """Prints the tables of all rounds."""
     before, after = kept.get("before", []), kept["after"]
     titles = ["before min ms", "before median ms", "after min ms", "after median ms", "ratio of minima"]
-    run.table("CPU time per sentence (start: per process)", ["part", *titles])
-    rows = [("start",), *((name, part) for name in ("first", "second") for part in ("all", *PARTS))]
+    run.table("CPU time per sentence (command, start: per process)", ["part", *titles])
+    rows = [("command", name) for name in COMMANDS]
+    rows += [("start", part) for part in ("all", "imports", *OPENING)]
+    rows += [(name, part) for name in ("first", "second") for part in ("all", *PARTS)]
     for path in rows:
         old, new = figures(before, path) if before else None, figures(after, path)
         if old is None and new is None:
@@ -198,7 +232,7 @@ def show(run: Any, kept: dict[str, list[dict[str, Any]]], reference: str | None)
         cells = [f(values) if values else None for values in (old, new) for f in (min, statistics.median)]
         run.row(", ".join(path), *cells, min(new) / min(old) if old and new and min(old) else None)
     run.table("memory after the first pass", ["kind", "before MiB", "after MiB"])
-    for kind in ("Private", "Shared"):
+    for kind in ("Rss", "Anonymous", "Private", "Shared"):
         run.row(kind, before[0]["memory"][kind] if before else None, after[0]["memory"][kind])
     run.table(
         "translations", ["sentences", "other first", "other lists", "mean score difference", "before BLEU", "BLEU"]
@@ -213,6 +247,17 @@ def show(run: Any, kept: dict[str, list[dict[str, Any]]], reference: str | None)
             sum(b - a for a, b in pairs) / len(pairs),
         ]
     run.row(len(after[0]["texts"]), *differing, *(bleu(found, reference) for found in (before, after)))
+
+
+def show_bundle(run: Any, manifest: Path) -> None:
+    """Prints the sizes of the files of a bundle, if there is one."""
+    if not manifest.is_file():
+        return
+    files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+    run.table("bundle", ["file", "MB"])
+    for name, one in sorted(files.items(), key=lambda item: -item[1]["bytes"]):
+        run.row(name, one["bytes"] / 1e6)
+    run.row("all", sum(one["bytes"] for one in files.values()) / 1e6)
 
 
 def bleu(kept: list[dict[str, Any]], reference: str | None) -> float | None:

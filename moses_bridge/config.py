@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lscfg.decode.parsing import live_features, read_grammar
+from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
@@ -22,6 +22,7 @@ from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S, X
+from lscfg.kernel.forest import live_features
 from lscfg.moses_bridge.nbest import parse_features
 from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
 

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from lscfg.decode.links import COSTS
-from lscfg.decode.parsing import index_of, live_features
+from lscfg.decode.parsing import index_of
 from lscfg.errors import InputError, cut
 from lscfg.formats.ini import DecoderConfig
 from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
+from lscfg.kernel.forest import feature_views, live_features
 from lscfg.later import later
 
 if TYPE_CHECKING:
@@ -76,8 +77,9 @@ class FeatureColumns:
     def __init__(self, config: DecoderConfig, grammar: Grammar, models: Sequence[str], provided: Sequence[str]):
         named = _Named(config.path)
         columns = named.columns
-        indptr, indices, values = grammar.features()
-        mapping = np.array([named.of(name, "the grammar") for name in grammar.feature_names], np.int64)
+        indptr, indices, values = feature_views(grammar)
+        for name in grammar.feature_names:  # their columns are their numbers
+            named.of(name, "the grammar")
         for name in () if index_of(config) is None else counts.FEATURES:
             named.of(name, "the grammar")
         glue, passing = (
@@ -89,8 +91,6 @@ class FeatureColumns:
         self.rule_penalty[size + PASS] = WORD_PENALTY
         # rules after those of the grammar: glue over one node, glue over two, pass-through, others without features
         indptr = np.concatenate([indptr, indptr[-1] + np.minimum(np.arange(EXTRA_RULES), PASS)])
-        indices = np.concatenate([mapping[indices], [glue, passing]])
-        values = np.concatenate([values, [1.0, 1.0]])
         self.penalty = named.of("WordPenalty", "feature_function=WordPenalty") if config.word_penalty else None
         pairs = [(name, name + end) for name in models for end in ("", "_OOV")]
         emissions = [(one.name, feature) for one in config.models for feature in one.features[2:]]
@@ -107,11 +107,12 @@ class FeatureColumns:
             named.of(name, "unknown_words=similar")
         for function in config.functions:
             named.refuse(function.heads(), function.names(), f"feature_function={function.name}")
-        self.rules = SparseRows(indptr, indices, values, len(columns))
+        more = np.array([glue, passing], np.int32), np.ones(2)
+        self.rules = SparseRows(indptr, indices, values, len(columns), more)
         self.names = tuple(columns)
         self.costs = np.array([columns[name] for name in COSTS if name in columns], np.int64)
-        live = {*live_features(grammar)}
-        self.live = tuple(name for name in columns if name in live or name not in grammar.feature_names)
+        idle = {*grammar.feature_names}.difference(live_features(grammar))
+        self.live = tuple(name for name in columns if name not in idle)
 
     def cost(self, rule: int) -> float:
         """The sum of a rule's features ``COSTS``."""

@@ -142,14 +142,6 @@ def _first(
         return None, f"of {size} has {error}"
 
 
-def live_features(grammar: Grammar) -> list[str]:
-    """Names of features that are not 0 in every rule, in the grammar's order."""
-    _, indices, values = grammar.features()
-    names = grammar.feature_names
-    counts = np.bincount(indices[values != 0], minlength=len(names))
-    return [name for name, count in zip(names, counts.tolist(), strict=True) if count]
-
-
 def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
     """The ways to parse a sentence, in order; the next one is for sentences without a parse."""
     options = ParseOptions(

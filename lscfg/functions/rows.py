@@ -22,15 +22,33 @@ class SparseRows:
     columns: np.ndarray
     values: np.ndarray
     width: int
+    more: tuple[np.ndarray, np.ndarray] | None = None
+    """Columns and values of entries after ``columns`` and ``values``, which may be large arrays of a grammar."""
+
+    def _entries(self, entries: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Columns and values of some entries."""
+        size = len(self.values)
+        later = entries >= size
+        if self.more is None or not later.any():
+            return self.columns[entries], self.values[entries]
+        columns, values = np.empty(len(entries), np.int64), np.empty(len(entries))
+        columns[later], values[later] = (more[entries[later] - size] for more in self.more)
+        np.logical_not(later, out=later)
+        columns[later], values[later] = self.columns[entries[later]], self.values[entries[later]]
+        return columns, values
 
     def products(self, weights: np.ndarray) -> np.ndarray:
         """The product of each row with the weights [width]."""
         result = np.zeros(len(self.offsets) - 1)
         for first in range(0, len(result), _BLOCK):
             offsets = self.offsets[first : first + _BLOCK + 1]
-            entries = slice(offsets[0], offsets[-1])
             rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-            terms = self.values[entries] * weights[self.columns[entries]]
+            if offsets[-1] <= len(self.values):
+                entries = slice(offsets[0], offsets[-1])
+                terms = self.values[entries] * weights[self.columns[entries]]
+            else:
+                columns, values = self._entries(np.arange(offsets[0], offsets[-1]))
+                terms = values * weights[columns]
             result[first : first + _BLOCK] = np.bincount(rows, terms, len(offsets) - 1)
         return result
 
@@ -41,8 +59,8 @@ class SparseRows:
         ends = np.cumsum(lengths)
         entries = np.arange(lengths.sum()) + np.repeat(self.offsets[rows] - (ends - lengths), lengths)
         group = np.repeat(np.repeat(np.arange(count), np.diff(groups)), lengths)
-        cells = group * self.width + self.columns[entries]
-        sums = np.bincount(cells, self.values[entries], count * self.width)
+        columns, values = self._entries(entries)
+        sums = np.bincount(group * self.width + columns, values, count * self.width)
         return sums.astype(np.float64, copy=False).reshape(count, self.width)  # an empty sum would be an integer
 
 

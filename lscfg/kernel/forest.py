@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,8 @@ alone.
 
 REST = int(lib.LSCFG_REST)
 """Category of a node that groups all tails of an edge except the first, for edges with more than two tails."""
+
+_INDEXING = threading.Lock()
 
 EXTRA_RULES = int(lib.LSCFG_EXTRA_RULES)
 """Number of rule numbers after those of a grammar; the last one is the rule of ``REST`` nodes."""
@@ -62,6 +65,8 @@ class Grammar:
     passes the source word of a span through, + 3 is any rule outside the grammar, + 4 passes a word through that a rule
     of the grammar translates alone, + 5 joins tails of an edge with more than two (``REST``).
     """
+
+    _indexed = False
 
     def __init__(self, vocab: Vocab | None = None):
         self.vocab = Vocab() if vocab is None else vocab
@@ -220,7 +225,16 @@ class Grammar:
 
     def find(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
         """Returns the first rule of a finished grammar with these sides; -1 if there is none."""
-        return int(lib.lscfg_grammar_find(self._pointer, lhs, list(src), len(src), list(tgt), len(tgt)))
+        return int(lib.lscfg_grammar_find(self._by_sides(), lhs, list(src), len(src), list(tgt), len(tgt)))
+
+    def _by_sides(self) -> Any:
+        """Builds the index by both sides at the first call, because most decoders do not need the index."""
+        if not self._indexed:
+            error = ffi.new("lscfg_error *")
+            with _INDEXING:
+                check(lib.lscfg_grammar_index_sides(self._pointer, error), error)
+            self._indexed = True
+        return self._pointer
 
     def wide(self) -> tuple[int, int]:
         """Returns the number of rules with more than two nonterminals and a scope above 2, and their largest scope.
@@ -242,15 +256,8 @@ class Grammar:
 
     def features(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Returns features as compressed rows: indptr int64 [size + 1], indices int32 and values float64 (copies)."""
-        indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
-        lib.lscfg_grammar_features(self._pointer, indptr, indices, values)
-        rows = np.array(view(indptr[0], len(self) + 1, np.int64, self))
-        count = int(rows[-1])
-        return (
-            rows,
-            np.array(view(indices[0], count, np.int32, self)),
-            np.array(view(values[0], count, np.float64, self)),
-        )
+        rows, indices, values = feature_views(self)
+        return np.array(rows), np.array(indices), np.array(values)
 
     def parse(self, words: np.ndarray, options: ParseOptions) -> Forest | None:
         """Returns the forest of a sentence of word ids, None if the sentence has no derivation.
@@ -314,6 +321,23 @@ def grammar_sides(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return offsets, rules[:, 1], view(found.symbols, found.n_symbols, np.int32, grammar)
 
 
+def feature_views(grammar: Grammar) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the arrays of ``Grammar.features`` in the grammar's memory, which moves when rules are added."""
+    indptr, indices, values = (ffi.new(f"const {t} **") for t in ("int64_t", "int32_t", "double"))
+    lib.lscfg_grammar_features(grammar._pointer, indptr, indices, values)
+    rows = view(indptr[0], len(grammar) + 1, np.int64, grammar)
+    count = int(rows[-1])
+    return rows, view(indices[0], count, np.int32, grammar), view(values[0], count, np.float64, grammar)
+
+
+def live_features(grammar: Grammar) -> list[str]:
+    """Returns names of features that are not 0 in every rule, in the grammar's order."""
+    names = grammar.feature_names
+    live = np.zeros(len(names), np.uint8)
+    lib.lscfg_grammar_live(grammar._pointer, ffi.from_buffer("uint8_t[]", live))
+    return [name for name, one in zip(names, live.tolist(), strict=True) if one]
+
+
 def find_rules(grammar: Grammar, lhs: int, symbols: np.ndarray, offsets: Sequence[int]) -> list[int]:
     """Returns the results of ``Grammar.find`` for many rules.
 
@@ -321,7 +345,7 @@ def find_rules(grammar: Grammar, lhs: int, symbols: np.ndarray, offsets: Sequenc
         symbols: int32, of source and target side of each rule in turn.
         offsets: 2 per rule + 1, where each side begins in ``symbols``.
     """
-    find, pointer = lib.lscfg_grammar_find, grammar._pointer
+    find, pointer = lib.lscfg_grammar_find, grammar._by_sides()
     data = ffi.from_buffer("int32_t[]", np.ascontiguousarray(symbols, np.int32))
     sides = zip(offsets[0::2], offsets[1::2], offsets[2::2], strict=False)
     return [find(pointer, lhs, data + i, j - i, data + j, k - j) for i, j, k in sides]

@@ -143,6 +143,7 @@ void BoundGrammar::Finish(const DecoderSettings &decoder, bool parses) {
   pass_through_ = decoder.pass_through;
   if (parses) CheckGoal();
   Check(lscfg_grammar_finish(grammar_.get(), &error), error, "");
+  Check(lscfg_grammar_index_sides(grammar_.get(), &error), error, "");
   Check(lscfg_binding_new(model_, grammar_.get(), &options_, &binding, &error), error, "");
   binding_.reset(binding);
   has_rule_.assign(lscfg_vocab_size(words_->vocab.get()), 0);

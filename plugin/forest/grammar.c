@@ -109,6 +109,11 @@ const int32_t *lscfg_grammar_tgt(const lscfg_grammar *g, int32_t rule, int32_t *
   return g->symbols.data + g->rules.data[rule].tgt;
 }
 
+void lscfg_grammar_live(const lscfg_grammar *g, uint8_t *live) {
+  memset(live, 0, (size_t)lscfg_grammar_n_features(g));
+  for (int64_t k = 0; k < g->feature_ids.size; k++) live[g->feature_ids.data[k]] |= g->feature_values.data[k] != 0;
+}
+
 void lscfg_grammar_target_lengths(const lscfg_grammar *g, int32_t *counts) {
   const lscfg_grammar *base = g->base ? g->base : g;
   for (int64_t r = 0; r < base->rules.size; r++) { /* a target side names each nonterminal exactly once */
@@ -552,21 +557,47 @@ static int32_t find_rule(const lscfg_grammar *g, uint32_t hash, int32_t lhs, con
   return -1;
 }
 
-static int index_rules(lscfg_grammar *g) {
-  if (index_reserve_all(&g->rule_index, g->rules.size)) return LSCFG_ENOMEM;
+int lscfg_grammar_index_sides(lscfg_grammar *g, lscfg_error *error) {
+  if (!g->finished || g->indexed) return LSCFG_OK;
+  if (index_reserve_all(&g->rule_index, g->rules.size)) return out_of_memory(error);
   for (int32_t r = 0; r < g->rules.size; r++) {
     const grammar_rule *rule = &g->rules.data[r];
     const int32_t *src = g->symbols.data + rule->src, *tgt = g->symbols.data + rule->tgt;
     uint32_t hash = (uint32_t)hash_sides(rule->lhs, src, rule->n_src, tgt, rule->n_tgt);
     if (find_rule(g, hash, rule->lhs, src, rule->n_src, tgt, rule->n_tgt) < 0) index_put(&g->rule_index, hash, r);
   }
+  g->indexed = 1;
   return LSCFG_OK;
 }
 
 int32_t lscfg_grammar_find(const lscfg_grammar *g, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt) {
-  if (!g->finished || n_src < 1 || n_tgt < 0) return -1;
+  if (!g->indexed || n_src < 1 || n_tgt < 0) return -1;
   return find_rule(g, (uint32_t)hash_sides(lhs, src, n_src, tgt, n_tgt), lhs, src, n_src, tgt, n_tgt);
+}
+
+/* The trie of the source sides, and the group of each rule. Adjacent rules usually share the beginning of their source
+ * sides, whose nodes need no look-up. */
+static int index_sources(lscfg_grammar *g) {
+  ARRAY(int32_t) nodes = {0}; /* along the last source side, from the root */
+  const int32_t *before = NULL;
+  int32_t n_before = 0, code = trie_init(&g->sources) || new_node(g) < 0 ? LSCFG_ENOMEM : LSCFG_OK;
+  for (int32_t r = 0; r < g->rules.size && !code; r++) {
+    const grammar_rule *rule = &g->rules.data[r];
+    const int32_t *src = g->symbols.data + rule->src;
+    int32_t shared = 0, node = 0;
+    while (shared < rule->n_src && shared < n_before && src[shared] == before[shared]) shared++;
+    if (ARRAY_RESERVE(nodes, rule->n_src)) node = -1;
+    if (node >= 0 && shared) node = nodes.data[shared - 1];
+    for (int32_t i = shared; i < rule->n_src && node >= 0; i++)
+      node = nodes.data[i] = extend(g, node, src[i]);
+    if (node < 0 || (g->rule_group[r] = group_of(g, node, rule->lhs)) < 0) code = LSCFG_ENOMEM;
+    if (!code) g->groups.data[g->rule_group[r]].rules_end++; /* a count for now */
+    before = src;
+    n_before = rule->n_src;
+  }
+  free(nodes.data);
+  return code;
 }
 
 int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
@@ -574,21 +605,13 @@ int lscfg_grammar_finish(lscfg_grammar *g, lscfg_error *error) {
   if (g->finished) return check_order(g, error);
   int32_t *rule_group = g->rule_group = malloc(((size_t)n + 1) * sizeof *rule_group);
   g->by_source = malloc(((size_t)n + 1) * sizeof *g->by_source);
-  if (!rule_group || !g->by_source || trie_init(&g->sources) || new_node(g) < 0) goto memory;
-  for (int32_t r = 0; r < n; r++) {
-    const grammar_rule *rule = &g->rules.data[r];
-    int32_t node = 0;
-    for (int32_t i = 0; i < rule->n_src && node >= 0; i++) node = extend(g, node, g->symbols.data[rule->src + i]);
-    if (node < 0 || (rule_group[r] = group_of(g, node, rule->lhs)) < 0) goto memory;
-    g->groups.data[rule_group[r]].rules_end++; /* a count for now */
-  }
+  if (!rule_group || !g->by_source || index_sources(g)) goto memory;
   for (int64_t i = 0; i < g->groups.size; i++) {
     int32_t count = g->groups.data[i].rules_end;
     g->groups.data[i].rules_begin = g->groups.data[i].rules_end = begin;
     begin += count;
   }
   for (int32_t r = 0; r < n; r++) g->by_source[g->groups.data[rule_group[r]].rules_end++] = r;
-  if (index_rules(g)) goto memory;
   if (order_categories(g)) goto memory;
   g->finished = 1;
   return check_order(g, error);

@@ -41,7 +41,6 @@ struct lscfg_grammar {
   int32_t *by_source; /* rule ids, those of one group together, in order of addition */
   ARRAY(grammar_group) groups;
   int32_t *rule_group;       /* rule -> group */
-  index_table rule_index;    /* first rules with their sides */
   ARRAY(int32_t) node_group; /* trie node -> first group that ends there, -1 if none; node 0 is the root */
   trie sources;              /* the rules' source sides */
   int32_t *unary_groups;     /* groups with a source side of one nonterminal */
@@ -49,6 +48,9 @@ struct lscfg_grammar {
   int32_t n_ordered;
   /* categories known when the grammar was finished; a unary rule's child before its left-hand side, X before S */
   int32_t *categories_in_order;
+  /* made by lscfg_grammar_index_sides */
+  int indexed;
+  index_table rule_index; /* first rules with their sides */
 };
 
 /* True if a rule of a finished grammar translates the word alone into an X. */

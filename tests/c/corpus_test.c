@@ -403,7 +403,7 @@ static void use_grammar(const lscfg_rules *rules, lscfg_grammar *grammar, const 
   lscfg_model *model;
   lscfg_binding *binding = NULL;
   if (good(lscfg_model_open(path, &model, &error)) && good(lscfg_model_add_rules(model, grammar, &error)) &&
-      good(lscfg_grammar_finish(grammar, &error)) &&
+      good(lscfg_grammar_finish(grammar, &error)) && good(lscfg_grammar_index_sides(grammar, &error)) &&
       good(lscfg_binding_new(model, grammar, &options, &binding, &error))) {
     CHECK(lscfg_grammar_size(grammar) == rules->n + lscfg_model_size(model));
     CHECK(lscfg_binding_known(binding) > lscfg_model_size(model));

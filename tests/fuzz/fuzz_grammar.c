@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int code = lscfg_grammar_read(grammar, copy, length, &error);
   free(copy);
   CHECK(code == LSCFG_OK || (code == LSCFG_EINPUT && error.line > 0 && *error.message));
-  if (!lscfg_grammar_finish(grammar, &error)) {
+  if (!lscfg_grammar_finish(grammar, &error) && !lscfg_grammar_index_sides(grammar, &error)) {
     int32_t words[LONGEST];
     int64_t n = nul ? lscfg_vocab_line(vocab, nul + 1, size - length - 1, words, LONGEST) : 0;
     lscfg_parse_options options = {1 + (int32_t)(size % LONGEST), (int32_t)(size & 1), (int32_t)(size % 3),

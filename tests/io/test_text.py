@@ -174,10 +174,10 @@ def test_a_link_stays_and_its_target_is_written(tmp_path):
 
 
 def test_a_temporary_of_a_name_that_is_taken_is_not_followed(tmp_path, monkeypatch):
-    names = iter(["taken", "free"])
-    monkeypatch.setattr(folders, "secrets", SimpleNamespace(token_hex=lambda n: next(names)))
+    names = iter([b"\x01", b"\x02"])
+    monkeypatch.setattr(folders.os, "urandom", lambda n: next(names))
     (tmp_path / "victim").write_text("precious")
-    (tmp_path / ".lscfg.taken.tmp").symlink_to("victim")
+    (tmp_path / ".lscfg.01.tmp").symlink_to("victim")
     write_lines(tmp_path / "out", ["a"])
     assert (tmp_path / "victim").read_text() == "precious"
     assert not (tmp_path / "out").is_symlink() and (tmp_path / "out").read_text() == "a\n"

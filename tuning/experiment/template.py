@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from lscfg import log
-from lscfg.decode.parsing import live_features
 from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, TreeOptions, feature_names
+from lscfg.kernel.forest import live_features
 from lscfg.model.parameters import Parameters
 from lscfg.prepare.reader import TEXT, TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings

@@ -78,6 +78,8 @@ const char *lscfg_grammar_category_name(const lscfg_grammar *, int32_t category,
 int32_t lscfg_grammar_lhs(const lscfg_grammar *, int32_t rule);
 const int32_t *lscfg_grammar_src(const lscfg_grammar *, int32_t rule, int32_t *length);
 const int32_t *lscfg_grammar_tgt(const lscfg_grammar *, int32_t rule, int32_t *length);
+/* live[n_features]: 1 for each feature that is not 0 in some rule. */
+void lscfg_grammar_live(const lscfg_grammar *, uint8_t *live);
 /* Numbers of words on the target sides of all rules, counts[size]; of a layer, those of its base. */
 void lscfg_grammar_target_lengths(const lscfg_grammar *, int32_t *counts);
 /* Word links of a rule, from the fifth field of its line ("0-0 1-2"): n pairs of places, counted from 0 with
@@ -85,7 +87,10 @@ void lscfg_grammar_target_lengths(const lscfg_grammar *, int32_t *counts);
 const int32_t *lscfg_grammar_links(const lscfg_grammar *, int32_t rule, int32_t *n);
 int32_t lscfg_grammar_n_features(const lscfg_grammar *);
 const char *lscfg_grammar_feature_name(const lscfg_grammar *, int32_t feature, size_t *length);
-/* The first rule of a finished grammar with these sides; -1 if there is none. */
+/* Builds the index by both sides of a finished grammar, which only lscfg_grammar_find needs and must not run
+ * meanwhile. A second call does nothing. */
+int lscfg_grammar_index_sides(lscfg_grammar *, lscfg_error *);
+/* The first rule with these sides of a grammar with an index by both sides; -1 if there is none. */
 int32_t lscfg_grammar_find(const lscfg_grammar *, int32_t lhs, const int32_t *src, int32_t n_src, const int32_t *tgt,
                            int32_t n_tgt);
 /* Source or target sides of all rules as JSON strings, nonterminals as in [X,1] on both, and their offsets: begin[size
