@@ -8,7 +8,7 @@ from lscfg.version import __version__
 if TYPE_CHECKING:
     from lscfg import lm
     from lscfg.api.decoder import Decoder
-    from lscfg.api.estimators import EM, MLE, Clusters, Neural, Spectral
+    from lscfg.api.estimators import EM, MLE, Clusters, FeatureEM, Neural, Spectral
     from lscfg.api.model import LatentModel
     from lscfg.api.model import load_model as load
     from lscfg.api.text import align_lines as align
@@ -25,6 +25,7 @@ __all__ = [
     "Clusters",
     "Decoder",
     "Derivations",
+    "FeatureEM",
     "InputError",
     "LatentModel",
     "LscfgError",
@@ -45,6 +46,7 @@ _PLACES = {
     "Decoder": ("api.decoder", "Decoder"),
     "Derivations": ("extract.derive", "Derivations"),
     "EM": ("api.estimators", "EM"),
+    "FeatureEM": ("api.estimators", "FeatureEM"),
     "InputError": ("errors", "InputError"),
     "LatentModel": ("api.model", "LatentModel"),
     "LscfgError": ("errors", "LscfgError"),

@@ -21,6 +21,8 @@ PLAIN = {
     "em": "estimate/test_plain_estimators.py::test_em",
     "em, states enumerated": "estimate/test_em.py::test_expected_counts_are_those_of_enumeration",
     "em over forests": "estimate/test_forests.py::test_expected_counts_are_those_of_enumeration",
+    "em-features": "estimate/test_features_em.py::test_indicators_of_rules_without_prior_give_the_m_step_of_em",
+    "em-features, gradient": "estimate/test_features_em.py::test_fishers_identity",
     "shrinkage": "estimate/test_em.py::test_shrinkage_is_its_formula",
     "clusters": "estimate/test_plain_estimators.py::test_k_means",
     "clusters, embedding": "estimate/test_plain_estimators.py::test_the_embedding",

@@ -160,6 +160,12 @@ class EM(LatentEstimator):
     kind = "em"
 
 
+class FeatureEM(LatentEstimator):
+    """Expectation maximisation with log-linear features of rules (Berg-Kirkpatrick et al. 2010)."""
+
+    kind = "em-features"
+
+
 class Clusters(LatentEstimator):
     """Clusters of the spectral embedding, then a few iterations of EM."""
 

@@ -18,6 +18,9 @@ from lscfg.kernel.expectation import ARITIES, Weights
 CHECKPOINTS = CHECKPOINT, BEST = "checkpoint.em", "best.em"
 """Files of a checkpoint folder: the state of EM, and the best model so far."""
 
+LOGLINEAR = "loglinear"
+"""Name of the array of log-linear weights, which no other array bounds."""
+
 
 @dataclass
 class EMState:
@@ -83,12 +86,14 @@ class Checkpoints:
     def _write(self, name: str, weights: Weights, facts: dict[str, Any]) -> None:
         arrays = {f"C{k}": tensor for k, tensor in enumerate(weights.tensors)}
         arrays |= {"scale": weights.scale, "root": weights.root}
+        if weights.loglinear is not None:
+            arrays[LOGLINEAR] = weights.loglinear
         metadata = {"lscfg": "em", "made from": self.made_from, "state": json.dumps(facts)}
         files.save(self.folder / name, arrays, metadata)
 
     def _read(self, name: str) -> tuple[Weights, dict[str, Any]]:
         path = self.folder / name
-        arrays, metadata = files.load(path, "em", ["C0", "C1", "C2", "scale", "root"])
+        arrays, metadata = files.load(path, "em", list(self.shapes))
         if metadata.get("made from") != self.made_from:
             raise InputError(
                 "the checkpoint belongs to other settings or derivations; use those, or another folder", path
@@ -96,12 +101,13 @@ class Checkpoints:
         try:
             check_layout(arrays, {name: f"float64 [{shape}]" for name, shape in self.shapes.items()})
             for array_name, array in arrays.items():
-                check_range(array_name, array, 0, np.inf)
+                check_range(array_name, array, -np.inf if array_name == LOGLINEAR else 0, np.inf)
             facts = files.metadata_json(metadata, "state")
             _check_facts(facts, self.restarts, self.held_out)
         except ValueError as error:
             raise InputError(f"the checkpoint is damaged: {error}; delete it and start again", path) from error
-        return Weights([arrays[f"C{k}"] for k in ARITIES], arrays["scale"], arrays["root"]), facts
+        tensors = [arrays[f"C{k}"] for k in ARITIES]
+        return Weights(tensors, arrays["scale"], arrays["root"], arrays.get(LOGLINEAR)), facts
 
 
 def _check_facts(facts: Mapping[str, Any], restarts: int, held_out: bool) -> None:

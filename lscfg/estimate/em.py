@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from lscfg.errors import InputError
-from lscfg.estimate.checkpoint import CHECKPOINTS, BestModel, Checkpoints, EMState
+from lscfg.estimate.checkpoint import CHECKPOINTS, LOGLINEAR, BestModel, Checkpoints, EMState
 from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.mle import by_arity, complete, one_state, oov_by_category, share_oov, spread_oov
 from lscfg.estimate.pieces import PI, Pieces, edge_posteriors, expected_counts
@@ -52,6 +52,9 @@ estimate); states that are split and merged, see ``lscfg.estimate.split``."""
 
 NORMALISE = ("all", "arity")
 """Rules over which t(rule, states | state) sums to 1: those of all arities (thesis), or those of each arity (paper)."""
+
+METHODS = ("clusters", "em-features")
+"""Further starts, each of another estimator, whose name the model keeps."""
 
 FREQUENT = 10
 """Fewest tokens of a source side whose singletons form a separate class."""
@@ -132,7 +135,7 @@ class Tying:
 
     A rule that occurs more often than ``limit`` times has a separate tensor. Others share a tensor with the rules of
     their class: the same source side if it is frequent, else the same arity and numbers of words on both sides. With
-    limit 0 the classes consist of the rules that only held-out trees have.
+    limit 0 the classes consist of the rules that only held-out trees have; with a negative limit there are none.
 
     Attributes:
         row: int64 [rules], the rule's tensor among those of its arity.
@@ -180,7 +183,8 @@ class Tying:
             seen = np.bincount(inverse[counts[chosen] > 0], minlength=len(keys))
             rows.append(len(keys))
             members.append(seen)
-            mass.append(np.where(keys < n, counts[chosen][first], 1).astype(np.float64))
+            seen_rule = (keys < n) & (counts[chosen][first] > 0)
+            mass.append(np.where(seen_rule, counts[chosen][first], 1).astype(np.float64))
             of_row = group[chosen][first]
             order = np.argsort(of_row, kind="stable")
             if rules.lhs is not None:
@@ -235,7 +239,7 @@ class EMRun:
         if self.categories > 1 and initial == "split":
             raise InputError("init = 'split' needs derivations of one category; choose another start")
         self.alive = np.ones((self.categories, settings.m), bool)
-        self.limit = 1 if settings.smoothed else 0
+        self.limit = self._limit()
         self.held_out = np.tile(_choose_held_out(derivations.pairs, settings), derivations.alignments)
         chosen = ~self.held_out if self.held_out.any() else None
         self.tying = Tying.of(self.examples, self._counts(chosen), self.limit)
@@ -252,6 +256,15 @@ class EMRun:
                 raise InputError("--resume needs the folder of a checkpoint")
             self.resumed, self.best = self.checkpoints.load()
             self.curves = self.resumed.curves
+
+    @property
+    def columns(self) -> int:
+        """Log-linear weights of each state."""
+        return 0
+
+    def _limit(self) -> int:
+        """The limit of ``Tying``."""
+        return 1 if self.settings.smoothed else 0
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
         """Tokens of each rule in the selected sentences (bool [sentences]) or in all; over forests, expected tokens."""
@@ -332,7 +345,7 @@ class EMRun:
         """The M step, in place, after ``infer``: shrinks counts if the settings ask for it, and normalises them."""
         roots = trees.root_counts()
         totals = trees.count(weights)
-        weights.root = _root_distributions(roots, self.categories)
+        weights.root = root_distributions(roots, self.categories)
         if self.settings.smoothed:
             trees.shrink(weights, totals, self._plan(tying, totals))
         else:
@@ -380,7 +393,7 @@ class EMRun:
             for k in ARITIES:
                 np.exp(np.log(3) * (2 * tensors[k] - 1), out=tensors[k])
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
-        root = _root_distributions(rng.random((2 * self.categories, m)), self.categories)
+        root = root_distributions(rng.random((2 * self.categories, m)), self.categories)
         weights = Weights(tensors, np.ones(m), root)
         self.normalise(weights, _totals(tensors), self.tying)
         return weights
@@ -402,11 +415,10 @@ class EMRun:
         """One tensor for each rule, and the OOV rule."""
         examples = self.examples
         rows = by_arity(tying.row, examples)
-        share = share_oov if self.settings.smoothed else spread_oov
-        lexical, unk = oov_by_category(share, weights.tensors[0][rows[0]] * weights.scale, examples)
+        weights, lexical, unk = self._with_oov(weights, tying)
         settings = self.settings
         about: dict[str, Any] = {
-            "method": "clusters" if self.initial == "clusters" else "em",
+            "method": self.initial if self.initial in METHODS else "em",
             "rule tokens": examples.n_examples,
             "sentences": len(self.derivations),
             "settings": _facts(settings, self.initial),
@@ -427,8 +439,14 @@ class EMRun:
         tensors = blocks_of(lexical), _expanded(weights, rows[1], 1), _expanded(weights, rows[2], 2)
         return Estimate(examples.rules, tensors, root, unk, about, one)
 
+    def _with_oov(self, weights: Weights, tying: Tying) -> tuple[Weights, np.ndarray, np.ndarray]:
+        """Weights besides an OOV rule, parameters of the rules without nonterminals [rules, m], and of the OOV rule."""
+        share = share_oov if self.settings.smoothed else spread_oov
+        tensors = weights.tensors[0][by_arity(tying.row, self.examples)[0]] * weights.scale
+        return weights, *oov_by_category(share, tensors, self.examples)
 
-def _root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
+
+def root_distributions(counts: np.ndarray, categories: int) -> np.ndarray:
     """Distributions over the states of all categories for each kind of root, of the shape of the counts.
 
     Args:
@@ -481,7 +499,7 @@ def _from_states(run: EMRun, restart: int, shapes: list[tuple[int, ...]]) -> Wei
     first = pieces.first_node[:-1]
     chosen, weight = training[first], np.ones(len(first)) if pieces.weight is None else pieces.weight
     np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
-    weights = Weights(tensors, np.ones(m), _root_distributions(roots + 1, run.categories))
+    weights = Weights(tensors, np.ones(m), root_distributions(roots + 1, run.categories))
     totals = _totals(tensors)
     plan = run._plan(run.tying)
     if not run.settings.smoothed:
@@ -522,6 +540,8 @@ def _checkpoints(run: EMRun, folder: Path) -> Checkpoints:
     m = "states" if run.initial == "split" else str(settings.m)  # split and merged states may be fewer
     shapes = {f"C{k}": ", ".join([str(run.tying.rows[k]), *[m] * (k + 1)]) for k in ARITIES}
     shapes |= {"scale": m, "root": f"{2 * run.categories}, {m}"}
+    if run.columns:
+        shapes[LOGLINEAR] = f"{run.columns}, {m}"
     made_from = _fingerprint(run.derivations, settings, run.initial)
     return Checkpoints(folder, made_from, shapes, settings.restarts, run.test is not None)
 
@@ -705,7 +725,7 @@ def _moved(weights: Weights, old: Tying, new: Tying, examples: Examples) -> Weig
         source = np.zeros(new.rows[k], np.int64)
         source[new.row[chosen]] = old.row[chosen]
         tensors.append(weights.tensors[k][source])
-    return Weights(tensors, weights.scale, weights.root)
+    return Weights(tensors, weights.scale, weights.root, weights.loglinear)
 
 
 def _column(histories: list[list[dict[str, float]]], name: str) -> list[list[float | None]]:

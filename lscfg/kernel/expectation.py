@@ -155,6 +155,8 @@ class Weights:
     """float64 [m]; a parameter is ``scale[state of the left-hand side]`` times the tensor's value."""
     root: np.ndarray
     """float64 [kinds of root, m], distributions."""
+    loglinear: np.ndarray | None = None
+    """float64 [features, m], log-linear weights that the tensors were computed from; the kernel ignores them."""
 
     @property
     def m(self) -> int:
@@ -163,7 +165,8 @@ class Weights:
 
     def copy(self) -> Weights:
         """Copies all arrays."""
-        return Weights([t.copy() for t in self.tensors], self.scale.copy(), self.root.copy())
+        more = None if self.loglinear is None else self.loglinear.copy()
+        return Weights([t.copy() for t in self.tensors], self.scale.copy(), self.root.copy(), more)
 
 
 class Expectation:

@@ -18,7 +18,7 @@ from lscfg.settings import settings_of
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus"] * 10
 TARGET = ["the house", "the book", "a book", "a house"] * 5 + ["the home", "the book", "a book", "a home"] * 5
 LINKS = ["0-0 1-1"] * 40
-ESTIMATORS = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.Clusters, lscfg.Neural]
+ESTIMATORS = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural]
 
 WRONG = {
     "None": lambda: None,
@@ -155,7 +155,7 @@ def test_objects_are_copied_and_pickled(world, tmp_path):
     for copied in (pickle.loads(pickle.dumps(trees)), copy.deepcopy(trees)):
         assert [*copied] == [*trees] and (copied.counts == trees.counts).all()
     for kind in ESTIMATORS:
-        one = kind(m=2, iterations=1) if kind in (lscfg.EM, lscfg.Clusters) else kind()
+        one = kind(m=2, iterations=1) if kind in (lscfg.EM, lscfg.FeatureEM, lscfg.Clusters) else kind()
         if kind is lscfg.Spectral:
             one.set_params(m=2)
         one.fit(trees)

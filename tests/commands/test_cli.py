@@ -229,11 +229,11 @@ def test_usage_errors_have_status_2():
 @pytest.mark.parametrize(
     ("name", "words", "status", "message"),
     [
-        ("mle", "--set held_out=0.5", 1, "--set held_out: held_out is a setting of clusters, em only"),
+        ("mle", "--set held_out=0.5", 1, "--set held_out: held_out is a setting of clusters, em, em-features only"),
         ("clusters", "--set init=random", 1, "--set init: init is a setting of em only"),
-        ("mle", "-m 2", 2, "-m is for clusters, em, spectral, not for mle"),
-        ("spectral", "--iterations 2", 2, "--iterations is for clusters, em, not for spectral"),
-        ("mle", "--checkpoint folder", 2, "--checkpoint is for clusters, em, neural, not for mle"),
+        ("mle", "-m 2", 2, "-m is for clusters, em, em-features, spectral, not for mle"),
+        ("spectral", "--iterations 2", 2, "--iterations is for clusters, em, em-features, not for spectral"),
+        ("mle", "--checkpoint folder", 2, "--checkpoint is for clusters, em, em-features, neural, not for mle"),
     ],
 )
 def test_settings_of_another_estimator_are_refused(files, tmp_path, name, words, status, message):

@@ -20,7 +20,7 @@ from simulate import sample
 from lscfg.context import loglinear
 from lscfg.context.inputs import read_source
 from lscfg.errors import LscfgError
-from lscfg.estimate import checkpoint, clusters, em, mle, neural, spectral
+from lscfg.estimate import checkpoint, clusters, em, features_em, mle, neural, spectral
 from lscfg.estimate.estimator import ESTIMATORS as REGISTRY
 from lscfg.extract.derive import Derivations, DeriveOptions, derive
 from lscfg.extract.minimal import MinimalRules, tokens_of
@@ -49,6 +49,7 @@ SETTINGS = em.EMSettings(m=2, iterations=2, held_out=0.3, restarts=2)
 ESTIMATORS = {
     "mle": mle.MLESettings(),
     "em": em.EMSettings(m=2, iterations=1),
+    "em-features": features_em.FeatureEMSettings(m=2, iterations=1),
     "clusters": clusters.ClusterSettings(m=2, iterations=1),
     "spectral": spectral.SpectralSettings(m=1),
 }

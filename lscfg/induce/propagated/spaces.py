@@ -38,7 +38,6 @@ class GraphSettings(Declared):
     )
     weighting: str = setting("pmi", "values of the context vectors", choices=WEIGHTINGS)
     rank: int = setting(200, "dimensions of svd, cca, laplacian and diffusion", least=1, most=2000)
-    one_way: bool = setting(False, "keep edges in one direction, as found")
     source_vectors: Path | None = setting(None, "word vectors of the source for the space vectors, as text")
     approximate: bool = setting(
         False, "approximate search with faiss in the spaces svd, cca and vectors; the log shows the share of misses"
@@ -84,7 +83,7 @@ def source_graph(
 ) -> sparse.csr_matrix:
     """The graph of the source phrases."""
     graph = similar_phrases(side, words, settings, settings.neighbours, settings.source_vectors, threads=threads)
-    return graph if settings.one_way else symmetric(graph)
+    return symmetric(graph)
 
 
 def dense_rows(

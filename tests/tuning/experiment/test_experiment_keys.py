@@ -20,6 +20,7 @@ from lscfg.corpus.aligner import ALIGNERS
 from lscfg.estimate.clusters import ClusterSettings
 from lscfg.estimate.em import EMSettings
 from lscfg.estimate.estimator import ESTIMATORS
+from lscfg.estimate.features_em import FeatureEMSettings
 from lscfg.estimate.mle import MLESettings
 from lscfg.estimate.neural import NeuralSettings
 from lscfg.estimate.spectral import SpectralSettings
@@ -249,6 +250,18 @@ shrink_source = 8.0
 shrink_arity = 9.0
 held_out = 0.25
 patience = 8
+
+[systems.FEATURES]
+estimator = "em-features"
+m = 5
+seed = 6
+iterations = 8
+restarts = 3
+shrink_source = 7.0
+shrink_arity = 6.0
+held_out = 0.125
+patience = 9
+direct = true
 
 [systems.CLUSTERS]
 estimator = "clusters"
@@ -537,6 +550,17 @@ def test_keys_of_estimators(doubles):
             held_out=0.25,
             patience=8,
         ),
+        "em-features": FeatureEMSettings(
+            m=5,
+            iterations=8,
+            restarts=3,
+            seed=6,
+            shrink_source=7,
+            shrink_arity=6,
+            held_out=0.125,
+            patience=9,
+            direct=True,
+        ),
         "clusters": ClusterSettings(m=15, iterations=10),
         "neural": NeuralSettings(hidden=64, seed=9),
     }
@@ -559,17 +583,17 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call(ANY, JOBS, library=library)] * 14
-    decodings = [call(ANY, JOBS, once=True, library=library)] * 14
+    tunings = [call(ANY, JOBS, library=library)] * 16
+    decodings = [call(ANY, JOBS, once=True, library=library)] * 16
     doubles.open.assert_has_calls(tunings + decodings, any_order=True)
-    assert doubles.open.call_count == 28
+    assert doubles.open.call_count == 32
 
 
 def test_keys_of_tuning(doubles):
     sources = ["dev.f one", "dev.f two"]
     references = [["dev.e1 one", "dev.e1 two"], ["dev.e2 one", "dev.e2 two"]]
     calls = []
-    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS", "NEURAL"):
+    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "NEURAL"):
         for seed in (6, 7):
             settings = TuneSettings(
                 optimiser="pro",
@@ -586,7 +610,7 @@ def test_keys_of_tuning(doubles):
             more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}, "NEURAL": {}}.get(name, {"LatentSpan": 0.75})
             calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
     doubles.tune_weights.assert_has_calls(calls)
-    assert doubles.tune_weights.call_count == 14
+    assert doubles.tune_weights.call_count == 16
 
 
 def test_keys_of_evaluation_and_report(doubles):
@@ -602,5 +626,5 @@ def test_keys_of_evaluation_and_report(doubles):
     assert json.loads(made[2].sentences.read_text()) == {"charts": [1], "trees": []}
     assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2
-    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "CLUSTERS", "NEURAL")
+    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "NEURAL")
     assert {name: len(runs) for name, runs in content.weights.items()} == dict.fromkeys(tuned, 2)

@@ -23,6 +23,10 @@ SYSTEMS = """
 estimator = "em"
 features = "paper"
 start = "none"
+[systems.FEATURES]
+estimator = "em-features"
+features = "paper"
+start = "none"
 [systems.CLUSTERS]
 estimator = "clusters"
 features = "paper"
@@ -46,7 +50,14 @@ grammar = "phrases"
 estimator = "mle"
 features = "ranks"
 """
-SYSTEM_OF = {"mle": "CONTEXT", "spectral": "SPECTRAL", "em": "EM", "clusters": "CLUSTERS", "neural": "NEURAL"}
+SYSTEM_OF = {
+    "mle": "CONTEXT",
+    "spectral": "SPECTRAL",
+    "em": "EM",
+    "em-features": "FEATURES",
+    "clusters": "CLUSTERS",
+    "neural": "NEURAL",
+}
 CONTEXT = CONTEXT_MODELS["loglinear"]
 STAGES = ("rules", "model", "tuned", "decoded")
 
@@ -156,7 +167,7 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         (corpus / other_value(item, 0).name).write_text("one")
     table = f"[{name}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
-        "minimal": ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT", "NEURAL"),
+        "minimal": ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
         "phrases": ("PHRASES",),
@@ -197,7 +208,9 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
     present = planned()
     every = {place for place in present if place[1] in ("tuned", "decoded")}
     minimal = {
-        place for name in ("MIN", "SPECTRAL", "EM", "CLUSTERS", "CONTEXT", "NEURAL") for place in after(name, "rules")
+        place
+        for name in ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL")
+        for place in after(name, "rules")
     }
     expected = {
         CONTEXT: after("CONTEXT", "model"),
@@ -219,7 +232,7 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
 def test_choice_of_charts(corpus):
     (corpus / "plan.toml").write_text(TOML + SYSTEMS + '[systems.MORE]\nestimator = "spectral"\nm = 4\n')
     experiment = read_experiment(corpus / "plan.toml")
-    assert charted_systems(experiment) == ["EM", "CLUSTERS", "CONTEXT", "MORE"]
+    assert charted_systems(experiment) == ["EM", "FEATURES", "CLUSTERS", "CONTEXT", "MORE"]
     (corpus / "plan.toml").write_text(TOML + SYSTEMS + '[report]\ncharts = ["SPECTRAL", "EM"]\n')
     assert charted_systems(read_experiment(corpus / "plan.toml")) == ["SPECTRAL", "EM"]
 
