@@ -16,11 +16,10 @@ typedef struct {
   const uint16_t *links;
 } text_view;
 
-/* An initial phrase pair of a sentence pair; its tokens once they are listed, else -1. */
+/* The tokens of an initial phrase pair once they are listed, else -1. */
 typedef struct {
-  int32_t src[2], tgt[2];
   int64_t first, end;
-} phrase;
+} token_range;
 
 /* A rule token, in the order of the extractor: phrase pair, then token. */
 typedef struct {
@@ -49,7 +48,7 @@ struct lscfg_index {
   hiero_pair work;
   pattern_table patterns[2]; /* by side */
   ARRAY(int32_t) symbols;
-  ARRAY(phrase) phrases;
+  ARRAY(token_range) listed; /* by phrase pair */
   ARRAY(rule_token) tokens;
   ARRAY(hit) hits;
   /* the rules that were found last: words of the vocabulary found, each also as a word of the text */

@@ -49,8 +49,8 @@ static int list_patterns(lscfg_index *x, sentence *s, int32_t i) {
 
 /* ---- counting ---- */
 
-static int count_rule(lscfg_index *x, const phrase *p, const rule_token *token, double share, int32_t pattern) {
-  spelling r = hiero_spell(&x->work, p->src[0], p->src[1], token);
+static int count_rule(lscfg_index *x, const phrase_pair *p, const rule_token *token, double share, int32_t pattern) {
+  spelling r = hiero_spell(&x->work, p->src, token);
   if (ARRAY_RESERVE(x->count, 1) || ARRAY_RESERVE(x->occurrences, 1) || ARRAY_RESERVE(x->pattern_of, 1))
     return LSCFG_ENOMEM;
   int32_t rule = rule_table_intern(&x->found.rules, r.symbols, r.n_src, r.n, r.arity);
@@ -65,8 +65,8 @@ static int count_rule(lscfg_index *x, const phrase *p, const rule_token *token, 
   return LSCFG_OK;
 }
 
-static int count_target(lscfg_index *x, const phrase *p, const rule_token *token, double share, int32_t pattern) {
-  spelling r = hiero_spell(&x->work, p->src[0], p->src[1], token);
+static int count_target(lscfg_index *x, const phrase_pair *p, const rule_token *token, double share, int32_t pattern) {
+  spelling r = hiero_spell(&x->work, p->src, token);
   int32_t side = rule_table_find(&x->targets, r.symbols + r.n_src, 0, r.n - r.n_src);
   if (side >= 0 && x->target_pattern.data[side] == pattern) x->target_count.data[side] += share;
   return LSCFG_OK;

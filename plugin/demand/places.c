@@ -51,7 +51,10 @@ typedef struct {
 static int stands_at(const search *s, int32_t part, int64_t at) {
   const word_parts *p = s->parts;
   if (at < 0 || at > s->text->n_words[s->side] - p->length[part]) return 0;
-  return !memcmp(s->text->words[s->side] + at, p->words[part], (size_t)p->length[part] * sizeof(int32_t));
+  const int32_t *words = s->text->words[s->side] + at;
+  for (int32_t k = 0; k < p->length[part]; k++)
+    if (words[k] != p->words[part][k]) return 0;
+  return 1;
 }
 
 static int keep(search *s) {

@@ -42,26 +42,19 @@ static int load_pair(lscfg_index *x, const text_view *t, int64_t pair, lscfg_err
 }
 
 static int list_phrases(lscfg_index *x) {
-  hiero_pair *w = &x->work;
-  int32_t n = (int32_t)w->pair.words[SRC].size;
-  x->phrases.size = x->tokens.size = 0;
-  if (hiero_prepare(w)) return LSCFG_ENOMEM;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = i + 1; j <= n && j - i <= w->longest; j++)
-      for (span_list tgt = hiero_spans(w, i, j); tgt.span < tgt.end; tgt.span += 2) {
-        if (ARRAY_RESERVE(x->phrases, 1)) return LSCFG_ENOMEM;
-        x->phrases.data[x->phrases.size++] = (phrase){{i, j}, {tgt.span[0], tgt.span[1]}, -1, -1};
-      }
+  x->listed.size = x->tokens.size = 0;
+  if (hiero_prepare(&x->work) || ARRAY_RESERVE(x->listed, x->work.phrases.size)) return LSCFG_ENOMEM;
+  for (int64_t k = 0; k < x->work.phrases.size; k++) x->listed.data[x->listed.size++] = (token_range){-1, -1};
   return LSCFG_OK;
 }
 
-static int list_tokens(lscfg_index *x, phrase *p) {
+static int list_tokens(lscfg_index *x, int64_t phrase) {
   hiero_pair *w = &x->work;
-  if (hiero_tokens(w, p->src[0], p->src[1], p->tgt)) return LSCFG_ENOMEM;
-  if (ARRAY_RESERVE(x->tokens, w->found.size)) return LSCFG_ENOMEM;
+  if (hiero_tokens(w, &w->phrases.data[phrase]) || ARRAY_RESERVE(x->tokens, w->found.size)) return LSCFG_ENOMEM;
   memcpy(x->tokens.data + x->tokens.size, w->found.data, (size_t)w->found.size * sizeof *w->found.data);
-  p->first = x->tokens.size;
-  p->end = x->tokens.size += w->found.size;
+  int64_t first = x->tokens.size;
+  x->tokens.size += w->found.size;
+  x->listed.data[phrase] = (token_range){first, x->tokens.size};
   return LSCFG_OK;
 }
 
@@ -84,20 +77,35 @@ static int fits(const rule_token *token, int side, const int32_t span[2], const 
   return part == p->n;
 }
 
-/* Lists the tokens at a place. */
+/* True if a source span is a side of an initial phrase pair. */
+static int is_phrase(const hiero_pair *w, int32_t begin, int32_t end) {
+  for (int64_t k = w->first.data[begin]; k < w->first.data[begin + 1]; k++)
+    if (w->phrases.data[k].src[1] == end) return 1;
+  return 0;
+}
+
+/* Lists the tokens at a place. Most places of source sides with nonterminals are none of a rule, since some gap is no
+ * phrase: this is found before tokens are listed. */
 static int list_hits(lscfg_index *x, const text_view *t, int side, const place *found) {
   const pattern_table *table = &x->patterns[side];
-  int64_t first = table->names.offsets.data[found->pattern];
-  word_parts p = parts_of(table->names.symbols.data + first, table->names.offsets.data[found->pattern + 1] - first);
+  const hiero_pair *w = &x->work;
+  int64_t offset = table->names.offsets.data[found->pattern];
+  word_parts p = parts_of(table->names.symbols.data + offset, table->names.offsets.data[found->pattern + 1] - offset);
   int32_t at[MOST_PARTS], ends = table->facts.data[found->pattern].ends;
   for (int32_t k = 0; k < p.n; k++) at[k] = (int32_t)(found->at[k] - t->starts[side][found->pair]);
   int32_t begin = at[0], end = at[p.n - 1] + p.length[p.n - 1];
-  for (int64_t k = 0; k < x->phrases.size; k++) {
-    phrase *whole = &x->phrases.data[k];
+  for (int32_t k = 1; k < p.n && side == SRC; k++)
+    if (!is_phrase(w, at[k - 1] + p.length[k - 1], at[k])) return LSCFG_OK;
+  int64_t last = side == SRC ? w->first.data[begin + 1] : w->phrases.size;
+  for (int64_t k = 0; k < last; k++) {
+    const phrase_pair *whole = &w->phrases.data[k];
     const int32_t *span = side == SRC ? whole->src : whole->tgt;
     if (span[0] > begin || span[1] < end || !(ends >> ((span[0] < begin) + 2 * (span[1] > end)) & 1)) continue;
-    if (whole->first < 0 && list_tokens(x, whole)) return LSCFG_ENOMEM;
-    for (int64_t token = whole->first; token < whole->end; token++) {
+    if (side == SRC && ((span[0] < begin && !is_phrase(w, span[0], begin)) ||
+                        (span[1] > end && !is_phrase(w, end, span[1]))))
+      continue;
+    if (x->listed.data[k].first < 0 && list_tokens(x, k)) return LSCFG_ENOMEM;
+    for (int64_t token = x->listed.data[k].first; token < x->listed.data[k].end; token++) {
       if (!fits(&x->tokens.data[token], side, span, &p, at)) continue;
       if (ARRAY_RESERVE(x->hits, 1)) return LSCFG_ENOMEM;
       x->hits.data[x->hits.size++] = (hit){k, token, found->pattern};
@@ -132,9 +140,9 @@ int visit_tokens(lscfg_index *x, int which, int side, token_visit *take, lscfg_e
     if (x->hits.size) qsort(x->hits.data, (size_t)x->hits.size, sizeof *x->hits.data, in_order);
     for (int64_t h = 0; h < x->hits.size; h++) {
       const hit *one = &x->hits.data[h];
-      const phrase *whole = &x->phrases.data[one->phrase];
-      double share = 1.0 / (double)(whole->end - whole->first);
-      if (take(x, whole, &x->tokens.data[one->token], share, one->pattern)) return out_of_memory(error);
+      const token_range *listed = &x->listed.data[one->phrase];
+      double share = 1.0 / (double)(listed->end - listed->first);
+      if (take(x, &x->work.phrases.data[one->phrase], &x->tokens.data[one->token], share, one->pattern)) return out_of_memory(error);
     }
   }
   return LSCFG_OK;

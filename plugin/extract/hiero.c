@@ -46,10 +46,10 @@ void lscfg_hiero_free(lscfg_hiero *h) {
   free(h);
 }
 
-static int keep_place(lscfg_hiero *h, int32_t rule, int32_t i, int32_t j, const rule_token *token) {
+static int keep_place(lscfg_hiero *h, int32_t rule, const int32_t src[2], const rule_token *token) {
   if (ARRAY_RESERVE(h->places, 8)) return LSCFG_ENOMEM;
   int32_t *place = h->places.data + h->places.size;
-  const int32_t head[4] = {rule, (int32_t)h->n_sentences, i, j};
+  const int32_t head[4] = {rule, (int32_t)h->n_sentences, src[0], src[1]};
   memcpy(place, head, sizeof head);
   memcpy(place + 4, token->gap, sizeof token->gap);
   h->places.size += 8;
@@ -62,8 +62,8 @@ static int is_elsewhere(const lscfg_hiero *h, const spelling *r) {
   return o->parts > 1 && (int32_t)(hash_ints(r->symbols, r->n_src, 0) % (uint32_t)o->parts) != o->part;
 }
 
-static int count_rule(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *token, double share) {
-  spelling r = hiero_spell(&h->work, i, j, token);
+static int count_rule(lscfg_hiero *h, const int32_t src[2], const rule_token *token, double share) {
+  spelling r = hiero_spell(&h->work, src, token);
   int64_t number = h->n_tokens++;
   if (is_elsewhere(h, &r)) return LSCFG_OK;
   if (h->chosen && !wanted_side(&h->wanted, r.symbols, r.n_src)) return LSCFG_OK;
@@ -77,33 +77,31 @@ static int count_rule(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *to
   }
   h->count.data[rule] += share;
   h->tokens.data[rule]++;
-  return h->options.places ? keep_place(h, rule, i, j, token) : LSCFG_OK;
+  return h->options.places ? keep_place(h, rule, src, token) : LSCFG_OK;
 }
 
-static int count_target(lscfg_hiero *h, int32_t i, int32_t j, const rule_token *token, double share) {
-  spelling r = hiero_spell(&h->work, i, j, token);
+static int count_target(lscfg_hiero *h, const int32_t src[2], const rule_token *token, double share) {
+  spelling r = hiero_spell(&h->work, src, token);
   int32_t side = rule_table_find(&h->targets, r.symbols + r.n_src, 0, r.n - r.n_src);
   if (side >= 0) h->target_count.data[side] += share;
   return LSCFG_OK;
 }
 
-typedef int visit(lscfg_hiero *, int32_t i, int32_t j, const rule_token *, double share);
+typedef int visit(lscfg_hiero *, const int32_t src[2], const rule_token *, double share);
 
 /* All rule tokens of the pair that was read; *phrases and *used as in the view. */
 static int walk(lscfg_hiero *h, visit *take, int64_t *phrases, int64_t *used) {
   hiero_pair *w = &h->work;
-  int32_t n = (int32_t)w->pair.words[SRC].size;
   if (hiero_prepare(w)) return LSCFG_ENOMEM;
-  for (int32_t i = 0; i < n; i++)
-    for (int32_t j = i + 1; j <= n && j - i <= w->longest; j++)
-      for (span_list tgt = hiero_spans(w, i, j); tgt.span < tgt.end; tgt.span += 2) {
-        if (hiero_tokens(w, i, j, tgt.span)) return LSCFG_ENOMEM;
-        ++*phrases;
-        *used += w->found.size > 0;
-        double share = 1.0 / (double)w->found.size;
-        for (int64_t k = 0; k < w->found.size; k++)
-          if (take(h, i, j, &w->found.data[k], share)) return LSCFG_ENOMEM;
-      }
+  for (int64_t p = 0; p < w->phrases.size; p++) {
+    const phrase_pair *whole = &w->phrases.data[p];
+    if (hiero_tokens(w, whole)) return LSCFG_ENOMEM;
+    ++*phrases;
+    *used += w->found.size > 0;
+    double share = 1.0 / (double)w->found.size;
+    for (int64_t k = 0; k < w->found.size; k++)
+      if (take(h, whole->src, &w->found.data[k], share)) return LSCFG_ENOMEM;
+  }
   return LSCFG_OK;
 }
 

@@ -16,24 +16,22 @@ typedef struct {
   int32_t gap[2][2], tgt_gap[2][2], tgt[2];
 } rule_token;
 
+/* An initial phrase pair: half-open spans. */
+typedef struct {
+  int32_t src[2], tgt[2];
+} phrase_pair;
+
 /* A sentence pair with the work space for its rules, kept from pair to pair; all zero but the options at first. */
 typedef struct {
   const lscfg_hiero_options *options;
-  sentence_pair pair;      /* words, links and numbers of links */
-  int32_t longest;         /* source words of an initial phrase pair */
-  ARRAY(int32_t) hull;     /* lowest and highest link of each word, source words first */
-  ARRAY(int32_t) target;   /* [i][length - 1][2]: tight half-open target span, -1 for no phrase pair */
-  ARRAY(int32_t) spans;    /* [][2] target spans of all source spans, concatenated lists */
-  ARRAY(int64_t) spans_of; /* [i][length - 1]: where the list of a source span begins; the next one's is its end */
-  ARRAY(int32_t) before;   /* linked source words before each position */
-  ARRAY(rule_token) found; /* by hiero_tokens */
+  sentence_pair pair;         /* words, links and numbers of links */
+  ARRAY(int32_t) hull;        /* lowest and highest link of each word, source words first */
+  ARRAY(int32_t) before;      /* linked source words before each position */
+  ARRAY(phrase_pair) phrases; /* in the order of their source spans */
+  ARRAY(int64_t) first;       /* first phrase pair that begins at each source word or later */
+  ARRAY(rule_token) found;    /* by hiero_tokens */
   ARRAY(int32_t) scratch;
 } hiero_pair;
-
-/* The target spans of a source span. */
-typedef struct {
-  const int32_t *span, *end;
-} span_list;
 
 /* A rule as it is spelled in the work space. */
 typedef struct {
@@ -42,14 +40,12 @@ typedef struct {
 } spelling;
 
 void hiero_pair_release(hiero_pair *);
-/* Finds the initial phrase pairs of the pair that was read: LSCFG_OK or LSCFG_ENOMEM. */
+/* Lists the initial phrase pairs of the pair that was read: LSCFG_OK or LSCFG_ENOMEM. */
 int hiero_prepare(hiero_pair *);
-/* The target spans of all initial phrase pairs of the source span, at most as long as allowed. */
-span_list hiero_spans(const hiero_pair *, int32_t i, int32_t j);
 /* Lists the rule tokens of an initial phrase pair: the choices of at most two inner phrase pairs that leave a rule
  * within the limits. Words between two of them are never none, so that nonterminals are not adjacent. */
-int hiero_tokens(hiero_pair *, int32_t i, int32_t j, const int32_t *tgt);
+int hiero_tokens(hiero_pair *, const phrase_pair *);
 /* Spells the rule of a token; valid until the next call. */
-spelling hiero_spell(hiero_pair *, int32_t i, int32_t j, const rule_token *);
+spelling hiero_spell(hiero_pair *, const int32_t src[2], const rule_token *);
 
 #endif
