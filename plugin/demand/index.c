@@ -77,7 +77,8 @@ int lscfg_index_open(const char *path, const lscfg_hiero_options *options, lscfg
   if (!code) code = read_text(x, error);
   if (!code) code = read_words_and_lexicon(x, error);
   if (!code && (!(x->taught = lscfg_aligned_new()) || pattern_table_init(&x->patterns[SRC]) ||
-                pattern_table_init(&x->patterns[TGT]) || corpus_tables_init(&x->found) || rule_table_init(&x->targets)))
+                pattern_table_init(&x->patterns[TGT]) || corpus_tables_init(&x->found) || rule_table_init(&x->targets) ||
+                rule_table_init(&x->known)))
     code = out_of_memory(error);
   if (code) {
     lscfg_index_free(x);
@@ -94,6 +95,7 @@ void lscfg_index_free(lscfg_index *x) {
   hiero_pair_release(&x->work);
   corpus_tables_release(&x->found);
   rule_table_release(&x->targets);
+  rule_table_release(&x->known);
   for (int side = SRC; side <= TGT; side++) {
     pattern_table_release(&x->patterns[side]);
     free(x->order[side].data);
@@ -109,6 +111,7 @@ void lscfg_index_free(lscfg_index *x) {
   free(x->lexicon_totals.data);
   free(x->target_pattern.data);
   free(x->target_count.data);
+  free(x->known_count.data);
   free(x);
 }
 

@@ -27,6 +27,8 @@ typedef struct {
   int32_t pattern;
 } hit;
 
+enum { NOT_COUNTED = -1, COUNTED_BEFORE = -2 };
+
 struct lscfg_index {
   tensor_file file;
   lscfg_hiero_options options;
@@ -59,8 +61,12 @@ struct lscfg_index {
   ARRAY(int64_t) occurrences; /* of each rule */
   ARRAY(int64_t) lexicon_totals;
   rule_table targets;
-  ARRAY(int32_t) target_pattern; /* of each target side, -1 if it was not requested */
+  ARRAY(int32_t) target_pattern; /* of each target side, NOT_COUNTED or COUNTED_BEFORE */
   ARRAY(double) target_count;
+  /* target sides in words of the text, and their counts from as many samples, for later sentences */
+  rule_table known;
+  ARRAY(double) known_count;
+  int32_t known_samples;
   int64_t examined[2];
 };
 

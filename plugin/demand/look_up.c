@@ -176,9 +176,15 @@ static int read_lexicon(lscfg_index *x, lscfg_error *error) {
 
 /* ---- a look-up ---- */
 
+static void forget_targets(lscfg_index *x) {
+  forget_sides(&x->known);
+  x->known_count.size = 0;
+}
+
 /* The text in memory as arrays, with new suffix arrays if it has changed. */
 static int view_taught(lscfg_index *x, lscfg_error *error) {
   if (!x->stale) return LSCFG_OK;
+  forget_targets(x);
   lscfg_aligned_view v;
   text_view *t = &x->text[TAUGHT];
   lscfg_aligned_get(x->taught, &v);
@@ -265,9 +271,15 @@ static int find_targets(lscfg_index *x, const char *wanted, int32_t samples, lsc
       return out_of_memory(error);
     if (side == x->target_count.size) {
       x->target_count.data[x->target_count.size++] = 0;
-      x->target_pattern.data[x->target_pattern.size++] = -1;
+      x->target_pattern.data[x->target_pattern.size++] = NOT_COUNTED;
     }
-    if (!wanted[r] || x->target_pattern.data[side] >= 0) continue;
+    if (!wanted[r] || x->target_pattern.data[side] != NOT_COUNTED) continue;
+    int32_t known = rule_table_find(&x->known, x->symbols.data, 0, (int32_t)n);
+    if (known >= 0) {
+      x->target_pattern.data[side] = COUNTED_BEFORE;
+      x->target_count.data[side] = x->known_count.data[known];
+      continue;
+    }
     int32_t begin = 0, end = (int32_t)n, *pattern = x->symbols.data + n, size = 0;
     while (begin < end && x->symbols.data[begin] < 0) begin++;
     while (begin < end && x->symbols.data[end - 1] < 0) end--;
@@ -283,7 +295,21 @@ static int find_targets(lscfg_index *x, const char *wanted, int32_t samples, lsc
   return LSCFG_OK;
 }
 
+/* Keeps the counts of target sides for later sentences, which use the frequent ones again. */
+static int remember_targets(lscfg_index *x) {
+  for (int64_t side = 0; side < x->target_count.size; side++) {
+    if (x->target_pattern.data[side] < 0) continue;
+    int64_t begin = x->targets.offsets.data[side], n = x->targets.offsets.data[side + 1] - begin;
+    if (ARRAY_RESERVE(x->known_count, 1) ||
+        rule_table_intern(&x->known, x->targets.symbols.data + begin, 0, (int32_t)n, 0) < 0)
+      return LSCFG_ENOMEM;
+    x->known_count.data[x->known_count.size++] = x->target_count.data[side];
+  }
+  return LSCFG_OK;
+}
+
 int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, int32_t samples, lscfg_error *error) {
+  enum { MOST_KNOWN = 1 << 18 };
   int64_t n_rules = rule_table_size(&x->found.rules);
   char *wanted = calloc((size_t)n_rules + 1, 1);
   if (!wanted) return out_of_memory(error);
@@ -292,6 +318,8 @@ int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, i
   pattern_table_clear(&x->patterns[TGT]);
   rule_table_release(&x->targets);
   x->target_pattern.size = x->target_count.size = 0;
+  if (samples != x->known_samples || x->known_count.size > MOST_KNOWN) forget_targets(x);
+  x->known_samples = samples;
   int code = rule_table_init(&x->targets) ? out_of_memory(error) : find_targets(x, wanted, samples, error);
   free(wanted);
   for (int which = MAPPED; which <= TAUGHT; which++) x->examined[TGT] += x->patterns[TGT].places[which].size;
@@ -299,7 +327,9 @@ int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, i
   for (int64_t side = 0; side < x->target_count.size && !code; side++)
     if (x->target_pattern.data[side] >= 0)
       x->target_count.data[side] *= scale_of(x, TGT, x->target_pattern.data[side]);
-  return code ? code : visit_tokens(x, TAUGHT, TGT, count_target, error);
+  if (!code) code = visit_tokens(x, TAUGHT, TGT, count_target, error);
+  if (!code && remember_targets(x)) code = out_of_memory(error);
+  return code;
 }
 
 void lscfg_index_get(const lscfg_index *x, lscfg_index_view *view) {

@@ -3,21 +3,30 @@
 
 int pattern_table_init(pattern_table *t) {
   memset(t, 0, sizeof *t);
-  return rule_table_init(&t->names);
+  return rule_table_init(&t->names) || rule_table_init(&t->parts);
+}
+
+void forget_sides(rule_table *t) {
+  t->symbols.size = t->src_length.size = t->arity.size = 0;
+  t->offsets.size = 1;
+  index_clear(&t->index);
 }
 
 void pattern_table_clear(pattern_table *t) {
-  t->names.symbols.size = t->names.src_length.size = t->names.arity.size = 0;
-  t->names.offsets.size = 1;
-  index_clear(&t->names.index);
-  t->facts.size = t->places[MAPPED].size = t->places[TAUGHT].size = 0;
+  forget_sides(&t->names);
+  forget_sides(&t->parts);
+  t->facts.size = 0;
+  for (int which = MAPPED; which < N_TEXTS; which++) t->places[which].size = t->ranges[which].size = 0;
 }
 
 void pattern_table_release(pattern_table *t) {
   rule_table_release(&t->names);
   free(t->facts.data);
-  free(t->places[MAPPED].data);
-  free(t->places[TAUGHT].data);
+  rule_table_release(&t->parts);
+  for (int which = MAPPED; which < N_TEXTS; which++) {
+    free(t->places[which].data);
+    free(t->ranges[which].data);
+  }
 }
 
 word_parts parts_of(const int32_t *symbols, int64_t n) {

@@ -18,6 +18,11 @@ typedef struct {
   int32_t pattern;
 } place;
 
+/* A part of a suffix array. */
+typedef struct {
+  int64_t begin, end;
+} suffix_range;
+
 /* Places and ends of a pattern. */
 typedef struct {
   int64_t places; /* in both texts */
@@ -30,10 +35,14 @@ typedef struct {
   rule_table names;
   ARRAY(pattern_facts) facts;
   ARRAY(place) places[N_TEXTS];
+  rule_table parts;                     /* beginnings of the sequences of patterns */
+  ARRAY(suffix_range) ranges[N_TEXTS];  /* of each of them */
 } pattern_table;
 
 int pattern_table_init(pattern_table *);
 void pattern_table_clear(pattern_table *);
+/* Forgets all rules, but keeps their memory. */
+void forget_sides(rule_table *);
 void pattern_table_release(pattern_table *);
 /* The sequences of a pattern, or of a side of a rule, inside its outer nonterminals. */
 word_parts parts_of(const int32_t *symbols, int64_t n);

@@ -21,17 +21,25 @@ static int64_t lower(const text_view *t, int side, int64_t low, int64_t high, in
   return low;
 }
 
-typedef struct {
-  int64_t begin, end;
-} range;
-
-static range range_of(const text_view *t, int side, const int32_t *words, int32_t n) {
-  range r = {0, t->n_suffixes[side]};
-  for (int32_t k = 0; k < n && k < LSCFG_SUFFIX_WORDS && r.begin < r.end; k++) {
-    r.begin = lower(t, side, r.begin, r.end, k, words[k]);
-    r.end = lower(t, side, r.begin, r.end, k, (int64_t)words[k] + 1);
+/* The number of a sequence among the parts, with its ranges in both texts; LSCFG_ENOMEM. */
+static int32_t find_part(lscfg_index *x, int side, const int32_t *words, int32_t n) {
+  pattern_table *table = &x->patterns[side];
+  if (n > LSCFG_SUFFIX_WORDS) n = LSCFG_SUFFIX_WORDS; /* no more words decide the order */
+  int32_t part = rule_table_find(&table->parts, words, n, n);
+  if (part >= 0) return part;
+  int32_t shorter = n > 1 ? find_part(x, side, words, n - 1) : 0;
+  if (shorter < 0) return shorter;
+  part = rule_table_intern(&table->parts, words, n, n, 0);
+  if (part < 0) return LSCFG_ENOMEM;
+  for (int which = MAPPED; which < N_TEXTS; which++) {
+    const text_view *t = &x->text[which];
+    suffix_range r = n > 1 ? table->ranges[which].data[shorter] : (suffix_range){0, t->n_suffixes[side]};
+    r.begin = lower(t, side, r.begin, r.end, n - 1, words[n - 1]);
+    r.end = lower(t, side, r.begin, r.end, n - 1, (int64_t)words[n - 1] + 1);
+    if (ARRAY_RESERVE(table->ranges[which], 1)) return LSCFG_ENOMEM;
+    table->ranges[which].data[table->ranges[which].size++] = r;
   }
-  return r;
+  return part;
 }
 
 /* ---- several sequences ---- */
@@ -105,14 +113,16 @@ static int find_places(lscfg_index *x, int which, int side, int32_t pattern, con
                        double *scale) {
   const text_view *t = &x->text[which];
   pattern_table *table = &x->patterns[side];
-  range best = {0, 0};
+  suffix_range best = {0, 0};
   int64_t first = table->places[which].size;
   int32_t limit = side == SRC ? x->options.max_phrase : x->options.max_target_phrase;
   search s = {.text = t, .side = side, .parts = p, .hole = side == SRC ? x->options.min_hole : 1,
               .widest = limit > 0 ? limit : INT32_MAX, .table = table, .which = which, .found.pattern = pattern};
   *scale = 1;
   for (int32_t k = 0; k < p->n; k++) {
-    range r = range_of(t, side, p->words[k], p->length[k]);
+    int32_t part = find_part(x, side, p->words[k], p->length[k]);
+    if (part < 0) return LSCFG_ENOMEM;
+    suffix_range r = table->ranges[which].data[part];
     if (r.begin == r.end) return LSCFG_OK;
     if (!k || r.end - r.begin < best.end - best.begin) best = r, s.anchor = k;
   }
@@ -131,10 +141,34 @@ static int find_places(lscfg_index *x, int which, int side, int32_t pattern, con
   return LSCFG_OK;
 }
 
-/* Numbers the pair of each place from a mark, and drops the places of damaged sentences. */
-static int find_pairs(lscfg_index *x, int which, int side, int64_t first, lscfg_error *error) {
+/* True if some links of a sentence pair join the words of a source span with each other side only, so that the span is
+ * a side of an initial phrase pair. */
+static int is_phrase(const text_view *t, int64_t first, int64_t last, int64_t begin, int64_t end, int loose) {
+  int32_t low = INT32_MAX, high = -1;
+  int begins = loose, ends = loose;
+  for (int64_t k = first; k < last; k++) {
+    int32_t src = t->links[2 * k], tgt = t->links[2 * k + 1];
+    if (src < begin || src >= end) continue;
+    if (tgt < low) low = tgt;
+    if (tgt > high) high = tgt;
+    begins |= src == begin;
+    ends |= src == end - 1;
+  }
+  if (high < 0 || !begins || !ends) return 0;
+  for (int64_t k = first; k < last; k++) {
+    int32_t src = t->links[2 * k], tgt = t->links[2 * k + 1];
+    if (tgt >= low && tgt <= high && (src < begin || src >= end)) return 0;
+  }
+  return 1;
+}
+
+/* Numbers the pair of each place from the mark after its sentence. Drops places of a source side without rules, since
+ * some words between two sequences are no phrase: these are most places. */
+static int find_pairs(lscfg_index *x, int which, int side, int64_t first, const word_parts *parts,
+                      lscfg_error *error) {
   const text_view *t = &x->text[which];
   pattern_table *table = &x->patterns[side];
+  int64_t kept = first;
   for (int64_t k = first; k < table->places[which].size; k++) {
     place *p = &table->places[which].data[k];
     int64_t at = p->at[0];
@@ -142,9 +176,16 @@ static int find_pairs(lscfg_index *x, int which, int side, int64_t first, lscfg_
     if (at == t->n_words[side]) return damaged_index(error);
     p->pair = -1 - (int64_t)t->words[side][at];
     if (p->pair >= t->n_pairs) return damaged_index(error);
-    int64_t begin = t->starts[side][p->pair];
+    int64_t begin = t->starts[side][p->pair], links[2] = {t->link_starts[p->pair], t->link_starts[p->pair + 1]};
     if (begin < 0 || begin > p->at[0] || t->starts[side][p->pair + 1] != at + 1) return damaged_index(error);
+    if (links[0] < 0 || links[1] < links[0] || links[1] > t->n_links) return damaged_index(error);
+    int good = 1;
+    for (int32_t gap = 1; gap < parts->n && side == SRC && good; gap++)
+      good = is_phrase(t, links[0], links[1], p->at[gap - 1] + parts->length[gap - 1] - begin, p->at[gap] - begin,
+                       x->options.loose);
+    if (good) table->places[which].data[kept++] = *p;
   }
+  table->places[which].size = kept;
   return LSCFG_OK;
 }
 
@@ -161,9 +202,11 @@ int32_t find_pattern(lscfg_index *x, int side, const int32_t *symbols, int32_t n
     int64_t first = table->places[which].size;
     if (find_places(x, which, side, pattern, &p, which == MAPPED ? samples : 0, &scale)) return out_of_memory(error);
     if (which == MAPPED) facts.scale = scale;
-    facts.places += table->places[which].size - first;
-    int code = find_pairs(x, which, side, first, error);
+    int64_t found = table->places[which].size - first;
+    int code = find_pairs(x, which, side, first, &p, error);
     if (code) return code;
+    /* a longer pattern occurs at further places, unless this one was found at all its places */
+    facts.places += scale > 1 ? found : table->places[which].size - first;
   }
   if (ARRAY_RESERVE(table->facts, 1)) return out_of_memory(error);
   table->facts.data[table->facts.size++] = facts;

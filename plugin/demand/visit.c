@@ -84,8 +84,7 @@ static int is_phrase(const hiero_pair *w, int32_t begin, int32_t end) {
   return 0;
 }
 
-/* Lists the tokens at a place. Most places of source sides with nonterminals are none of a rule, since some gap is no
- * phrase: this is found before tokens are listed. */
+/* Lists the tokens at a place. */
 static int list_hits(lscfg_index *x, const text_view *t, int side, const place *found) {
   const pattern_table *table = &x->patterns[side];
   const hiero_pair *w = &x->work;
@@ -94,8 +93,6 @@ static int list_hits(lscfg_index *x, const text_view *t, int side, const place *
   int32_t at[MOST_PARTS], ends = table->facts.data[found->pattern].ends;
   for (int32_t k = 0; k < p.n; k++) at[k] = (int32_t)(found->at[k] - t->starts[side][found->pair]);
   int32_t begin = at[0], end = at[p.n - 1] + p.length[p.n - 1];
-  for (int32_t k = 1; k < p.n && side == SRC; k++)
-    if (!is_phrase(w, at[k - 1] + p.length[k - 1], at[k])) return LSCFG_OK;
   int64_t last = side == SRC ? w->first.data[begin + 1] : w->phrases.size;
   for (int64_t k = 0; k < last; k++) {
     const phrase_pair *whole = &w->phrases.data[k];
