@@ -3,7 +3,10 @@
  * merge the places of two sequences by sentence (Lopez 2007), which takes as long as the more frequent one. */
 #include "demand/places.h"
 
-enum { EXAMINED = 4 }; /* places of the rarest sequence to examine for each sample of a pattern of several */
+enum {
+  EXAMINED = 4, /* places of the rarest sequence to examine for each sample of a pattern of several */
+  AHEAD = 12    /* places that are requested from memory before they are examined */
+};
 
 /* The word after some words of a suffix, -1 for the end of a sentence. */
 static int32_t key_of(const text_view *t, int side, int64_t suffix, int32_t depth) {
@@ -129,6 +132,10 @@ static int find_places(lscfg_index *x, int which, int side, int32_t pattern, con
   int64_t n = best.end - best.begin, most = p->n > 1 ? EXAMINED * samples : samples;
   int64_t step = samples && n > most ? (n + most - 1) / most : 1, examined = (n + step - 1) / step;
   for (int64_t k = best.begin; k < best.end; k += step) {
+    if (k + AHEAD * step < best.end) { /* places are all over the text, and memory answers late */
+      int64_t later = t->suffixes[side][k + AHEAD * step];
+      if (later >= 0 && later < t->n_words[side]) __builtin_prefetch(t->words[side] + later);
+    }
     s.found.at[s.anchor] = t->suffixes[side][k];
     if (stands_at(&s, s.anchor, s.found.at[s.anchor]) && to_the_right(&s, s.anchor + 1)) return LSCFG_ENOMEM;
   }
