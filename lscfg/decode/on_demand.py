@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from lscfg import log
 from lscfg.decode.memory import Memory
 from lscfg.errors import InputError
 from lscfg.extract.on_demand import RuleIndex
@@ -27,6 +28,7 @@ class RulesOnDemand:
         self.index, self._max_span = RuleIndex(path), config.max_span
         self._memory: Memory | None = None
         self._taught: tuple[object, ...] = ()
+        self._left_out = 0
 
     def learn(self, folder: Path | None) -> bool:
         """Adds the corrections in the folder of a memory to the text; returns True if they have changed.
@@ -46,7 +48,13 @@ class RulesOnDemand:
         if self._memory.state == self._taught:
             return False
         pairs = self._memory.pairs
-        self.index.teach((one.source, one.target, " ".join(f"{i}-{j}" for i, j in one.links)) for one in pairs)
+        left = self.index.teach((one.source, one.target, " ".join(f"{i}-{j}" for i, j in one.links)) for one in pairs)
+        if left > self._left_out:
+            log.warning(
+                f"{folder}: the index lacks the rules of the oldest {left:,} of {len(pairs):,} corrections; "
+                "make the index again from text that contains them"
+            )
+        self._left_out = left
         self._taught = self._memory.state
         return True
 

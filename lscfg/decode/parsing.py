@@ -22,6 +22,7 @@ def read_grammar(
     needed: bool = True,
     rules: Sequence[str] = (),
     on_demand: bool = False,
+    known: tuple[Grammar, np.ndarray] | None = None,
 ) -> Grammar:
     """The finished grammar of a configuration, with the words of a vocabulary or a new one.
 
@@ -29,6 +30,7 @@ def read_grammar(
         needed: refuse a configuration without a grammar, which otherwise gives an empty one.
         rules: further rules, lines in cdec's format.
         on_demand: leave out an index, whose rules the caller finds for each sentence.
+        known: a grammar of the vocabulary, and the words of a sentence that may use its rules, which come first.
 
     Raises:
         InputError: there is none, a file cannot be read or is an index without ``on_demand``, or a rule is malformed.
@@ -36,6 +38,8 @@ def read_grammar(
     if needed and not config.grammars and not rules:
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
+    if known is not None:
+        grammar.add_matching(*known)
     found = index_of(config)
     if found is not None and not on_demand:
         raise InputError("an index does not list its rules; write a grammar with lscfg grammar hiero --filter", found)

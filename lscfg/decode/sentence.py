@@ -83,7 +83,7 @@ class SentenceDecoder:
     Args:
         vocab: vocabulary that the grammar shares with other grammars.
         models: language models of the configuration, of this vocabulary; None: reads them.
-        needed, rules, on_demand: see ``read_grammar``.
+        needed, rules, on_demand, known: see ``read_grammar``.
     """
 
     def __init__(
@@ -96,9 +96,10 @@ class SentenceDecoder:
         needed: bool = True,
         rules: Sequence[str] = (),
         on_demand: bool = False,
+        known: tuple[Grammar, np.ndarray] | None = None,
     ):
         self.config, self.source = config, provider
-        self.grammar = read_grammar(config, vocab, needed, rules, on_demand)
+        self.grammar = read_grammar(config, vocab, needed, rules, on_demand, known)
         index = index_of(config)
         self.on_demand = None if index is None else on_demand_rules.RulesOnDemand(index, config)
         self._provider = None if provider is None else provider(self.grammar)
@@ -402,15 +403,17 @@ def own_decoder(
         if not decoder.keeps:
             decoder.segment_decoders.clear()
         path = None if rules else decoder.config.path  # faults of rules from a request do not name our files
-        known = decoder.config.grammars
+        vocab, models, known = decoder.grammar.vocab, decoder.models, None
         if decoder.on_demand is not None:
-            known = tuple(one for one in known if one != decoder.on_demand.index.path)
             rules = decoder.on_demand.lines(text) + rules
-        config = replace(decoder.config, grammars=known + grammars, path=path)
-        vocab, models = decoder.grammar.vocab, decoder.models
+            known = decoder.grammar, vocab.add_line(text)
+        else:
+            grammars = decoder.config.grammars + grammars
+        config = replace(decoder.config, grammars=grammars, path=path)
         latent = decoder._provider
         source = latent.of if isinstance(latent, LatentFeatures) else decoder.source  # which would read the model again
-        own = SentenceDecoder(config, source, int(decoder.keeps), vocab, models, needed=False, rules=rules)
+        room = int(decoder.keeps)
+        own = SentenceDecoder(config, source, room, vocab, models, needed=False, rules=rules, known=known)
         decoder.segment_decoders[key] = own
     return own
 

@@ -39,6 +39,9 @@ ROUNDING = 1 - 1e-9
 MOST_TAUGHT = 20_000
 """Maximum number of pairs that an index keeps in memory, the latest ones."""
 
+FORGOTTEN = 1_000
+"""Pairs that leave the memory together, since the others are then read again."""
+
 
 def write_index(
     path: str | os.PathLike[str],
@@ -121,19 +124,25 @@ class RuleIndex:
         limits = (s.max_phrase, s.target_phrase, s.max_symbols, s.max_arity, s.loose, s.min_hole)
         self._index, self._taught = SuffixIndex(path, limits), list[tuple[str, str, str]]()
 
-    def teach(self, pairs: Iterable[tuple[str, str, str]]) -> None:
-        """Replaces the text in memory by the latest ``MOST_TAUGHT`` of these pairs: words of both sides, and links.
+    def teach(self, pairs: Iterable[tuple[str, str, str]]) -> int:
+        """Replaces the text in memory by the latest of these pairs: words of both sides, and links.
+
+        Returns:
+            Number of earlier pairs that are left out, a multiple of ``FORGOTTEN``; 0 up to ``MOST_TAUGHT`` pairs.
 
         Raises:
             LineError: see ``SuffixIndex.teach``.
         """
-        wanted = [*pairs][-MOST_TAUGHT:]
+        every = [*pairs]
+        first = max(0, -(-(len(every) - MOST_TAUGHT) // FORGOTTEN) * FORGOTTEN)
+        wanted = every[first:]
         if wanted[: len(self._taught)] != self._taught:
             self._index.forget()
             self._taught = []
         for pair in wanted[len(self._taught) :]:
             self._index.teach(*pair)
             self._taught.append(pair)
+        return first
 
     def rules(self, sentence: str, max_span: int = 0) -> tuple[RuleCounts, np.ndarray]:
         """The rules that can translate a part of a sentence, and the numbers of those that a grammar keeps, ascending.

@@ -124,6 +124,19 @@ class Grammar:
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
 
+    def add_matching(self, other: Grammar, words: np.ndarray) -> None:
+        """Adds the rules of a grammar of the same vocabulary whose source sides have no words but those of a sentence.
+
+        Args:
+            words: int32, numbers of the words of the sentence.
+
+        Raises:
+            InputError: the grammar has another vocabulary, or is a layer.
+        """
+        ids, error = np.ascontiguousarray(words, np.int32), ffi.new("lscfg_error *")
+        given = ffi.from_buffer("int32_t[]", ids)
+        check(lib.lscfg_grammar_add_matching(self._pointer, other._pointer, given, len(ids), error), error)
+
     def add(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
         """Adds a rule of encoded symbols (see lscfg.h) and returns its number."""
         error = ffi.new("lscfg_error *")

@@ -77,8 +77,8 @@ int lscfg_index_open(const char *path, const lscfg_hiero_options *options, lscfg
   if (!code) code = read_text(x, error);
   if (!code) code = read_words_and_lexicon(x, error);
   if (!code && (!(x->taught = lscfg_aligned_new()) || pattern_table_init(&x->patterns[SRC]) ||
-                pattern_table_init(&x->patterns[TGT]) || corpus_tables_init(&x->found) || rule_table_init(&x->targets) ||
-                rule_table_init(&x->known)))
+                pattern_table_init(&x->patterns[TGT]) || corpus_tables_init(&x->found) ||
+                rule_table_init(&x->targets) || rule_table_init(&x->known)))
     code = out_of_memory(error);
   if (code) {
     lscfg_index_free(x);

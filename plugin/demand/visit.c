@@ -137,9 +137,10 @@ int visit_tokens(lscfg_index *x, int which, int side, token_visit *take, lscfg_e
     if (x->hits.size) qsort(x->hits.data, (size_t)x->hits.size, sizeof *x->hits.data, in_order);
     for (int64_t h = 0; h < x->hits.size; h++) {
       const hit *one = &x->hits.data[h];
+      const phrase_pair *whole = &x->work.phrases.data[one->phrase];
       const token_range *listed = &x->listed.data[one->phrase];
       double share = 1.0 / (double)(listed->end - listed->first);
-      if (take(x, &x->work.phrases.data[one->phrase], &x->tokens.data[one->token], share, one->pattern)) return out_of_memory(error);
+      if (take(x, whole, &x->tokens.data[one->token], share, one->pattern)) return out_of_memory(error);
     }
   }
   return LSCFG_OK;

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from decoders import WEIGHTS, small_config
 
+from lscfg import log
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.inputs import check_inputs
@@ -16,6 +17,7 @@ from lscfg.decode.memory import open_memory
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError
+from lscfg.extract import on_demand
 from lscfg.extract.hiero import extract_files
 from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import RuleIndex, write_index
@@ -141,6 +143,47 @@ def test_corrections_join_the_text(tmp_path: Path) -> None:
         assert best(decoder, memory) == best(other, memory) != before
         memory.undo(*numbers)
         assert best(decoder, memory) == before
+
+
+def test_an_index_works_next_to_a_grammar(tmp_path: Path) -> None:
+    """The grammar is read once; each sentence copies the rules that it may use, with their features and links."""
+    whole, index = configs(tmp_path)
+    other = tmp_path / "other"
+    lines = [
+        "[X] ||| a [X,1] ||| [1] OTHER ||| Own=0.5 EgivenF=0.25 ||| 0-1",
+        "[Y] ||| d ||| DD ||| Own=1",
+        "[X] ||| [Y,1] e ||| E [1] ||| Own=-1.5",
+        "[X] ||| z ||| Z ||| Never=1",
+        "[X] ||| b ||| BB OTHER ||| Own=2 ||| 0-0",
+    ]
+    write_lines(other, lines)
+    both = [replace(one, grammars=(other, *one.grammars)) for one in (whole, index)]
+    weighted = TUNED | {"Own": 0.7, "Never": 1.0}
+
+    def found(config: DecoderConfig) -> list[list[tuple[str, float, dict[str, float]]]]:
+        with EmbeddedDecoder(config) as decoder:
+            other.rename(tmp_path / "moved")  # nothing reads the file again
+            lists = [list(one.hypotheses) for one in decoder.translate(SENTENCES, weighted, 30, derivations=True)]
+            (tmp_path / "moved").rename(other)
+        return [[(one.text, one.score, dict(one.features)) for one in each] for each in lists]
+
+    assert found(both[0]) == found(both[1])
+    assert any("Own" in features for _, _, features in found(both[1])[1])
+
+
+def test_corrections_that_leave_the_memory_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(on_demand, "MOST_TAUGHT", 2)
+    monkeypatch.setattr(on_demand, "FORGOTTEN", 1)
+    _, index = configs(tmp_path)
+    memory = open_memory(tmp_path / "memory", lambda source, target: [(0, 0)])
+    with EmbeddedDecoder(index) as decoder, log.held_back() as warnings:
+        for k in range(4):
+            memory.add(f"a {k}", f"A {k}")
+            list(decoder.translate(["a"], TUNED, memory=memory))
+    assert [str(one).split("lacks ")[1] for one in warnings] == [
+        f"the rules of the oldest {k} of {k + 2} corrections; make the index again from text that contains them"
+        for k in (1, 2)
+    ]
 
 
 def test_what_needs_all_rules_is_refused(tmp_path: Path) -> None:

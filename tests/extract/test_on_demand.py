@@ -10,6 +10,7 @@ from damage import damaged_copies
 
 from lscfg.cli import main
 from lscfg.errors import InputError
+from lscfg.extract import on_demand
 from lscfg.extract.hiero import extract_files
 from lscfg.extract.hiero_settings import HieroSettings
 from lscfg.extract.on_demand import RuleIndex, write_index
@@ -129,6 +130,44 @@ def test_pairs_are_forgotten(corpus):
     assert index.text(pairs[0][0]) == before
     with pytest.raises(LineError, match="link '3-0' points beyond"):
         index.teach([("a", "A", "3-0")])
+
+
+def test_taught_pairs_are_never_sampled(corpus, tmp_path):
+    """A rule of one taught pair is found although its words are frequent and one place of each is examined."""
+    pairs, path = corpus
+    write_index(path, *written_apart(tmp_path, pairs), HieroSettings(max_targets=1000))
+    index = RuleIndex(path)
+    index.places = 1
+    index.teach([("a b c", "Q R S", "0-0 1-1 2-2")] + pairs * 10)
+    for rule in ("[X] ||| a b c ||| Q R S |||", "[X] ||| a [X,1] c ||| Q [X,1] S |||", "[X] ||| b ||| R |||"):
+        assert any(line.startswith(rule) for line in index.text("a b c").splitlines()), rule
+
+
+def test_the_oldest_pairs_leave_the_memory_together(corpus, monkeypatch):
+    pairs, path = corpus
+    monkeypatch.setattr(on_demand, "MOST_TAUGHT", 5)
+    monkeypatch.setattr(on_demand, "FORGOTTEN", 2)
+    index, other = RuleIndex(path), RuleIndex(path)
+    left = []
+    for size in range(1, 12):
+        left.append(index.teach(pairs[:size]))
+        other.teach(pairs[left[-1] : size])
+        assert index.text(pairs[0][0]) == other.text(pairs[0][0])
+    assert left == [0, 0, 0, 0, 0, 2, 2, 4, 4, 6, 6]
+
+
+def test_counts_of_earlier_sentences_do_not_change_later_ones(corpus):
+    """Target sides are counted once, and again after the text in memory or the samples have changed."""
+    pairs, path = corpus
+    index, lines = RuleIndex(path), [source for source, *_ in pairs[:12]]
+    for places, taught in ((0, []), (3, []), (3, pairs[:2]), (0, pairs[:2]), (0, [])):
+        index.places = places
+        index.teach(taught)
+        for line in lines:
+            fresh = RuleIndex(path)
+            fresh.places = places
+            fresh.teach(taught)
+            assert index.text(line) == fresh.text(line), (places, line)
 
 
 def test_wide_rules_are_left_out(corpus):

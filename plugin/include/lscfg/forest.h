@@ -46,6 +46,10 @@ int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_e
  * as lscfg_grammar_read adds those of the text. sha256: of the text's file, in hexadecimal digits; LSCFG_OTHER_SOURCE:
  * the grammar was made from another one, and nothing is added. After an error the grammar is of no use. */
 int lscfg_grammar_open(lscfg_grammar *, const char *path, const char *sha256, lscfg_error *);
+/* Adds the rules of another grammar, of the same vocabulary, whose source sides have no words but those of a sentence,
+ * with their features and links, and all its categories and names of features. Neither grammar is a layer. */
+int lscfg_grammar_add_matching(lscfg_grammar *, const lscfg_grammar *from, const int32_t *words, int32_t n,
+                               lscfg_error *);
 typedef struct {
   int64_t n_symbols, n_links;
   const int32_t *symbols; /* source side and target side of each rule */
