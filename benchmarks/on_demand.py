@@ -6,6 +6,8 @@ Sentences of 18 to 22 words are looked up; lines of a text of shorter sentences 
 
 The text is repeated. In each copy but the first, a third of the words, chosen by a hash, become new words, so that
 frequent words stay frequent and rare ones stay rare. Memory is private memory at the end of the look-ups.
+
+Pairs in memory are those of the text: ``all s`` reads them, ``next s`` one more; both include a look-up.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 import runs
 
 from lscfg.extract.hiero_settings import HieroSettings
-from lscfg.extract.on_demand import RuleIndex, write_index
+from lscfg.extract.on_demand import MOST_TAUGHT, RuleIndex, write_index
 from lscfg.io.read import read_lines
 
 WORDS = (18, 22)
@@ -53,6 +55,7 @@ def main() -> None:
         for places in args.places:
             index.places = places
             look_up(run, index, sentences)
+        teach(run, index, list(zip(*(read_lines(path)[:MOST_TAUGHT] for path in files), strict=True)), sentences[0])
     run.save()
 
 
@@ -70,6 +73,20 @@ def look_up(run: runs.Run, index: RuleIndex, sentences: list[str]) -> None:
     source, target = np.mean(examined, axis=0).tolist()
     mean = float(np.mean(rules)), source, target, float(milliseconds.mean()), float(milliseconds.max())
     run.row(index.places, words, *mean, private_memory())
+
+
+def teach(run: runs.Run, index: RuleIndex, pairs: list[tuple[str, str, str]], sentence: str) -> None:
+    """Measures additions to the text in memory."""
+    run.table("pairs in memory", ["pairs", "all s", "next s"])
+    for size in (1_000, min(MOST_TAUGHT, len(pairs)) - 1):
+        index.teach(())
+        seconds = []
+        for known in (pairs[:size], pairs[: size + 1]):
+            start = time.process_time()
+            index.teach(known)
+            index.text(sentence, 15)
+            seconds.append(time.process_time() - start)
+        run.row(size, *seconds)
 
 
 def repeat(source: Path, target: Path, copies: int, changed: bool) -> None:
