@@ -14,6 +14,7 @@ from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.rule_index import SOURCE, is_index
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
+from lscfg.kernel.forest import add_matching
 
 
 def read_grammar(
@@ -39,7 +40,7 @@ def read_grammar(
         raise InputError("the configuration names no grammar; add grammar=FILE", config.path)
     grammar = Grammar(vocab)
     if known is not None:
-        grammar.add_matching(*known)
+        add_matching(grammar, *known)
     found = index_of(config)
     if found is not None and not on_demand:
         raise InputError("an index does not list its rules; write a grammar with lscfg grammar hiero --filter", found)

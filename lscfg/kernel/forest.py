@@ -124,19 +124,6 @@ class Grammar:
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_read(self._pointer, ffi.from_buffer(data), len(data), error), error)
 
-    def add_matching(self, other: Grammar, words: np.ndarray) -> None:
-        """Adds the rules of a grammar of the same vocabulary whose source sides have no words but those of a sentence.
-
-        Args:
-            words: int32, numbers of the words of the sentence.
-
-        Raises:
-            InputError: the grammar has another vocabulary, or is a layer.
-        """
-        ids, error = np.ascontiguousarray(words, np.int32), ffi.new("lscfg_error *")
-        given = ffi.from_buffer("int32_t[]", ids)
-        check(lib.lscfg_grammar_add_matching(self._pointer, other._pointer, given, len(ids), error), error)
-
     def add(self, lhs: int, src: Sequence[int], tgt: Sequence[int]) -> int:
         """Adds a rule of encoded symbols (see lscfg.h) and returns its number."""
         error = ffi.new("lscfg_error *")
@@ -362,6 +349,20 @@ def find_rules(grammar: Grammar, lhs: int, symbols: np.ndarray, offsets: Sequenc
     data = ffi.from_buffer("int32_t[]", np.ascontiguousarray(symbols, np.int32))
     sides = zip(offsets[0::2], offsets[1::2], offsets[2::2], strict=False)
     return [find(pointer, lhs, data + i, j - i, data + j, k - j) for i, j, k in sides]
+
+
+def add_matching(grammar: Grammar, other: Grammar, words: np.ndarray) -> None:
+    """Adds the rules of another grammar, of the same vocabulary, whose source sides have no words but a sentence's.
+
+    Args:
+        words: int32, numbers of the words of the sentence.
+
+    Raises:
+        InputError: the grammar has another vocabulary, or is a layer.
+    """
+    ids, error = np.ascontiguousarray(words, np.int32), ffi.new("lscfg_error *")
+    given = ffi.from_buffer("int32_t[]", ids)
+    check(lib.lscfg_grammar_add_matching(grammar._pointer, other._pointer, given, len(ids), error), error)
 
 
 class GrammarLayer(Grammar):

@@ -101,6 +101,7 @@ void lscfg_index_free(lscfg_index *x) {
     free(x->order[side].data);
   }
   free(x->symbols.data);
+  free(x->visited.data);
   free(x->listed.data);
   free(x->tokens.data);
   free(x->hits.data);

@@ -50,6 +50,7 @@ struct lscfg_index {
   hiero_pair work;
   pattern_table patterns[2]; /* by side */
   ARRAY(int32_t) symbols;
+  ARRAY(place) visited;
   ARRAY(token_range) listed; /* by phrase pair */
   ARRAY(rule_token) tokens;
   ARRAY(hit) hits;

@@ -6,7 +6,7 @@
 
 typedef struct {
   const int32_t *words; /* of the sentence, -1 for unknown ones */
-  int32_t n, max_span, samples;
+  int32_t n, max_span;
   int32_t begin, gaps; /* of the pattern so far */
   lscfg_error *error;
 } sentence;
@@ -28,10 +28,9 @@ static int list_patterns(lscfg_index *x, sentence *s, int32_t i) {
   for (int32_t j = i + 1; j <= s->n && s->words[j - 1] >= 0; j++) {
     if (x->symbols.size == x->options.max_symbols || j - s->begin > s->max_span) break;
     x->symbols.data[x->symbols.size++] = s->words[j - 1];
-    int32_t pattern =
-        find_pattern(x, SRC, x->symbols.data, (int32_t)x->symbols.size, s->samples, s->error);
+    int32_t pattern = find_pattern(x, SRC, x->symbols.data, (int32_t)x->symbols.size, s->error);
     if (pattern < 0) return pattern;
-    if (!x->patterns[SRC].facts.data[pattern].places) break;
+    if (!x->patterns[SRC].facts.data[pattern].n_places) break;
     note_ends(x, s, pattern, j);
     if (s->gaps == x->options.max_arity || x->symbols.size + 2 > x->options.max_symbols) continue;
     x->symbols.data[x->symbols.size++] = -1;
@@ -185,6 +184,7 @@ static void forget_targets(lscfg_index *x) {
 static int view_taught(lscfg_index *x, lscfg_error *error) {
   if (!x->stale) return LSCFG_OK;
   forget_targets(x);
+  for (int side = SRC; side <= TGT; side++) pattern_table_clear(&x->patterns[side]);
   lscfg_aligned_view v;
   text_view *t = &x->text[TAUGHT];
   lscfg_aligned_get(x->taught, &v);
@@ -209,7 +209,6 @@ static int view_taught(lscfg_index *x, lscfg_error *error) {
 static int clear(lscfg_index *x) {
   corpus_tables_release(&x->found);
   rule_table_release(&x->targets);
-  pattern_table_clear(&x->patterns[SRC]);
   x->pattern_of.size = x->count.size = x->occurrences.size = x->word_of.size = 0;
   x->target_pattern.size = x->target_count.size = x->symbols.size = 0;
   x->examined[SRC] = x->examined[TGT] = 0;
@@ -237,14 +236,14 @@ int lscfg_index_look_up(lscfg_index *x, const char *line, size_t length, int32_t
     free(words);
     return code ? code : out_of_memory(error);
   }
-  sentence s = {words, 0, max_span > 0 ? max_span : INT32_MAX, samples, 0, 0, error};
+  sentence s = {words, 0, max_span > 0 ? max_span : INT32_MAX, 0, 0, error};
   s.n = read_sentence(x, line, length, words);
+  pattern_table_begin(&x->patterns[SRC], samples);
   for (int32_t i = 0; i < s.n && !code; i++) {
     s.begin = i;
     code = list_patterns(x, &s, i);
   }
   free(words);
-  for (int which = MAPPED; which <= TAUGHT; which++) x->examined[SRC] += x->patterns[SRC].places[which].size;
   if (!code) code = visit_tokens(x, MAPPED, SRC, count_rule, error);
   if (!code) scale_counts(x);
   if (!code) code = visit_tokens(x, TAUGHT, SRC, count_rule, error);
@@ -255,7 +254,7 @@ int lscfg_index_look_up(lscfg_index *x, const char *line, size_t length, int32_t
 /* ---- target sides ---- */
 
 /* Lists the target sides of all rules, and finds the places of those that are requested. */
-static int find_targets(lscfg_index *x, const char *wanted, int32_t samples, lscfg_error *error) {
+static int find_targets(lscfg_index *x, const char *wanted, lscfg_error *error) {
   const rule_table *rules = &x->found.rules;
   pattern_table *table = &x->patterns[TGT];
   for (int64_t r = 0; r < rule_table_size(rules); r++) {
@@ -287,7 +286,7 @@ static int find_targets(lscfg_index *x, const char *wanted, int32_t samples, lsc
       if (x->symbols.data[k] >= 0) pattern[size++] = x->symbols.data[k];
       else if (pattern[size - 1] >= 0) pattern[size++] = -1;
     if (!size) continue; /* a rule has a word on each side */
-    int32_t found = find_pattern(x, TGT, pattern, size, samples, error);
+    int32_t found = find_pattern(x, TGT, pattern, size, error);
     if (found < 0) return found;
     table->facts.data[found].ends |= 1 << ((begin > 0) + 2 * (end < n));
     x->target_pattern.data[side] = found;
@@ -315,14 +314,13 @@ int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, i
   if (!wanted) return out_of_memory(error);
   for (int64_t k = 0; k < n; k++)
     if (rules[k] >= 0 && rules[k] < n_rules) wanted[rules[k]] = 1;
-  pattern_table_clear(&x->patterns[TGT]);
+  pattern_table_begin(&x->patterns[TGT], samples);
   rule_table_release(&x->targets);
   x->target_pattern.size = x->target_count.size = 0;
   if (samples != x->known_samples || x->known_count.size > MOST_KNOWN) forget_targets(x);
   x->known_samples = samples;
-  int code = rule_table_init(&x->targets) ? out_of_memory(error) : find_targets(x, wanted, samples, error);
+  int code = rule_table_init(&x->targets) ? out_of_memory(error) : find_targets(x, wanted, error);
   free(wanted);
-  for (int which = MAPPED; which <= TAUGHT; which++) x->examined[TGT] += x->patterns[TGT].places[which].size;
   if (!code) code = visit_tokens(x, MAPPED, TGT, count_target, error);
   for (int64_t side = 0; side < x->target_count.size && !code; side++)
     if (x->target_pattern.data[side] >= 0)

@@ -19,9 +19,20 @@ void pattern_table_clear(pattern_table *t) {
   for (int which = MAPPED; which < N_TEXTS; which++) t->places[which].size = t->ranges[which].size = 0;
 }
 
+void pattern_table_begin(pattern_table *t, int32_t samples) {
+  enum { MOST_KEPT = 1 << 19 };
+  int whole = rule_table_size(&t->names) == t->facts.size && rule_table_size(&t->parts) == t->ranges[TAUGHT].size;
+  if (!whole || samples != t->samples || t->places[MAPPED].size + t->places[TAUGHT].size > MOST_KEPT)
+    pattern_table_clear(t); /* not whole: an error has ended the last look-up */
+  t->samples = samples;
+  t->used.size = 0;
+  t->look_up++;
+}
+
 void pattern_table_release(pattern_table *t) {
   rule_table_release(&t->names);
   free(t->facts.data);
+  free(t->used.data);
   rule_table_release(&t->parts);
   for (int which = MAPPED; which < N_TEXTS; which++) {
     free(t->places[which].data);

@@ -25,22 +25,31 @@ typedef struct {
 
 /* Places and ends of a pattern. */
 typedef struct {
-  int64_t places; /* in both texts */
-  double scale;   /* places of the file for each one examined */
-  int32_t ends;   /* bit first + 2 * last is set if it may begin and end in nonterminals */
+  int64_t n_places;                    /* in both texts; 0: longer patterns have none */
+  int64_t first[N_TEXTS], end[N_TEXTS]; /* the places whose rules are extracted */
+  double scale;                        /* places of the file for each one examined */
+  int64_t used;                        /* the last look-up with the pattern */
+  int32_t ends;                        /* there: bit first + 2 * last is set if it may begin and end in nonterminals */
 } pattern_facts;
 
-/* Patterns of one side, as words with -1 between sequences, and their places. */
+/* Patterns of one side, as words with -1 between sequences, and their places; kept for later look-ups, since frequent
+ * words are in most sentences. */
 typedef struct {
   rule_table names;
   ARRAY(pattern_facts) facts;
   ARRAY(place) places[N_TEXTS];
-  rule_table parts;                     /* beginnings of the sequences of patterns */
-  ARRAY(suffix_range) ranges[N_TEXTS];  /* of each of them */
+  rule_table parts;                    /* beginnings of the sequences of patterns */
+  ARRAY(suffix_range) ranges[N_TEXTS]; /* of each of them */
+  ARRAY(int32_t) used;                 /* patterns of this look-up */
+  int64_t look_up;                     /* its number */
+  int32_t samples;                     /* of all patterns */
 } pattern_table;
 
 int pattern_table_init(pattern_table *);
+/* Forgets all patterns. */
 void pattern_table_clear(pattern_table *);
+/* Begins a look-up, with patterns of earlier ones if these have as many samples and are not too many. */
+void pattern_table_begin(pattern_table *, int32_t samples);
 /* Forgets all rules, but keeps their memory. */
 void forget_sides(rule_table *);
 void pattern_table_release(pattern_table *);

@@ -196,26 +196,40 @@ static int find_pairs(lscfg_index *x, int which, int side, int64_t first, const 
   return LSCFG_OK;
 }
 
-int32_t find_pattern(lscfg_index *x, int side, const int32_t *symbols, int32_t n, int32_t samples,
-                     lscfg_error *error) {
+/* Looks a new pattern up in both texts. */
+static int add_pattern(lscfg_index *x, int side, int32_t pattern, const word_parts *p, lscfg_error *error) {
   pattern_table *table = &x->patterns[side];
-  int32_t pattern = rule_table_intern(&table->names, symbols, n, n, 0);
-  if (pattern < 0) return out_of_memory(error);
-  if (pattern < table->facts.size) return pattern;
-  pattern_facts facts = {0, 1, 0};
-  word_parts p = parts_of(symbols, n);
+  pattern_facts facts = {.scale = 1};
   for (int which = MAPPED; which <= TAUGHT; which++) {
     double scale;
-    int64_t first = table->places[which].size;
-    if (find_places(x, which, side, pattern, &p, which == MAPPED ? samples : 0, &scale)) return out_of_memory(error);
+    int64_t first = facts.first[which] = table->places[which].size;
+    if (find_places(x, which, side, pattern, p, which == MAPPED ? table->samples : 0, &scale))
+      return out_of_memory(error);
     if (which == MAPPED) facts.scale = scale;
     int64_t found = table->places[which].size - first;
-    int code = find_pairs(x, which, side, first, &p, error);
+    int code = find_pairs(x, which, side, first, p, error);
     if (code) return code;
+    facts.end[which] = table->places[which].size;
     /* a longer pattern occurs at further places, unless this one was found at all its places */
-    facts.places += scale > 1 ? found : table->places[which].size - first;
+    facts.n_places += scale > 1 ? found : facts.end[which] - first;
   }
   if (ARRAY_RESERVE(table->facts, 1)) return out_of_memory(error);
   table->facts.data[table->facts.size++] = facts;
+  return LSCFG_OK;
+}
+
+int32_t find_pattern(lscfg_index *x, int side, const int32_t *symbols, int32_t n, lscfg_error *error) {
+  pattern_table *table = &x->patterns[side];
+  int32_t pattern = rule_table_intern(&table->names, symbols, n, n, 0);
+  if (pattern < 0) return out_of_memory(error);
+  word_parts p = parts_of(symbols, n);
+  int code = pattern < table->facts.size ? LSCFG_OK : add_pattern(x, side, pattern, &p, error);
+  if (code) return code;
+  pattern_facts *facts = &table->facts.data[pattern];
+  if (facts->used == table->look_up) return pattern;
+  facts->used = table->look_up;
+  facts->ends = 0;
+  if (ARRAY_RESERVE(table->used, 1)) return out_of_memory(error);
+  table->used.data[table->used.size++] = pattern;
   return pattern;
 }

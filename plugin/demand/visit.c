@@ -122,10 +122,26 @@ static int in_order(const void *a, const void *b) {
   return (p->token > q->token) - (p->token < q->token);
 }
 
+/* Gathers the places of the patterns of this look-up. */
+static int gather(lscfg_index *x, int which, int side) {
+  const pattern_table *table = &x->patterns[side];
+  x->visited.size = 0;
+  for (int64_t k = 0; k < table->used.size; k++) {
+    const pattern_facts *facts = &table->facts.data[table->used.data[k]];
+    int64_t first = facts->first[which], n = facts->end[which] - first;
+    if (ARRAY_RESERVE(x->visited, n)) return LSCFG_ENOMEM;
+    if (n) memcpy(x->visited.data + x->visited.size, table->places[which].data + first, (size_t)n * sizeof(place));
+    x->visited.size += n;
+  }
+  x->examined[side] += x->visited.size;
+  return LSCFG_OK;
+}
+
 int visit_tokens(lscfg_index *x, int which, int side, token_visit *take, lscfg_error *error) {
   const text_view *t = &x->text[which];
-  place *places = x->patterns[side].places[which].data;
-  int64_t n = x->patterns[side].places[which].size;
+  if (gather(x, which, side)) return out_of_memory(error);
+  place *places = x->visited.data;
+  int64_t n = x->visited.size;
   if (n) qsort(places, (size_t)n, sizeof *places, by_pair);
   for (int64_t k = 0; k < n;) {
     int64_t pair = places[k].pair;

@@ -6,6 +6,7 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from decoders import WEIGHTS, small_config
 
@@ -27,6 +28,8 @@ from lscfg.grammar.counts import FEATURES
 from lscfg.grammar.select import select_rules
 from lscfg.grammar.write import write_grammar
 from lscfg.io.write import write_lines
+from lscfg.kernel import Grammar
+from lscfg.kernel.forest import add_matching
 from lscfg.parallel.choose import in_processes
 from lscfg.prepare.numbers import NumberFormats
 
@@ -169,6 +172,11 @@ def test_an_index_works_next_to_a_grammar(tmp_path: Path) -> None:
 
     assert found(both[0]) == found(both[1])
     assert any("Own" in features for _, _, features in found(both[1])[1])
+
+
+def test_rules_of_another_vocabulary_are_not_copied() -> None:
+    with pytest.raises(InputError, match="another vocabulary"):
+        add_matching(Grammar(), Grammar(), np.zeros(1, np.int32))
 
 
 def test_corrections_that_leave_the_memory_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
