@@ -17,7 +17,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.derivations import Translated, split_words
-from lscfg.decode.inputs import marked_terms
+from lscfg.decode.inputs import marked_terms, segment_words
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.opened import OpenedDecoder
@@ -33,7 +33,7 @@ from lscfg.formats.kbest import HypothesisList
 from lscfg.formats.marked import ANY_ORDER, MarkedLine, read_marked
 from lscfg.formats.plf import is_lattice
 from lscfg.formats.rule_index import SOURCE
-from lscfg.formats.segments import segment_text
+from lscfg.formats.segments import segment_text, with_text
 from lscfg.kernel import Grammar
 from lscfg.later import later
 from lscfg.parallel.engine import Arriving, Engine
@@ -299,20 +299,21 @@ def _with_numbers(
     decoder: EmbeddedDecoder,
     rules: Sequence[str],
 ) -> Iterator[tuple[str, Request]]:
-    """The requests with numbers that no rule contains in the target language; segments and lattices stay."""
+    """The requests with numbers that no rule contains in the target language, in segments, too; lattices stay."""
     if formats is None:
         yield from requests
         return
     known: frozenset[int] | None = None
     own = given_words(rules, "rules")
     for text, request in requests:
-        words = split_words(text)
+        plain = segment_text(text)
+        words = split_words(plain)
         changed = [formats.converted(word, before) for before, word in itertools.pairwise(["", *words])]
-        if changed != words and segment_text(text) == text and not is_lattice(text):
+        if changed != words and not is_lattice(plain):
             known = decoder.known_words(SOURCE) if known is None else known
-            find = decoder.grammar.vocab.find
+            find, kept = decoder.grammar.vocab.find, own | segment_words(text, decoder.config)
             pairs = zip(words, changed, strict=True)
-            text = " ".join(word if word in own or find(word) in known else other for word, other in pairs)
+            text = with_text(text, " ".join(w if w in kept or find(w) in known else other for w, other in pairs))
         yield text, request
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from lscfg.corpus.parallel import plain_fault
 from lscfg.decode.columns import OwnFeatures, SourcedRows
+from lscfg.decode.parsing import read_grammar
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import InputError, quote
 from lscfg.formats.ini import DecoderConfig, NamedModel, find_file
@@ -85,6 +87,20 @@ def segment_grammars(segment: Segment, config: DecoderConfig) -> tuple[Path, ...
             raise InputError(f"no grammar {quote(name)}")
         found.append(path)
     return tuple(found)
+
+
+def segment_words(line: str, config: DecoderConfig) -> frozenset[str]:
+    """The source words of the grammars of a segment; none of a line without attributes.
+
+    Raises:
+        InputError: a file is missing or malformed.
+    """
+    segment = read_segment(line)
+    paths = () if segment is None else segment_grammars(segment, config)
+    if not paths:
+        return frozenset()
+    grammar = read_grammar(replace(config, grammars=paths), on_demand=True)
+    return frozenset(map(grammar.vocab.word, grammar.source_words()))
 
 
 def further_names(lines: Sequence[str]) -> tuple[str, ...]:

@@ -86,6 +86,12 @@ def segment_text(line: str) -> str:
     return line if segment is None else segment.text
 
 
+def with_text(line: str, text: str) -> str:
+    """The line with other words; the attributes of a good segment stay."""
+    found = _SEGMENT.fullmatch(line) if is_segment(line) else None
+    return text if found is None else line[: found.start(2)] + text + line[found.end(2) :]
+
+
 def sentence_id(line: str, number: int) -> int:
     """The id that a segment gives itself, if it is a whole number; else the number of the line."""
     segment = read_segment(line)

@@ -69,8 +69,10 @@ def test_decoders_change_numbers_that_no_rule_contains(tmp_path: Path, capsys: p
     ]  # fmt: skip
     with Decoder(*names) as decoder:
         assert decoder.translate(text) == lines
-        segment = '<seg grammar="' + str(folder / "grammar") + '"> casa 9,5 </seg>'
-        assert "9,5" in decoder.translate([segment])[0].split()
+        (folder / "own").write_text("[X] ||| 7,5 ||| 7,5 ||| P=1\n")
+        segments = [f"<seg id='3' {own}> casa 9,5 7,5 2,5 </seg>" for own in ("", f'grammar="{folder / "own"}"')]
+        found = [{*line.split()} for line in decoder.translate(segments)]
+        assert found == [{"house", "9.5", "7.5", "2,5"}, {"house", "9.5", "7,5", "2,5"}]
     (tmp_path / "plain").mkdir()
     write_ini(tmp_path / "plain" / "cdec.ini", small_config(tmp_path / "plain"))  # no preparation, so no languages
     with Decoder(tmp_path / "plain" / "cdec.ini", names[1]) as decoder:
