@@ -310,12 +310,19 @@ static int32_t index_rule(lscfg_model *model, int64_t rule, const int32_t *symbo
 /* Once for all bindings: grammars of single sentences are many, and each has only some hundred rules. */
 static int index_rules(lscfg_model *model, lscfg_error *error) {
   if (rule_table_init(&model->index) || rule_table_init(&model->sources)) return out_of_memory(error);
+  if (index_reserve_all(&model->index.index, model->n_rules)) return out_of_memory(error);
+  const int32_t *before = NULL; /* the last source side, which many rules share with the one before */
+  int32_t n_before = -1;
   for (int64_t r = 0; r < model->n_rules; r++) {
     const int32_t *symbols = model->rules.symbols + model->rules.offsets[r];
     int32_t n = (int32_t)(model->rules.offsets[r + 1] - model->rules.offsets[r]), n_src = model->rules.src_length[r];
+    int same = n_src == n_before && !memcmp(symbols, before, (size_t)n_src * sizeof *symbols);
     if (n_src > model->longest_source) model->longest_source = n_src;
     int32_t found = index_rule(model, r, symbols, n_src, n);
-    if (found < 0 || rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0) return out_of_memory(error);
+    if (found < 0 || (!same && rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0))
+      return out_of_memory(error);
+    before = symbols;
+    n_before = n_src;
     if (found < r)
       return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found,
                         (long long)r);

@@ -17,8 +17,8 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.prepare.corpus import set_file
 from lscfg.prepare.cut import cut_corpus, set_files
+from lscfg.prepare.files import RECORD
 from lscfg.prepare.pieces import SIDES, Cutting, join_pieces
-from lscfg.prepare.record import RECORD
 from lscfg.tuning.bleu import WIDTH, corpus_bleu
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.schema import RawCorpus
