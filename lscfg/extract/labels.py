@@ -294,13 +294,18 @@ def _same_words(leaves: list[str], words: list[str]) -> bool:
 
 def _read_classes(lines: list[str], path: str | os.PathLike[str]) -> dict[str, str]:
     classes: dict[str, str] = {}
+    written: dict[str, str] = {}
     if not lines:
         raise InputError("the file is empty; write lines 'word class', or a parse tree for each sentence pair", path)
     for number, line in enumerate(lines, 1):
         fields = line.split()
         if len(fields) != 2:
             raise InputError(f"expected 'word class' or a bracketed parse tree, found {quote(line)}", path, number)
-        if classes.setdefault(fields[0], _clean_class(fields[1])) != _clean_class(fields[1]):
+        name = _clean_class(fields[1])
+        if (other := written.setdefault(name, fields[1])) != fields[1]:
+            both = f"the classes {quote(cut(other))} and {quote(cut(fields[1]))}"
+            raise InputError(f"{both} would both be the category [{cut(name)}]; rename one of them", path, number)
+        if classes.setdefault(fields[0], name) != name:
             raise InputError(f"a second class of {quote(cut(fields[0]))}; keep one of the two", path, number)
     return classes
 

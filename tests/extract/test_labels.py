@@ -132,6 +132,9 @@ def test_word_classes_label_by_first_and_last_word(plain, tmp_path):
         ([TREES[0], "(NP (DT) a house)"], "labels:2: not a parse tree: the constituent .* has no words"),
         ([TREES[0], "(NP ein haus)"], "labels:2: the words of the parse tree are not those of this side"),
         (["the D", "the E"], "labels:2: a second class of"),
+        (["the N|P", "a N|P", "is N_P"], r"labels:3: the classes 'N\|P' and 'N_P' would both be the category \[N_P\]"),
+        (["the N,P", "is N]P"], r"labels:2: the classes 'N,P' and 'N\]P' would both be"),
+        (["the S", "is S^"], r"labels:2: the classes 'S' and 'S\^' would both be the category \[S\^\]; rename one"),
         (["maison N"], "labels: no word of the corpus has a class"),
     ],
 )
