@@ -43,12 +43,11 @@ class SparseRows:
         for first in range(0, len(result), _BLOCK):
             offsets = self.offsets[first : first + _BLOCK + 1]
             rows = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-            if offsets[-1] <= len(self.values):
-                entries = slice(offsets[0], offsets[-1])
-                terms = self.values[entries] * weights[self.columns[entries]]
-            else:
-                columns, values = self._entries(np.arange(offsets[0], offsets[-1]))
-                terms = values * weights[columns]
+            entries = slice(offsets[0], offsets[-1])
+            terms = self.values[entries] * weights[self.columns[entries]]
+            if self.more is not None and offsets[-1] > (size := len(self.values)):
+                columns, values = (part[max(0, offsets[0] - size) : offsets[-1] - size] for part in self.more)
+                terms = np.concatenate([terms, values * weights[columns]])
             result[first : first + _BLOCK] = np.bincount(rows, terms, len(offsets) - 1)
         return result
 

@@ -364,3 +364,18 @@ def test_few_rows_are_those_of_rows_of_all_applications() -> None:
         )
         used, groups = rng.integers(0, n_apps, 20), np.array([0, 3, 3, 11, 20])
         assert few.sums(used, groups).tobytes() == rows.sums(used, groups).tobytes()
+
+
+def test_rows_with_further_entries_equal_rows_of_one_array(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        first, total, count, width = int(rng.integers(0, 9)), 12, int(rng.integers(1, 7)), 4
+        offsets = np.sort(np.r_[0, rng.integers(0, total + 1, count - 1), total])
+        columns, values, weights = rng.integers(0, width, total), rng.normal(size=total), rng.normal(size=width)
+        whole = SparseRows(offsets, columns, values, width)
+        split = SparseRows(offsets, columns[:first], values[:first], width, (columns[first:], values[first:]))
+        for block in (1, 2, 1 << 16):
+            monkeypatch.setattr("lscfg.functions.rows._BLOCK", block)
+            assert whole.products(weights).tobytes() == split.products(weights).tobytes()
+        rows, groups = rng.integers(0, count, 5), np.array([0, 2, 2, 5])
+        assert whole.sums(rows, groups).tobytes() == split.sums(rows, groups).tobytes()
