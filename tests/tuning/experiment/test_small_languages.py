@@ -4,6 +4,7 @@ import json
 import runpy
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from sacrebleu.metrics import CHRF
@@ -121,3 +122,21 @@ def test_planted_faults_are_counted_one_each():
         found = {name for name, number in count([source], [output]).items() if number}
         assert found == {fault}, output
     assert count([source, ""], ["", ""])["nothing"] == 1
+
+
+def test_a_joint_model_learns_regular_spellings():
+    """Of 40 words with c for k, two hold an ending; the model writes k for c in a new word, and keeps other letters."""
+    spelling = SimpleNamespace(**runpy.run_path(str(SMALL / "spelling.py")))
+    plain = lambda one: float(one[0] != one[1])  # noqa: E731
+    assert spelling.align("casa", "kasani", plain) == [("c", "k"), ("a", "a"), ("s", "s"), ("a", "ani")]
+    stems = [a + b + c for a in ("ca", "co", "to") for b in ("ra", "mi", "ce") for c in ("na", "lu")]
+    pairs = [(stem, stem.replace("c", "k")) for stem in stems]
+    model = spelling.Joint(pairs)
+    word, share = model.best("tocemi")
+    assert word == "tokemi" and 0.5 < share <= 1
+    source, reference = ["El tocemi cora"], ["Tokemi nahi kora"]
+    rows = [*spelling.measure({"el", "cora"}, source, reference, model)]
+    assert [row[:3] for row in rows[:3]] == [("kept, of 1", 0, 0), ("oracle", 1, 1), ("model, 0.0", 1, 1)]
+    assert rows[0][3] == 0 and rows[1][3] == rows[2][3] > 0
+    found = spelling.similar_pairs([("la cocina", "ri kocina"), ("otra vez", "nada igual")])
+    assert found == {("cocina", "kocina"): 1}
