@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
@@ -21,7 +23,7 @@ from lscfg.formats.weights import warn_of_weights
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
-from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S, X
+from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S
 from lscfg.kernel.forest import live_features
 from lscfg.moses_bridge.nbest import parse_features
 from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
@@ -55,16 +57,21 @@ class Conventions:
     In Moses ``Name_k`` is the k-th value of the feature ``Name``.
     """
 
-    features: Mapping[str, Convention]
-    """The conventions."""
+    features: Mapping[str, tuple[Convention, ...]]
+    """The values of Moses that add up to each feature: one, or two where rules and Moses itself set it."""
     rule_features: tuple[str, ...]
     """Names of the scores of the rule table, in order."""
     latent: tuple[str, ...]
     """Names of the latent features, in order."""
 
     @classmethod
-    def of(cls, config: DecoderConfig, rule_features: Sequence[str]) -> Conventions:
+    def of(cls, config: DecoderConfig, rule_features: Sequence[str], glue: bool = False) -> Conventions:
         """The conventions of a configuration whose grammar has these features.
+
+        Args:
+            config: the configuration.
+            rule_features: names of the grammar's features.
+            glue: the grammar has its own glue rules; see ``Glue``.
 
         Raises:
             InputError: two features have the same name, and Moses would not add them up; or Moses lacks a feature
@@ -81,7 +88,7 @@ class Conventions:
         if config.language_model is not None:
             others[config.language_model_name] = Convention("LM_0", log10)
             others[f"{config.language_model_name}_OOV"] = Convention("LM_1")
-        if config.glue:
+        if config.glue or glue:
             # the first [S] of Moses is <s> alone, so Moses applies one more glue rule
             others["Glue"] = Convention("Glue", 1.0, -1.0)
         latent: tuple[str, ...] = ()
@@ -91,28 +98,46 @@ class Conventions:
             others |= {
                 name: Convention(moses) for name, moses in zip(latent, _values("Latent", len(latent)), strict=True)
             }
-        if twice := found.keys() & others.keys():
+        shared = found.keys() & others.keys()
+        if twice := shared - {"Glue", "PassThrough"}:
             raise InputError(f"{', '.join(sorted(twice))}: a feature of the grammar has the name of a feature function")
-        return cls(found | others, names, latent)
+        pairs = {name: (found[name], others[name]) for name in shared}
+        return cls({name: (one,) for name, one in (found | others).items()} | pairs, names, latent)
+
+    @classmethod
+    def of_grammar(cls, config: DecoderConfig, grammar: Grammar) -> Conventions:
+        """``of`` for the configuration's grammar."""
+        return cls.of(config, grammar.feature_names, bool(Glue.of(config, grammar).joined))
 
     def weights_to_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
         """The weights of Moses; missing weights are 0."""
-        return {c.moses: c.factor * weights.get(name, 0.0) for name, c in self.features.items()}
+        return {c.moses: c.factor * weights.get(name, 0.0) for name, parts in self.features.items() for c in parts}
 
     def weights_from_moses(self, weights: Mapping[str, float]) -> dict[str, float]:
         """The weights of cdec from those of Moses.
 
         Raises:
-            InputError: a feature has no weight.
+            InputError: a feature has no weight, or two that differ.
         """
-        missing = [c.moses for c in self.features.values() if c.moses not in weights]
+        missing = [c.moses for parts in self.features.values() for c in parts if c.moses not in weights]
         if missing:
             raise InputError(f"no weight of {', '.join(missing)}; was it made from another cdec.ini?")
-        return {name: weights[c.moses] / c.factor for name, c in self.features.items()}
+        found = {name: [weights[c.moses] / c.factor for c in parts] for name, parts in self.features.items()}
+        for name, values in found.items():
+            if not all(math.isclose(value, values[0], rel_tol=1e-5, abs_tol=1e-9) for value in values):
+                one, other = (c.moses for c in self.features[name])
+                raise InputError(
+                    f"{one} and {other} both set {name} and need equal weights, as lscfg moses convert writes them; "
+                    "tune with one of lscfg's optimisers"
+                )
+        return {name: values[0] for name, values in found.items()}
 
     def features_from_moses(self, features: Mapping[str, float]) -> dict[str, float]:
         """The values of cdec for a hypothesis; features that Moses does not print are 0 in Moses."""
-        return {name: c.factor * features.get(c.moses, 0.0) + c.offset for name, c in self.features.items()}
+        return {
+            name: sum(c.factor * features.get(c.moses, 0.0) + c.offset for c in parts)
+            for name, parts in self.features.items()
+        }
 
     def hypothesis_from_moses(self, hypothesis: Hypothesis, escaped: bool = True) -> Hypothesis:
         """The hypothesis with the features of cdec, and unescaped words if they were ``escaped`` for Moses."""
@@ -156,12 +181,13 @@ def write_moses(
     """
     place = make_folder(folder).resolve()
     grammar = read_grammar(config)
-    conventions = Conventions.of(config, grammar.feature_names)
+    glue = Glue.of(config, grammar)
+    conventions = Conventions.of_grammar(config, grammar)
     if weights:
         idle = {*grammar.feature_names} - {*live_features(grammar)}
         warn_of_weights(weights, conventions.features, [name for name in conventions.features if name not in idle], ini)
     write_lines(place / TABLE, _table_lines(config, grammar))
-    write_lines(place / GLUE_FILE, GLUE if config.glue else ROOT)
+    write_lines(place / GLUE_FILE, glue.lines)
     write_moses_ini(place / INI, config, conventions, weights or {}, ini)
     return place / INI
 
@@ -193,9 +219,10 @@ def write_moses_ini(
             raise InputError(f"no model file {quote(options['model'])}", ini)
         pairs = (options | {"model": str(model.resolve())}).items()
         features.append("LatentSCFG name=Latent " + " ".join(f"{key}={line_word(value)}" for key, value in pairs))
-    values: dict[str, list[float]] = {} if config.glue else {"Glue": [0.0]}
+    values: dict[str, list[float]] = {}
     for name, value in conventions.weights_to_moses(weights).items():
         values.setdefault(name.partition("_")[0], []).append(value)
+    values.setdefault("Glue", [0.0])
     sections = {
         "input-factors": ["0"],
         "mapping": ["0 T 0", "1 T 1"],
@@ -247,6 +274,63 @@ def has_escapes(grammar: Grammar) -> bool:
     return any(name in grammar.vocab.word(k) for k in range(len(grammar.vocab)) for name in _ESCAPES.values())
 
 
+@dataclass(frozen=True)
+class Glue:
+    """Rules of [S]: Hiero's glue, glue for the labels of a grammar, or a root rule for each label."""
+
+    joined: tuple[str, ...]
+    """Labels C with ``[S] -> [C,1]`` and ``[S] -> [S,1] [C,2]``."""
+    whole: tuple[str, ...]
+    """Labels C with ``[S] -> [C,1]``, if ``joined`` is empty."""
+
+    @classmethod
+    def of(cls, config: DecoderConfig, grammar: Grammar) -> Glue:
+        """The glue of a configuration.
+
+        Raises:
+            InputError: Moses has no counterpart of a rule of [S], or no rule makes a sentence.
+        """
+        names = grammar.categories()
+        whole, joined = ({"X"}, {"X"}) if config.glue else (set[str](), set[str]())
+        indptr, indices, values = grammar.features()
+        for rule in np.flatnonzero([grammar.lhs(rule) == S for rule in range(len(grammar))]).tolist():
+            src, tgt, cells = grammar.src(rule), grammar.tgt(rule), slice(indptr[rule], indptr[rule + 1])
+            features = {
+                grammar.feature_names[k]: v
+                for k, v in zip(indices[cells].tolist(), values[cells].tolist(), strict=True)
+            }
+            label = names[-1 - src[-1]] if src[-1] < 0 else "S"
+            if label != "S" and src[:-1] == [] and tgt == [-1] and not any(features.values()):
+                whole.add(label)
+            elif label != "S" and src[:-1] == [-1 - S] and tgt == [-1, -2] and features == {"Glue": 1}:
+                joined.add(label)
+            else:
+                raise InputError(
+                    f"the rule {' '.join(_text(grammar, rule))} of [S] has no counterpart in Moses; convertible are "
+                    "'[S] ||| [X,1] ||| [1]' and '[S] ||| [S,1] [X,2] ||| [1] [2] ||| Glue=1', with any label as X"
+                )
+        if not whole:
+            raise InputError("no glue rules and no rule '[S] ||| [X,1] ||| [1]', so no [X] can become a sentence")
+        if joined and joined != whole:
+            label = min(joined ^ whole)
+            raise InputError(
+                f"glue rules of only some labels: [{label}] needs both '[S] ||| [{label},1] ||| [1]' and the glue "
+                "rule, or no label may have a glue rule"
+            )
+        return cls(tuple(sorted(joined)), () if joined else tuple(sorted(whole)))
+
+    @property
+    def lines(self) -> list[str]:
+        """The glue grammar."""
+        of_x = (GLUE[:-1], GLUE[-1]) if self.joined else (ROOT[:-1], ROOT[-1])
+        return [*of_x[0], *(of_x[1].replace("[X][X]", f"[X][{label}]") for label in self.joined or self.whole)]
+
+
+def _text(grammar: Grammar, rule: int) -> list[str]:
+    """The source side of a rule, nonterminals by their labels."""
+    return [grammar.vocab.word(s) if s >= 0 else f"[{grammar.category_name(-1 - s)}]" for s in grammar.src(rule)]
+
+
 def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
     if config.latent is not None and has_escapes(grammar):
         raise InputError(
@@ -254,26 +338,26 @@ def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
             "without escapes (-no-escape, or deescape-special-chars.perl); the conversion escapes words for Moses"
         )
     words = escape_words([grammar.vocab.word(k) for k in range(len(grammar.vocab))])
+    labels = grammar.categories()
     indptr, indices, values = grammar.features()
     size = max(1, len(grammar.feature_names))
-    lines, root = [], config.glue
+    lines = []
     for rule in range(len(grammar)):
         src, tgt, lhs = grammar.src(rule), grammar.tgt(rule), grammar.lhs(rule)
-        if lhs == S and src == [-1 - X]:
-            root = True
+        if lhs == S:
             continue
-        if lhs != X or any(s < -1 - X for s in src):
+        gaps = [place for place, symbol in enumerate(src) if symbol < 0]
+        if any(src[place] == -1 - S for place in gaps):
             raise InputError(
-                "the grammar has rules of categories other than [X], besides '[S] ||| [X,1] ||| [1]'; they cannot be "
-                "converted for Moses"
+                f"the rule {' '.join(_text(grammar, rule))} of [{labels[lhs]}] contains [S], which Moses keeps for glue"
             )
         scores = ["1"] * size
         for k in range(indptr[rule], indptr[rule + 1]):
             scores[indices[k]] = f"{10 ** -min(max(values[k], -LARGEST), LARGEST):.9g}"
-        sides = [" ".join([*(words[s] if s >= 0 else "[X][X]" for s in side), "[X]"]) for side in (src, tgt)]
-        gaps = [place for place, symbol in enumerate(src) if symbol < 0]
+        of_gap = [f"[X][{labels[-1 - src[place]]}]" for place in gaps]
+        left = [words[s] if s >= 0 else of_gap[gaps.index(k)] for k, s in enumerate(src)]
+        right = [words[s] if s >= 0 else of_gap[-1 - s] for s in tgt]
         links = " ".join(f"{place}-{tgt.index(-1 - k)}" for k, place in enumerate(gaps))
-        lines.append(f"{sides[0]} ||| {sides[1]} ||| {' '.join(scores)} ||| {links} ||| ||| |||")
-    if not root:
-        raise InputError("no glue rules and no rule '[S] ||| [X,1] ||| [1]', so no [X] can become a sentence")
+        sides = f"{' '.join(left)} [X] ||| {' '.join(right)} [{labels[lhs]}]"
+        lines.append(f"{sides} ||| {' '.join(scores)} ||| {links} ||| ||| |||")
     return sorted(lines)

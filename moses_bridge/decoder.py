@@ -62,7 +62,7 @@ class MosesDecoder:
         self._moses_ini = write_moses(self._folder, self._config, {}, ini)
         grammar = read_grammar(self._config)
         self.names: FeatureNames = FeatureNames.of(self._config, grammar=grammar)
-        self._conventions = Conventions.of(self._config, grammar.feature_names)
+        self._conventions = Conventions.of_grammar(self._config, grammar)
         self._escapes = not has_escapes(grammar)
 
     def decode(

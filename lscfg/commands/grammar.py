@@ -17,8 +17,8 @@ from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.on_demand import MOST_PLACES
 from lscfg.formats.rule_index import is_index
 from lscfg.grammar.counts import RuleCounts, effective_size
-from lscfg.grammar.select import check_max_targets, select_rules
-from lscfg.grammar.write import write_grammar, write_sentence_grammars, write_union
+from lscfg.grammar.select import Selection, check_max_targets, select_rules
+from lscfg.grammar.write import unknown_words, write_grammar, write_sentence_grammars, write_union
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
@@ -70,6 +70,11 @@ def add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--sizes", action="store_true", help="print a table of grammar sizes")
     parser.add_argument(
         "--filter", type=InputFile, metavar="TEXT", help="text to be translated; only rules that match it are kept"
+    )
+    parser.add_argument(
+        "--oov",
+        action="store_true",
+        help="pass the words of --filter without a rule through as every label of derive --labels",
     )
     parser.add_argument(
         "--format",
@@ -167,6 +172,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("nothing to do; name an output with -o or --per-sentence, or ask for --sizes")
     if args.per_sentence and (not args.filter or args.format != "cdec"):
         raise InputError("--per-sentence needs the sentences (--filter TEXT) and --format cdec")
+    if args.oov and (not args.output or not args.filter or args.format != "cdec"):
+        raise InputError("--oov needs the text (--filter TEXT), an output (-o) and --format cdec")
     if args.join and (not args.output or args.format != "cdec"):
         raise InputError("--join needs an output (-o) in cdec's format")
     if args.places is not None and args.format != INDEX:
@@ -197,12 +204,14 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
     for reason, count in selection.dropped.items():
         if count:
             log.info(f"dropped {counted(count, 'rule')}: {reason}")
-    written = len(selection.kept)
+    written, unknown = len(selection.kept), _unknown(args, rules, selection, inputs)
     if args.output and args.join:
         with TemporaryDirectory() as folder:
             part = Path(folder, "grammar")
-            write_grammar(part, rules, selection, args.jobs)
+            write_grammar(part, rules, selection, args.jobs, unknown)
             written = write_union(args.output, part, *args.join, threads=args.jobs)
+    elif args.output and unknown:
+        write_grammar(args.output, rules, selection, args.jobs, unknown)
     elif args.output:
         _writer(args.format)(args.output, rules, selection, args.jobs)
     if args.output:
@@ -211,6 +220,16 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
         assert inputs.wanted is not None
         write_sentence_grammars(args.per_sentence, rules, selection, inputs.wanted, args.jobs)
         log.info(f"wrote {len(inputs.wanted)} grammars to {args.per_sentence}")
+
+
+def _unknown(args: argparse.Namespace, rules: RuleCounts, selection: Selection, inputs: RuleInputs) -> list[str]:
+    if not args.oov:
+        return []
+    if rules.rules.lhs is None:
+        raise InputError(
+            "--oov needs rules with labels (lscfg derive --labels); other words pass through as [X] anyway"
+        )
+    return unknown_words(rules.rules, selection.kept, inputs.wanted or [])
 
 
 def _writer(name: str) -> Callable[..., None]:

@@ -140,8 +140,8 @@ class Analyser:
         if config.latent is None and needed:
             raise InputError("no feature_function=LSCFG, so no model to analyse", path)
         grammar = grammar or read_grammar(config)
-        options = parse_options(config, grammar)
         latent = None if config.latent is None else LatentFeatures.from_ini(config.latent, grammar, path)
+        options = parse_options(config, grammar, None if latent is None else latent.binding)
         return cls(grammar, latent, lambda _: options, config)
 
     @property

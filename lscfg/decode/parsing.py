@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from lscfg.formats.rule_index import SOURCE, is_index
 from lscfg.kernel import Forest, Grammar, ParseOptions, S
 from lscfg.kernel.base import Vocab
 from lscfg.kernel.forest import add_matching
+
+if TYPE_CHECKING:
+    from lscfg.kernel import Binding
 
 
 def read_grammar(
@@ -147,13 +151,20 @@ def _first(
         return None, f"of {size} has {error}"
 
 
-def parse_options(config: DecoderConfig, grammar: Grammar) -> tuple[ParseOptions, ...]:
-    """The ways to parse a sentence, in order; the next one is for sentences without a parse."""
+def parse_options(config: DecoderConfig, grammar: Grammar, binding: Binding | None = None) -> tuple[ParseOptions, ...]:
+    """The ways to parse a sentence, in order; the next one is for sentences without a parse.
+
+    Args:
+        config: the configuration.
+        grammar: its grammar.
+        binding: of the latent features, for categories that unknown words pass into.
+    """
     options = ParseOptions(
         max_span=config.max_span,
         glue=config.glue,
         pass_through=int(config.pass_through),
         goal=grammar.category(config.goal),
+        passed=() if binding is None else binding.passed,
     )
     # A sentence longer than the span limit has no parse without glue, and glue is better than no translation.
     return options, replace(options, glue=True, goal=S)

@@ -14,7 +14,7 @@ from lscfg.formats.segments import check_segments, grammar_path, write_segments
 from lscfg.grammar.counts import RuleCounts
 from lscfg.grammar.features import RuleFeatures
 from lscfg.grammar.select import Selection
-from lscfg.grammar.table import RuleTable
+from lscfg.grammar.table import RuleTable, X
 from lscfg.io.read import read_blocks
 from lscfg.io.write import write_blocks
 from lscfg.log import progress
@@ -29,22 +29,37 @@ BLOCK = 50_000
 # ---- files ----
 
 
-def write_grammar(path: str | os.PathLike[str], counted: RuleCounts, selection: Selection, threads: int = 1) -> None:
+def write_grammar(
+    path: str | os.PathLike[str],
+    counted: RuleCounts,
+    selection: Selection,
+    threads: int = 1,
+    unknown: Sequence[str] = (),
+) -> None:
     """Writes the selected rules in cdec's format.
 
     A grammar with its own glue ends with the root rule ``[S] -> [X,1]`` and is meant for a decoder without Hiero's
     glue rules; a Hiero grammar is meant for one with them. A grammar of several categories ends with a root rule and a
     glue rule for each. The number of threads does not change the file.
 
+    Args:
+        path: the grammar.
+        counted: all rules.
+        selection: result of ``select_rules``.
+        threads: number of threads.
+        unknown: words that pass through as each category except [X]; decoders pass words through as [X].
+
     Raises:
         InputError: a word cannot appear in a grammar, or the file cannot be written.
     """
     check_words(counted.rules.words)
-    blocks = _blocks(counted, RuleFeatures(counted), selection.kept)
+    blocks = _blocks(counted, RuleFeatures(counted), selection.kept, unknown)
     write_blocks(path, progress(blocks, "write", -(-len(selection.kept) // BLOCK)), threads)
 
 
-def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> Iterator[Callable[[], bytes]]:
+def _blocks(
+    counted: RuleCounts, features: RuleFeatures, which: np.ndarray, unknown: Sequence[str] = ()
+) -> Iterator[Callable[[], bytes]]:
     rules = counted.rules
 
     def lines(chosen: np.ndarray) -> bytes:
@@ -54,7 +69,8 @@ def _blocks(counted: RuleCounts, features: RuleFeatures, which: np.ndarray) -> I
     for begin in range(0, len(which), BLOCK):
         yield partial(lines, which[begin : begin + BLOCK])
     if rules.lhs is not None:
-        yield lambda: "".join(f"{line}\n" for line in glue_rules(rules)).encode()
+        added = [*glue_rules(rules), *_pass_rules(rules, unknown)]
+        yield lambda: "".join(f"{line}\n" for line in added).encode()
     elif counted.own_glue:
         yield lambda: (ROOT_RULE + "\n").encode()
 
@@ -74,6 +90,21 @@ def glue_rules(rules: RuleTable) -> Iterator[str]:
         name = rules.categories[category]
         yield f"[S] ||| [{name},1] ||| [1] |||"
         yield f"[S] ||| [S,1] [{name},2] ||| [1] [2] ||| Glue=1"
+
+
+def unknown_words(rules: RuleTable, which: np.ndarray, sentences: Sequence[str]) -> list[str]:
+    """Words of a text that none of these rules translates alone, sorted."""
+    alone = which[(rules.src_length[which] == 1) & (rules.arity[which] == 0)]
+    known = {rules.words[word] for word in rules.symbols[rules.offsets[alone]].tolist()}
+    return sorted({word for line in sentences for word in line.split()} - known)
+
+
+def _pass_rules(rules: RuleTable, unknown: Sequence[str]) -> Iterator[str]:
+    check_words(unknown)
+    for category in np.unique(rules.category).tolist():
+        name = rules.categories[category]
+        for word in unknown if name != X else ():
+            yield f"[{name}] ||| {word} ||| {word} ||| PassThrough=1"
 
 
 def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:

@@ -56,6 +56,8 @@ class ParseOptions:
     """Maximum number of chart cells (the square of the number of words), and of dotted rules and applications together;
     0: no limit.
     """
+    passed: tuple[int, ...] = ()
+    """Categories besides X that a word passes into if no rule translates the word alone; only with ``pass_through``."""
 
 
 class Grammar:
@@ -287,6 +289,7 @@ class Grammar:
         return self._parse(lib.lscfg_parse_lattice, options, buffer, len(arcs), states)
 
     def _parse(self, function: Any, options: ParseOptions, *source: object) -> Forest | None:
+        passed = ffi.new("int32_t[]", options.passed)
         settings = ffi.new(
             "lscfg_parse_options *",
             {
@@ -295,6 +298,8 @@ class Grammar:
                 "pass": options.pass_through,
                 "goal": options.goal,
                 "most": options.most,
+                "n_passed": len(options.passed),
+                "passed": passed,
             },
         )
         error = ffi.new("lscfg_error *")

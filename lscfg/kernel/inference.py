@@ -252,6 +252,13 @@ class Binding:
         return int(lib.lscfg_binding_known(self._pointer))
 
     @property
+    def passed(self) -> tuple[int, ...]:
+        """The grammar's categories besides X whose OOV rule has a probability in the model, for ``ParseOptions``."""
+        found = np.empty(len(self.grammar.categories()), np.int32)
+        n = lib.lscfg_binding_passed(self._pointer, ffi.from_buffer("int32_t[]", found))
+        return tuple(found[:n].tolist())
+
+    @property
     def instructions(self) -> str:
         """Instructions of the inner loops: ``avx512``, ``avx2`` or ``baseline``; by default the best of the machine."""
         return str(ffi.string(lib.lscfg_binding_instructions(self._pointer)).decode())

@@ -132,9 +132,8 @@ class Explainer:
         unknown = BindingOptions(compose=True)
         self._ways: tuple[ParseOptions, ...] = ()
         self._borrows = False
-        model_path = path
-        if self.path.endswith(".ini"):
-            config = read_ini(path)
+        model_path, config = path, read_ini(path) if self.path.endswith(".ini") else None
+        if config is not None:
             if config.latent is None:
                 raise InputError("no feature_function=LSCFG, so no model to explain", path)
             found = find_file(config.latent.options.get("model", ""), path)
@@ -142,11 +141,10 @@ class Explainer:
                 raise InputError("feature function LSCFG: no model file", path, config.latent.number)
             model_path, unknown = found, LatentOptions.of(config.latent.options.items()).unknown
             self.grammar = read_grammar(config)
-            self._ways = parse_options(config, self.grammar)
             self._borrows = config.substitutes
         self.model = Model(model_path)
         parameters = Parameters.load(model_path)
-        if self._ways:
+        if config is not None:
             self._frequency = _frequencies(parameters, self.grammar)
         else:
             self.grammar = self.model.grammar()
@@ -155,6 +153,8 @@ class Explainer:
         self._has_context = parameters.context is not None and parameters.context.has_weights
         names = ("LatentEgivenF", *(CONTEXT_FEATURES if self._has_context else ()))
         self._latent = LatentFeatures(self.model, self.grammar, FeatureOptions(log=False, names=names), unknown)
+        if config is not None:
+            self._ways = parse_options(config, self.grammar, self._latent.binding)
         self._names = [self.states.name(h) for h in range(self.model.rank)] if self.states else []
 
     def __call__(

@@ -92,5 +92,5 @@ def _convert(args: argparse.Namespace) -> None:
 def _weights(args: argparse.Namespace) -> None:
 
     config = read_ini(args.config)
-    conventions = Conventions.of(config, read_grammar(config).feature_names)
+    conventions = Conventions.of_grammar(config, read_grammar(config))
     write_weights(args.output, conventions.weights_from_moses(read_moses_weights(args.ini)))

@@ -151,7 +151,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
     for (size_t k = 0; k < words.size(); ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
 
   const DecoderSettings &d = settings_.decoder;
-  const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal(), LSCFG_MOST};
+  const lscfg_parse_options options = {d.max_span, d.glue, d.pass_through, current_->goal(), LSCFG_MOST, 0, nullptr};
   lscfg_forest *parsed;
   lscfg_error error;
   const int code = lscfg_parse(current_->grammar(), words.data(), words.size(), &options, &parsed, &error);

@@ -39,12 +39,12 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* ---- checks ---- */
 
-/* Categories of the rule's head and nonterminals; returns the number of nonterminals, -1: any. */
+/* Categories of the rule's head and nonterminals, the head's -1 for any; returns the number of nonterminals, -1: any. */
 static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[MAX_ARITY]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
   if (rule >= n) {
     int32_t extra = rule - n;
-    *head = extra == LSCFG_RULE_PASS || extra == LSCFG_RULE_PASS_KNOWN ? CATEGORY_X : CATEGORY_S;
+    *head = extra == LSCFG_RULE_PASS ? -1 : extra == LSCFG_RULE_PASS_KNOWN ? CATEGORY_X : CATEGORY_S;
     tails[0] = extra == LSCFG_RULE_GLUE ? CATEGORY_S : CATEGORY_X;
     tails[1] = CATEGORY_X;
     return extra == LSCFG_RULE_UNKNOWN ? -1 : extra == LSCFG_RULE_GLUE ? 2 : extra == LSCFG_RULE_GLUE_TOP;
@@ -67,7 +67,7 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
   if (arity >= 0 && arity != n_tails)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: rule %ld has %ld nonterminals, not %ld", (long long)a,
                       (long)app->rule, (long)arity, (long)n_tails);
-  if (arity >= 0 && category != head->category)
+  if (arity >= 0 && category != head->category && (category >= 0 || head->category == CATEGORY_S))
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: rule %ld is not of category %ld", (long long)a,
                       (long)app->rule, (long)head->category);
   for (int t = 0; t < n_tails; t++) {

@@ -53,11 +53,15 @@ struct lscfg_grammar {
   index_table rule_index; /* first rules with their sides */
 };
 
+/* The first group of a finished grammar's rules that translate the word alone, -1 if there is none. */
+static inline int32_t grammar_word_group(const lscfg_grammar *g, int32_t word) {
+  int32_t node = word < 0 ? -1 : trie_child(&g->sources, 0, word);
+  return node < 0 ? -1 : g->node_group.data[node];
+}
+
 /* True if a rule of a finished grammar translates the word alone into an X. */
 static inline int grammar_has_word_rule(const lscfg_grammar *g, int32_t word) {
-  int32_t node = word < 0 ? -1 : trie_child(&g->sources, 0, word);
-  if (node < 0) return 0;
-  for (int32_t group = g->node_group.data[node]; group >= 0; group = g->groups.data[group].next)
+  for (int32_t group = grammar_word_group(g, word); group >= 0; group = g->groups.data[group].next)
     if (g->groups.data[group].lhs == CATEGORY_X) return 1;
   return 0;
 }

@@ -3,8 +3,9 @@
 #include "forest/forest.h"
 #include "forest/grammar.h"
 
-/* Places of the dot that are in no trie: in the glue rule and in the rule that passes a word through. */
-enum { PASS_BEGIN = -1, PASS_END = -2, GLUE_BEGIN = -3, GLUE_MIDDLE = -4, GLUE_END = -5 };
+/* Places of the dot that are in no trie: in the glue rule and in the rule that passes a word through, after a word of
+ * which no rule translates it alone (NEW_END) or another one. */
+enum { PASS_BEGIN = -1, PASS_END = -2, NEW_END = -3, GLUE_BEGIN = -4, GLUE_MIDDLE = -5, GLUE_END = -6 };
 
 typedef struct {
   int32_t node;    /* of the grammar's trie, then of the layer's, or one of the values above */
@@ -100,8 +101,9 @@ static int32_t behind_word(const parser *p, int32_t place, int32_t word) {
   if (word == LSCFG_EPSILON) return place;
   if (place >= 0) return word < 0 ? NOWHERE : behind_symbol(p, place, word);
   int known = grammar_has_word_rule(p->grammar, word) || (p->layer && grammar_has_word_rule(p->layer, word));
-  int passes = place == PASS_BEGIN && (p->options->pass == 1 || !known);
-  return passes ? PASS_END : NOWHERE;
+  if (place != PASS_BEGIN || (p->options->pass != 1 && known)) return NOWHERE;
+  known = grammar_word_group(p->grammar, word) >= 0 || (p->layer && grammar_word_group(p->layer, word) >= 0);
+  return known ? PASS_END : NEW_END;
 }
 
 /* Appends a node to the tails of a dotted rule. */
@@ -261,6 +263,13 @@ static int32_t node_of(const parser *p, int32_t i, int32_t j, int32_t category) 
   return -1;
 }
 
+/* True for a category besides X that unknown words pass into. */
+static int is_passed(const lscfg_parse_options *options, int32_t category) {
+  for (int32_t k = 0; k < options->n_passed; k++)
+    if (options->passed[k] == category) return category != CATEGORY_S;
+  return 0;
+}
+
 /* Edges into [category, i, j) by unary rules, glue and words that are passed through. */
 static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
   const lscfg_grammar *g = p->grammar;
@@ -277,12 +286,13 @@ static int add_special(parser *p, int32_t category, int32_t i, int32_t j) {
     int32_t child = node_of(p, i, j, CATEGORY_X);
     if (child >= 0 && add_done(p, (completed){-1, category, LSCFG_RULE_GLUE_TOP, {child, -1}, -1})) return LSCFG_ENOMEM;
   }
-  if (category != CATEGORY_S && category != CATEGORY_X) return LSCFG_OK;
-  int32_t place = category == CATEGORY_S ? GLUE_END : PASS_END,
-          rule = category == CATEGORY_S ? LSCFG_RULE_GLUE : LSCFG_RULE_PASS;
+  if (category != CATEGORY_S && category != CATEGORY_X && !is_passed(p->options, category)) return LSCFG_OK;
+  int32_t rule = category == CATEGORY_S ? LSCFG_RULE_GLUE : LSCFG_RULE_PASS;
   for (int32_t a = items.begin; a < items.end; a++) {
     dotted item = p->items.data[a];
-    if (item.node == place && may_cover(p, place, i, j) &&
+    int ends = category == CATEGORY_S ? item.node == GLUE_END
+                                      : item.node == NEW_END || (item.node == PASS_END && category == CATEGORY_X);
+    if (ends && may_cover(p, item.node, i, j) &&
         add_done(p, (completed){-1, category, rule, {item.tail[0], item.tail[1]}, item.path}))
       return LSCFG_ENOMEM;
   }

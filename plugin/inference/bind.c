@@ -3,6 +3,7 @@
 #include "inference/compose.h"
 #include "inference/sums.h"
 #include "forest/forest.h"
+#include <math.h>
 
 /* [vocabulary of the grammar] numbers of its words in the vocabulary of other rules, -1: none; missing words may be
  * added to the grammar. */
@@ -54,6 +55,13 @@ static int translate(const lscfg_binding *b, const grammar_rule *rule, const int
   return 1;
 }
 
+/* True for a word that is its own translation. A model of several categories that lacks such a rule takes the word for
+ * an unknown one: a grammar for cdec or Moses passes such words through by rules. */
+static int is_copy(const lscfg_grammar *g, const grammar_rule *rule) {
+  return rule->n_src == 1 && rule->n_tgt == 1 && !rule->arity &&
+         g->symbols.data[rule->src] == g->symbols.data[rule->tgt];
+}
+
 static int32_t longest_rule(const lscfg_grammar *g) {
   int32_t longest = 0;
   for (int32_t r = 0; r < lscfg_grammar_size(g); r++) {
@@ -88,7 +96,7 @@ static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error)
       b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
     else if (b->options.compose && !model->lhs && rule->arity <= MAX_TENSOR_ARITY)
       unknown = 1;
-    else if (b->options.oov && !rule->arity)
+    else if ((model->lhs && is_copy(g, rule)) || (b->options.oov && !rule->arity))
       b->rule_row[r] = OOV_ROW;
   }
   if (!code && unknown) {
@@ -256,6 +264,18 @@ int lscfg_binding_use(lscfg_binding *b, const char *instructions, lscfg_error *e
 const char *lscfg_binding_instructions(const lscfg_binding *b) { return b->loops->name; }
 
 int32_t lscfg_binding_known(const lscfg_binding *b) { return b->n_known; }
+
+int32_t lscfg_binding_passed(const lscfg_binding *b, int32_t *passed) {
+  int32_t n = 0;
+  for (int32_t c = 0; c < b->n_categories; c++) {
+    int32_t category = c == CATEGORY_X || c == CATEGORY_S ? -1 : b->category[c];
+    double largest = 0;
+    for (int32_t h = 0; category >= 0 && h < b->model->rank; h++)
+      if (fabs(model_unk(b->model, category)[h]) > largest) largest = fabs(model_unk(b->model, category)[h]);
+    if (largest > 0) passed[n++] = c;
+  }
+  return n;
+}
 
 int lscfg_binding_kinds(const lscfg_binding *b, uint8_t *kinds, lscfg_error *error) {
   for (int32_t r = 0; r < lscfg_grammar_size(b->grammar); r++) {

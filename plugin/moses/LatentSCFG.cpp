@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <locale>
+#include <numeric>
 #include <sstream>
 
 #include "EdgeTable.h"
@@ -40,9 +41,23 @@ string SentenceName(long id) { return "sentence " + std::to_string(id + 1); }
 
 } // namespace
 
+/* Spans of an application and of its tails, and the tails' categories. */
+struct LatentSCFG::Place {
+  uint32_t span, tails[2];
+  int32_t categories[2];
+  int n_tails;
+
+  bool operator==(const Place &other) const {
+    return span == other.span && tails[0] == other.tails[0] && tails[1] == other.tails[1] &&
+           categories[0] == other.categories[0] && categories[1] == other.categories[1];
+  }
+  int32_t begin() const { return static_cast<int32_t>(span >> 16); }
+  int32_t end() const { return static_cast<int32_t>(span & 0xffff); }
+};
+
 /* State of the sentence that a thread is decoding. */
 struct LatentSCFG::Sentence {
-  Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free) {}
+  Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free), found(-1) {}
 
   bool known;    /* if not, all features are 0 */
   bool complete; /* Moses has a derivation */
@@ -52,8 +67,10 @@ struct LatentSCFG::Sentence {
   std::unique_ptr<lscfg_forest, void (*)(lscfg_forest *)> forest;
   lscfg_forest_view view;
   EdgeTable edges;
+  Place last;           /* where the last application was found */
+  int32_t found;        /* its number, -1: none */
   vector<double> exact; /* [applications][columns] */
-  vector<float> values; /* the same, for Moses */
+  vector<float> values; /* for Moses: the same, or [applications] sums */
   string trace;
 };
 
@@ -61,6 +78,7 @@ LatentSCFG::LatentSCFG(const string &line)
     : StatelessFeatureFunction(1, line),
       number_(made++),
       made_(false),
+      pack_(true),
       columns_(latent_.Columns()),
       model_(nullptr, lscfg_model_close),
       binding_(nullptr, lscfg_binding_free),
@@ -89,10 +107,17 @@ LatentSCFG::~LatentSCFG() {
   std::cerr << std::endl;
 }
 
+bool LatentSCFG::Pack(const vector<float> &weights) {
+  if (!pack_ || weights.size() != columns_.size() || m_numTuneableComponents != columns_.size()) return false;
+  packed_.assign(weights.begin(), weights.end());
+  m_numScoreComponents = m_numTuneableComponents = 1;
+  return true;
+}
+
 void LatentSCFG::SetParameter(const string &key, const string &value) {
   if (latent_.Take(key, value)) {
     columns_ = latent_.Columns();
-    if (made_ && columns_.size() != m_numScoreComponents)
+    if (made_ && columns_.size() != (packed_.empty() ? m_numScoreComponents : packed_.size()))
       throw ConfigError(key + "=" + value + ": -feature-overwrite cannot change the number of features");
     return;
   }
@@ -100,12 +125,14 @@ void LatentSCFG::SetParameter(const string &key, const string &value) {
     tables_ = lscfg::SplitNames(value);
   else if (key == "trace")
     trace_path_ = value;
+  else if (key == "pack" && (value == "auto" || value == "none"))
+    pack_ = value == "auto";
   else if (key == "tuneable" || key == "tuneable-components" || key == "verbosity" || key == "filterable" ||
            key == "require-sorting-after-source-context")
     StatelessFeatureFunction::SetParameter(key, value);
   else
     throw ConfigError("unknown option " + key + "=" + value + "; options are " + lscfg_options_usage() +
-                      " path=FILE,FILE trace=FILE");
+                      " path=FILE,FILE trace=FILE pack=auto|none");
 }
 
 void LatentSCFG::Load(AllOptions::ptr const &options) {
@@ -205,79 +232,115 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
 
   for (const double value : exact)
     if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
-  sentence->values.assign(exact.begin(), exact.end());
+  if (packed_.empty()) {
+    sentence->values.assign(exact.begin(), exact.end());
+  } else {
+    sentence->values.resize(f.n_apps);
+    for (int32_t a = 0; a < f.n_apps; ++a)
+      sentence->values[a] = std::inner_product(packed_.begin(), packed_.end(), &exact[a * packed_.size()], 0.0);
+  }
+  AddEdges(sentence);
+  sentence->known = true;
+}
+
+/* Where the applications of each edge are found. */
+void LatentSCFG::AddEdges(Sentence *sentence) const {
+  const lscfg_forest_view &f = sentence->view;
   const int32_t pass = rules_->pass();
+  typedef lscfg::RuleTables Rules;
+  sentence->found = -1;
   sentence->edges.Clear(static_cast<size_t>(f.n_edges) + f.n_nodes);
   for (int32_t e = 0; e < f.n_edges; ++e) {
     const int32_t head = f.edge_head[e];
     const int32_t second = f.edge_tail[2 * e + 1];
-    if (f.node_cat[head] != 0 || (second >= 0 && f.node_cat[second] == LSCFG_REST)) continue;
+    if (f.node_cat[head] == Rules::kS || f.node_cat[head] == LSCFG_REST ||
+        (second >= 0 && f.node_cat[second] == LSCFG_REST))
+      continue;
     uint32_t tails[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
     for (int k = 0; k < 2; ++k) {
       const int32_t tail = f.edge_tail[2 * e + k];
       if (tail >= 0) tails[k] = EdgeTable::Pack(f.node_span[2 * tail], f.node_span[2 * tail + 1]);
     }
-    if (f.app_rule[f.edge_apps[e]] == pass) tails[0] = EdgeTable::kPass;
+    const int32_t rule = f.app_rule[f.edge_apps[e]];
+    if (rule == pass) tails[0] = EdgeTable::kPass;
     const uint32_t span = EdgeTable::Pack(f.node_span[2 * head], f.node_span[2 * head + 1]);
-    sentence->edges.Add(span, tails[0], tails[1], e);
-    sentence->edges.Add(span, EdgeTable::kNode, EdgeTable::kNode, head);
+    sentence->edges.Add(rules_->Categories(rule), span, tails[0], tails[1], e);
+    sentence->edges.Add(Rules::KeyOf(f.node_cat[head]), span, EdgeTable::kNode, EdgeTable::kNode, head);
   }
-  sentence->known = true;
 }
 
 /* The source side is what the tails leave of the span. */
-int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
-                             const uint32_t *tails) const {
+int32_t LatentSCFG::FindRule(const Sentence &sentence, const TargetPhrase &phrase, const Place &place) const {
   int32_t rule = rules_->FindRule(phrase);
+  const bool one_word = place.n_tails == 0 && place.end() - place.begin() == 1;
   /* A rule of a table names its table; a passed-through word may look like one. */
-  if (rule < 0 && n_tails == 0 && j - i == 1 && !phrase.GetContainer()) return rules_->pass();
+  if (rule < 0 && one_word && !phrase.GetContainer()) return rules_->pass();
   if (rule < 0 && rules_->from_files()) {
     vector<int32_t> src;
-    int32_t at = i;
-    for (int k = 0; k < n_tails; ++k) {
-      for (; at < static_cast<int32_t>(tails[k] >> 16); ++at) src.push_back(sentence.words[at]);
-      src.push_back(-1);
-      at = tails[k] & 0xffff;
+    int32_t at = place.begin();
+    for (int k = 0; k < place.n_tails; ++k) {
+      for (; at < static_cast<int32_t>(place.tails[k] >> 16); ++at) src.push_back(sentence.words[at]);
+      src.push_back(-1 - place.categories[k]);
+      at = place.tails[k] & 0xffff;
     }
-    for (; at < j; ++at) src.push_back(sentence.words[at]);
+    for (; at < place.end(); ++at) src.push_back(sentence.words[at]);
     rule = rules_->FindRule(phrase, src);
   }
-  if (rule < 0 && n_tails == 0 && j - i == 1) rule = rules_->pass();
-  return rule;
+  return rule < 0 && one_word ? rules_->pass() : rule;
+}
+
+/* -1 if there is none. dead: in no derivation, since Moses builds from below what the root never reaches. */
+int32_t LatentSCFG::FindApplication(Sentence *sentence, const TargetPhrase &phrase, const Place &place,
+                                    bool *dead) const {
+  const lscfg_forest_view &f = sentence->view;
+  /* Moses shows all rules of an edge in the order of their numbers, one after the other. */
+  const int32_t next = sentence->found + 1;
+  if (next > 0 && next < f.edge_apps[f.app_edge[next - 1] + 1] && place == sentence->last &&
+      rules_->PhraseOf(f.app_rule[next]) == &phrase)
+    return sentence->found = next;
+
+  const int32_t rule = FindRule(*sentence, phrase, place);
+  if (rule < 0) return -1;
+  const uint32_t categories = rules_->Categories(rule);
+  const uint32_t first = rule == rules_->pass() ? static_cast<uint32_t>(EdgeTable::kPass) : place.tails[0];
+  const int32_t e = sentence->edges.Find(categories, place.span, first, place.tails[1]);
+  if (e < 0) {
+    const uint32_t head = lscfg::RuleTables::HeadOf(categories);
+    *dead = sentence->edges.Find(head, place.span, EdgeTable::kNode, EdgeTable::kNode) < 0;
+    return -1;
+  }
+  /* The rules of one source side have consecutive numbers, unless they come from several tables. */
+  const int32_t begin = f.edge_apps[e], end = f.edge_apps[e + 1];
+  int32_t a = begin + (rule - f.app_rule[begin]);
+  if (a < begin || a >= end || f.app_rule[a] != rule)
+    a = static_cast<int32_t>(std::find(f.app_rule + begin, f.app_rule + end, rule) - f.app_rule);
+  if (a == end) return -1;
+  sentence->last = place;
+  return sentence->found = a;
 }
 
 void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPath &path, const TargetPhrase &phrase,
                                            const StackVec *tails, ScoreComponentCollection &scores,
                                            ScoreComponentCollection *) const {
   Sentence &sentence = Here();
-  if (!sentence.known || !rules_->IsX(phrase.GetTargetLHS())) return;
+  if (!sentence.known || rules_->IsGoal(phrase.GetTargetLHS())) return;
   const Range &range = path.GetWordsRange();
   /* <s> is Moses' word 0, and its ranges include the last word. */
   const int32_t i = static_cast<int32_t>(range.GetStartPos()) - 1, j = static_cast<int32_t>(range.GetEndPos());
   const int n_tails = tails ? static_cast<int>(tails->size()) : 0;
   if (n_tails > 2) return; /* no features */
   int32_t application = -1;
-  bool dead = false; /* in no derivation: Moses builds from below what the root never reaches */
+  bool dead = false;
   if (i >= 0 && j <= static_cast<int32_t>(sentence.words.size())) {
-    uint32_t spans[2] = {EdgeTable::kNoTail, EdgeTable::kNoTail};
+    Place place = {EdgeTable::Pack(i, j), {EdgeTable::kNoTail, EdgeTable::kNoTail}, {0, 0}, n_tails};
     for (int k = 0; k < n_tails; ++k) {
-      const Range &tail = (*tails)[k]->GetCoverage();
-      spans[k] = EdgeTable::Pack(static_cast<int32_t>(tail.GetStartPos()) - 1, static_cast<int32_t>(tail.GetEndPos()));
+      const ChartCellLabel &tail = *(*tails)[k];
+      const Range &covered = tail.GetCoverage();
+      place.tails[k] =
+          EdgeTable::Pack(static_cast<int32_t>(covered.GetStartPos()) - 1, static_cast<int32_t>(covered.GetEndPos()));
+      if (rules_->has_labels()) place.categories[k] = rules_->CategoryOf(tail.GetLabel());
     }
-    const uint32_t span = EdgeTable::Pack(i, j);
-    const int32_t rule = FindRule(sentence, phrase, i, j, n_tails, spans);
-    if (rule == rules_->pass()) spans[0] = EdgeTable::kPass;
-    const int32_t e = sentence.edges.Find(span, spans[0], spans[1]);
-    dead = rule >= 0 && sentence.edges.Find(span, EdgeTable::kNode, EdgeTable::kNode) < 0;
-    if (rule >= 0 && e >= 0) {
-      const lscfg_forest_view &f = sentence.view;
-      /* The rules of one source side have consecutive numbers, unless they come from several tables. */
-      int32_t a = f.edge_apps[e] + (rule - f.app_rule[f.edge_apps[e]]);
-      if (a < f.edge_apps[e] || a >= f.edge_apps[e + 1] || f.app_rule[a] != rule)
-        a = static_cast<int32_t>(std::find(f.app_rule + f.edge_apps[e], f.app_rule + f.edge_apps[e + 1], rule) -
-                                 f.app_rule);
-      if (a < f.edge_apps[e + 1]) application = a;
-    }
+    application = FindApplication(&sentence, phrase, place, &dead);
   }
   if (dead) return;
   if (application < 0) {
@@ -287,7 +350,10 @@ void LatentSCFG::EvaluateWithSourceContext(const InputType &input, const InputPa
     return;
   }
   ++sentence.matched;
-  scores.PlusEquals(this, &sentence.values[application * columns_.size()]);
+  if (packed_.empty())
+    scores.PlusEquals(this, &sentence.values[application * columns_.size()]);
+  else
+    scores.PlusEquals(this, sentence.values[application]);
   if (trace_.is_open()) Trace(&sentence, application, input);
 }
 

@@ -16,15 +16,19 @@
 namespace Moses {
 
 /* [feature] LatentSCFG name=NAME model=FILE [features=NAME,NAME] [log=true|false] [floor=X] [negative=flip|clamp]
- * [improper=zero|keep] [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE]
+ * [improper=zero|keep] [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE] [pack=auto|none]
  *
  * The kernel parses a sentence before Moses looks up its rules, in the same thread; from then on each application of a
- * rule finds its features by rule and spans. Any error in a sentence leaves its features 0. A sentence without a
+ * rule finds its features by rule and spans. Where no output shows features, their weighted sum is the only one. Any error in a sentence leaves its features 0. A sentence without a
  * derivation gets an empty line: Moses alone writes none, and delays all lines after it. */
 class LatentSCFG : public StatelessFeatureFunction {
  public:
   explicit LatentSCFG(const std::string &line);
   ~LatentSCFG();
+
+  /* Replaces the features by their sum with these weights, as the only feature, before Moses counts features; false and
+   * nothing for pack=none. */
+  bool Pack(const std::vector<float> &weights);
 
   void SetParameter(const std::string &key, const std::string &value) override;
   void Load(AllOptions::ptr const &options) override;
@@ -51,13 +55,17 @@ class LatentSCFG : public StatelessFeatureFunction {
   void Prepare() const; /* throws lscfg::ConfigError */
   Sentence &Here() const;
   void Infer(const InputType &source, Sentence *sentence) const;
-  int32_t FindRule(const Sentence &sentence, const TargetPhrase &phrase, int32_t i, int32_t j, int n_tails,
-                   const uint32_t *tails) const;
+  void AddEdges(Sentence *sentence) const;
+  struct Place;
+  int32_t FindApplication(Sentence *sentence, const TargetPhrase &phrase, const Place &place, bool *dead) const;
+  int32_t FindRule(const Sentence &sentence, const TargetPhrase &phrase, const Place &place) const;
   void Trace(Sentence *sentence, int32_t application, const InputType &input) const;
   void Warn(const std::string &kind, const std::string &message) const;
 
   const size_t number_; /* of this object among all of its class */
   bool made_;           /* the number of features is settled */
+  bool pack_;           /* pack=auto */
+  std::vector<double> packed_; /* weights of packed features, else empty */
   lscfg::LatentOptions latent_;
   std::vector<int> columns_; /* the feature of each column */
   std::vector<std::string> tables_;

@@ -23,10 +23,8 @@ namespace lscfg {
 
 namespace {
 
-enum { kX = 0, kS = 1, kOther = 2 }; /* the first two are categories that every grammar of the kernel has */
-
-/* Rules of a glue grammar. */
-enum { kStart = 1, kJoin = 2, kStop = 4, kWhole = 8, kEmpty = 16 };
+/* Rules that begin and end the sentence in a glue grammar. */
+enum { kStart = 1, kStop = 2 };
 
 /* The inverse of Moses' escape-special-chars.perl, for the characters that lscfg escapes. */
 string Unescape(const StringPiece &text) {
@@ -43,6 +41,12 @@ string Unescape(const StringPiece &text) {
 StringPiece Surface(const Moses::Word &word) { return word[0] ? word[0]->GetString() : StringPiece(); }
 
 bool IsLabel(const string &token) { return token.size() > 2 && token[0] == '[' && token[token.size() - 1] == ']'; }
+
+/* The target side's label of [NAME], or of a nonterminal [X][NAME]. */
+string LabelOf(const string &token) {
+  const size_t begin = token.rfind('[') + 1;
+  return token.substr(begin, token.size() - begin - 1);
+}
 
 vector<string> Split(const string &text) {
   vector<string> tokens;
@@ -69,13 +73,14 @@ void Check(int code, const lscfg_error &error, const string &where) {
 RuleTables::RuleTables(const vector<string> &files)
     : vocab_(lscfg_vocab_new(), lscfg_vocab_free),
       grammar_(lscfg_grammar_new(vocab_.get()), lscfg_grammar_free),
-      x_(Moses::FactorCollection::Instance().AddFactor("X", true)),
+      pass_begin_(0),
       s_(Moses::FactorCollection::Instance().AddFactor("S", true)),
       begin_(AddWord("<s>")),
       end_(AddWord("</s>")),
       glue_(0),
-      n_x_(0),
-      from_files_(!files.empty()) {
+      n_rules_(0),
+      from_files_(!files.empty()),
+      options_() {
   using namespace Moses;
   const vector<PhraseDictionary *> &tables = PhraseDictionary::GetColl();
   const vector<DecodeGraph *> &graphs = StaticData::Instance().GetDecodeGraphs();
@@ -83,53 +88,99 @@ RuleTables::RuleTables(const vector<string> &files)
   size_t max_span = 0;
   for (size_t k = 0; k < tables.size(); ++k) {
     const string &name = tables[k]->GetScoreProducerDescription();
-    const size_t before = n_x_;
+    const size_t before = n_rules_;
     const PhraseDictionaryMemory *memory = dynamic_cast<const PhraseDictionaryMemory *>(tables[k]);
     if (!memory && !from_files_)
       throw ConfigError("the rules of " + name +
                         " cannot be listed, only those of a PhraseDictionaryMemory can; add "
                         "path=FILE with the same rules as text");
-    Symbols src, labels;
-    if (memory) AddNode(memory->GetRootNode(), &src, &labels, from_files_);
-    if (memory && n_x_ == before) continue;
+    Symbols src;
+    if (memory) AddNode(memory->GetRootNode(), &src, from_files_);
+    if (memory && n_rules_ == before) continue;
     const size_t span = k < graphs.size() ? graphs[k]->GetMaxChartSpan() : 0;
     if (!limited.empty() && span != max_span)
       throw ConfigError(limited + " and " + name +
-                        " have rules of [X], but different values of max-chart-span; give "
+                        " have rules besides those of [S], but different values of max-chart-span; give "
                         "them the same");
     limited = name;
     max_span = span;
   }
   for (size_t k = 0; k < files.size(); ++k) ReadFile(files[k]);
-  if (lscfg_grammar_size(grammar_.get()) == 0) throw ConfigError("the rule tables have no rule of [X]");
-
-  lscfg_error error;
-  const bool glue = (glue_ & (kStart | kJoin | kStop)) == (kStart | kJoin | kStop);
-  if (!glue && !(glue_ & kWhole))
-    throw ConfigError(
-        "the decoder's tables have neither Moses' glue rules nor a rule '<s> [X][X] </s> [X] ||| "
-        "<s> [X][X] </s> [S]'; add a glue grammar");
-  if (!glue) {
-    const int32_t src[] = {-1 - kX}, tgt[] = {-1};
-    Check(lscfg_grammar_add(grammar_.get(), kS, src, 1, tgt, 1, &error), error);
-  }
-  Check(lscfg_grammar_finish(grammar_.get(), &error), error);
+  if (lscfg_grammar_size(grammar_.get()) == 0) throw ConfigError("the rule tables have no rule of [X] or of another label than [S]");
+  for (const auto &unknown : StaticData::Instance().options()->syntax.unknown_lhs)
+    if (unknown.first != "X")
+      throw ConfigError("unknown-lhs has the label " + unknown.first +
+                        ", but here unknown words become an [X]; give other labels rules of such words, with lscfg "
+                        "grammar --filter TEXT --oov");
+  AddGlue();
+  Finish();
   options_.max_span = max_span == 0 || max_span > INT32_MAX ? INT32_MAX : static_cast<int32_t>(max_span);
-  options_.glue = glue;
   options_.pass = StaticData::Instance().options()->unk.always_create_direct_transopt ? 1 : 2;
   options_.goal = kS;
   options_.most = LSCFG_MOST;
 }
 
+/* The glue rules of [X] are the kernel's, with Moses' <s> as the first [S]; those of other labels become rules. */
+void RuleTables::AddGlue() {
+  const bool glue = (glue_ & (kStart | kStop)) == (kStart | kStop) && !joined_.empty();
+  if (!glue && whole_.empty())
+    throw ConfigError(
+        "the decoder's tables have neither Moses' glue rules nor a rule '<s> [X][X] </s> [X] ||| "
+        "<s> [X][X] </s> [S]'; add a glue grammar");
+  options_.glue = glue && joined_.count(kX);
+  std::set<int32_t> tops = whole_;
+  if (glue) tops.insert(joined_.begin(), joined_.end());
+  if (options_.glue) tops.erase(kX);
+  for (const int32_t category : tops) AddRule(kS, {-1 - category}, {-1});
+  if (!glue) return;
+  for (const int32_t category : joined_)
+    if (category != kX) AddRule(kS, {-1 - kS, -1 - category}, {-1, -2});
+}
+
+void RuleTables::Finish() {
+  lscfg_error error;
+  Check(lscfg_grammar_finish(grammar_.get(), &error), error);
+  pass_begin_ = lscfg_grammar_size(grammar_.get());
+  phrases_.resize(pass_begin_);
+  for (int32_t rule = 0; rule < pass_begin_; ++rule) {
+    int32_t n, tails[2] = {0, 0}, found = 0;
+    const int32_t *src = lscfg_grammar_src(grammar_.get(), rule, &n);
+    for (int32_t k = 0; k < n; ++k)
+      if (src[k] < 0 && found < 2) tails[found++] = -1 - src[k];
+    categories_.push_back(KeyOf(lscfg_grammar_lhs(grammar_.get(), rule), tails[0], tails[1]));
+  }
+}
+
+int32_t RuleTables::AddCategory(const string &name) {
+  enum { kMost = 1024 }; /* so that three fit into a key */
+  const int32_t category = lscfg_grammar_category(grammar_.get(), name.data(), name.size());
+  if (category < 0 || category >= kMost)
+    throw ConfigError("the rule tables have more than " + std::to_string(kMost) + " labels; use fewer");
+  category_of_[Moses::FactorCollection::Instance().AddFactor(name, true)] = category;
+  return category;
+}
+
+int32_t RuleTables::CategoryOf(const Moses::Word &label) const {
+  const auto known = category_of_.find(label[0]);
+  return known == category_of_.end() ? -1 : known->second;
+}
+
+int32_t RuleTables::AddRule(int32_t lhs, const Symbols &src, const Symbols &tgt) {
+  lscfg_error error;
+  const int32_t rule = lscfg_grammar_add(grammar_.get(), lhs, src.data(), src.size(), tgt.data(), tgt.size(), &error);
+  Check(rule, error, "rule table");
+  return rule;
+}
+
 /* ---- tables in the decoder's memory ---- */
 
 /* Children by their words, so that rules have the same numbers in every run. */
-void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only) {
+void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, bool glue_only) {
   using namespace Moses;
   TargetPhraseCollection::shared_ptr phrases = node.GetTargetPhraseCollection();
   if (phrases && !src->empty())
     for (TargetPhraseCollection::const_iterator p = phrases->begin(); p != phrases->end(); ++p)
-      AddPhrase(**p, *src, *labels, glue_only);
+      AddPhrase(**p, *src, glue_only);
 
   typedef std::pair<string, const PhraseDictionaryNodeMemory *> Child;
   vector<Child> children;
@@ -137,7 +188,7 @@ void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols 
   std::sort(children.begin(), children.end());
   for (const Child &child : children) {
     src->push_back(AddWord(child.first));
-    AddNode(*child.second, src, labels, glue_only);
+    AddNode(*child.second, src, glue_only);
     src->pop_back();
   }
   children.clear();
@@ -151,56 +202,50 @@ void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols 
   }
   std::sort(children.begin(), children.end());
   for (const Child &child : children) {
-    src->push_back(-1 - kX);
-    labels->push_back(child.first == "X" ? kX : child.first == "S" ? kS : kOther);
-    AddNode(*child.second, src, labels, glue_only);
-    labels->pop_back();
+    src->push_back(-1 - AddCategory(child.first));
+    AddNode(*child.second, src, glue_only);
     src->pop_back();
   }
 }
 
-void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, const Symbols &labels,
-                           bool glue_only) {
+void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, bool glue_only) {
   for (size_t k = 0; k < phrase.GetSize(); ++k)
     if (!phrase.GetWord(k).IsNonTerminal()) AddWord(Unescape(Surface(phrase.GetWord(k))));
   Symbols tgt;
   if (!Encode(phrase, &tgt)) throw ConfigError("a rule table has a rule with a nonterminal without alignment");
   const Moses::Word &lhs = phrase.GetTargetLHS();
-  if (lhs[0] == s_) {
-    TakeGlue(src, tgt, labels);
+  if (IsGoal(lhs)) {
+    TakeGlue(src, tgt);
     return;
   }
-  if (!IsX(lhs) || std::count(labels.begin(), labels.end(), kX) != static_cast<int>(labels.size()))
-    throw ConfigError("a rule table has a rule of another label than [X]: ..." +
-                      Surface(phrase.GetTargetLHS()).as_string() +
-                      "; latent features need a Hiero grammar: rules of [X], and a glue grammar of [S]");
-  ++n_x_;
+  if (std::count(src.begin(), src.end(), -1 - kS))
+    throw ConfigError("a rule of [" + Surface(lhs).as_string() +
+                      "] contains [S]; latent features need a glue grammar of [S] above all other rules");
+  ++n_rules_;
+  const int32_t category = AddCategory(Surface(lhs).as_string());
   if (glue_only) return;
-  lscfg_error error;
-  const int32_t rule = lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error);
-  Check(rule, error, "rule table");
+  const int32_t rule = AddRule(category, src, tgt);
   rules_[&phrase] = rule;
+  phrases_.resize(rule + 1);
+  phrases_[rule] = &phrase;
 }
 
-void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels) {
-  const Symbols start(1, begin_), stop = {-1, end_}, join = {-1, -1}, whole = {begin_, -1, end_},
-                                  empty = {begin_, end_};
-  unsigned found = 0;
+void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt) {
+  const Symbols start(1, begin_), stop_src = {-1 - kS, end_}, stop_tgt = {-1, end_}, empty = {begin_, end_};
+  const bool two = src.size() == 2 && src[1] < 0 && src[1] != -1 - kS;
+  const bool whole = src.size() == 3 && src[0] == begin_ && src[1] < 0 && src[1] != -1 - kS && src[2] == end_;
   if (src == start && tgt == start)
-    found = kStart;
-  else if (src == stop && labels == Symbols(1, kS) && tgt == stop)
-    found = kStop;
-  else if (src == join && labels == Symbols({kS, kX}) && tgt == Symbols({-1, -2}))
-    found = kJoin;
-  else if (src == whole && labels == Symbols(1, kX) && tgt == whole)
-    found = kWhole;
-  else if (src == empty && tgt == empty)
-    found = kEmpty;
-  if (!found)
+    glue_ |= kStart;
+  else if (src == stop_src && tgt == stop_tgt)
+    glue_ |= kStop;
+  else if (two && src[0] == -1 - kS && tgt == Symbols({-1, -2}))
+    joined_.insert(-1 - src[1]);
+  else if (whole && tgt == Symbols({begin_, -1, end_}))
+    whole_.insert(-1 - src[1]);
+  else if (src != empty || tgt != empty)
     throw ConfigError(
         "a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
-        "'<s> [X] </s>' and '<s> </s>'); latent features support no others");
-  glue_ |= found;
+        "'<s> [X] </s>' and '<s> </s>', or another label than X); latent features support no others");
 }
 
 /* ---- tables as text ---- */
@@ -221,7 +266,7 @@ void RuleTables::ReadFile(const string &path) {
   }
 }
 
-/* source [X] ||| target [X] ||| scores ||| alignment ... */
+/* source [X] ||| target [LABEL] ||| scores ||| alignment ... */
 void RuleTables::AddLine(const string &line) {
   vector<vector<string>> fields;
   for (size_t begin = 0; begin <= line.size() && fields.size() < 4;) {
@@ -231,17 +276,19 @@ void RuleTables::AddLine(const string &line) {
   }
   if (fields.size() < 4) throw ConfigError("expected source ||| target ||| scores ||| alignment");
   vector<string> &from = fields[0], &to = fields[1];
-  if (from.size() < 2 || to.size() < 1 || from.back() != "[X]" || to.back() != "[X]")
-    throw ConfigError("expected sides that end in [X]");
+  if (from.size() < 2 || to.size() < 1 || !IsLabel(from.back()) || !IsLabel(to.back()) || to.back() == "[S]")
+    throw ConfigError("expected sides that end in a label, other than [S], such as [X]");
+  const int32_t lhs = AddCategory(LabelOf(to.back()));
   from.pop_back();
   to.pop_back();
   Symbols src, tgt, gap_at(from.size(), -1);
   for (size_t k = 0, gaps = 0; k < from.size(); ++k) {
     if (IsLabel(from[k])) {
-      if (from[k] != "[X][X]") throw ConfigError("the nonterminal " + from[k] + " is not [X][X]");
+      if (from[k].find("][") == string::npos || LabelOf(from[k]) == "S")
+        throw ConfigError("the nonterminal " + from[k] + " is not of the form [X][LABEL]");
       gap_at[k] = gaps++;
     }
-    src.push_back(IsLabel(from[k]) ? -1 - kX : AddWord(Unescape(from[k])));
+    src.push_back(IsLabel(from[k]) ? -1 - AddCategory(LabelOf(from[k])) : AddWord(Unescape(from[k])));
   }
   for (size_t k = 0; k < to.size(); ++k) tgt.push_back(IsLabel(to[k]) ? INT32_MIN : AddWord(Unescape(to[k])));
   for (const string &link : fields[3]) {
@@ -252,8 +299,7 @@ void RuleTables::AddLine(const string &line) {
     if (gap_at[s] >= 0 && tgt[t] == INT32_MIN) tgt[t] = -1 - gap_at[s];
   }
   if (std::count(tgt.begin(), tgt.end(), INT32_MIN)) throw ConfigError("a nonterminal without alignment");
-  lscfg_error error;
-  Check(lscfg_grammar_add(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size(), &error), error);
+  AddRule(lhs, src, tgt);
 }
 
 /* ---- what the decoder shows of a rule ---- */
@@ -267,7 +313,7 @@ int32_t RuleTables::FindWord(const Moses::Word &word) const {
   return lscfg_vocab_find(vocab_.get(), unescaped.data(), unescaped.size());
 }
 
-bool RuleTables::IsX(const Moses::Word &label) const { return label[0] == x_; }
+bool RuleTables::IsGoal(const Moses::Word &label) const { return label[0] == s_; }
 
 bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const {
   tgt->clear();
@@ -288,7 +334,14 @@ bool RuleTables::Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const {
 int32_t RuleTables::FindRule(const Moses::TargetPhrase &phrase, const Symbols &src) const {
   Symbols tgt;
   if (!Encode(phrase, &tgt)) return -1;
-  return lscfg_grammar_find(grammar_.get(), kX, src.data(), src.size(), tgt.data(), tgt.size());
+  const int32_t lhs = CategoryOf(phrase.GetTargetLHS());
+  return lhs < 0 ? -1 : lscfg_grammar_find(grammar_.get(), lhs, src.data(), src.size(), tgt.data(), tgt.size());
+}
+
+string RuleTables::CategoryName(int32_t category) const {
+  size_t length;
+  const char *name = lscfg_grammar_category_name(grammar_.get(), category, &length);
+  return string(name, length);
 }
 
 string RuleTables::Text(int32_t rule, const string &word) const {
@@ -297,9 +350,10 @@ string RuleTables::Text(int32_t rule, const string &word) const {
   int32_t n_src, n_tgt, gaps = 0;
   const int32_t *src = lscfg_grammar_src(grammar_.get(), rule, &n_src);
   const int32_t *tgt = lscfg_grammar_tgt(grammar_.get(), rule, &n_tgt);
-  string text = "[X] |||";
+  string text = "[" + CategoryName(lscfg_grammar_lhs(grammar_.get(), rule)) + "] |||";
   for (int32_t k = 0; k < n_src; ++k)
-    text += " " + (src[k] < 0 ? "[X," + std::to_string(++gaps) + "]" : NameOf(vocab_.get(), src[k]));
+    text += " " + (src[k] < 0 ? "[" + CategoryName(-1 - src[k]) + "," + std::to_string(++gaps) + "]"
+                              : NameOf(vocab_.get(), src[k]));
   text += " |||";
   for (int32_t k = 0; k < n_tgt; ++k)
     text += " " + (tgt[k] < 0 ? "[" + std::to_string(-tgt[k]) + "]" : NameOf(vocab_.get(), tgt[k]));

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -23,8 +24,8 @@ namespace lscfg {
 /* Throws ConfigError where a function of the kernel failed. */
 void Check(int code, const lscfg_error &error, const std::string &where = "");
 
-/* The rules of [X] of a decoder, and what its glue grammar allows. Filled in once; to be shared by threads from then
- * on. */
+/* The rules of a decoder, except those of its goal [S], and what its glue grammar allows. Filled in once; to be shared
+ * by threads from then on. */
 class RuleTables {
  public:
   /* From the decoder's tables, which must be loaded. Tables in memory have the rules that table-limit has left; other
@@ -38,6 +39,15 @@ class RuleTables {
 
   /* The vocabulary's number of a word, -1 if no rule has it. */
   int32_t FindWord(const Moses::Word &word) const;
+  /* The target side of a rule of a table in memory. */
+  const Moses::TargetPhrase *PhraseOf(int32_t rule) const {
+    return static_cast<size_t>(rule) < phrases_.size() ? phrases_[rule] : nullptr;
+  }
+  /* The categories of a rule's left-hand side and tails, as a key; of a node alone, that of its category. */
+  uint32_t Categories(int32_t rule) const { return rule < pass_begin_ ? categories_[rule] : KeyOf(kX); }
+  static uint32_t KeyOf(int32_t head, int32_t left = 0, int32_t right = 0) { return head | left << 10 | right << 20; }
+  static uint32_t HeadOf(uint32_t categories) { return categories & 0x3ff; }
+  enum { kX = 0, kS = 1 }; /* categories that every grammar of the kernel has */
   /* The rule of a table in memory, -1 if it is none of them. */
   int32_t FindRule(const Moses::TargetPhrase &phrase) const {
     const auto known = rules_.find(&phrase);
@@ -46,18 +56,27 @@ class RuleTables {
   /* The rule of a file with this source side; -1 if there is none. */
   int32_t FindRule(const Moses::TargetPhrase &phrase, const std::vector<int32_t> &src) const;
   bool from_files() const { return from_files_; }
-  bool IsX(const Moses::Word &label) const;
+  /* True if rules have other labels than X. */
+  bool has_labels() const { return lscfg_grammar_n_categories(grammar_.get()) > kS + 1; }
+  bool IsGoal(const Moses::Word &label) const;
+  /* The number of a label's category, -1: none of the grammar. */
+  int32_t CategoryOf(const Moses::Word &label) const;
   /* As a line of a grammar of cdec's, without features. word: what is passed through, escaped. */
   std::string Text(int32_t rule, const std::string &word) const;
 
  private:
   typedef std::vector<int32_t> Symbols;
 
-  void AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, Symbols *labels, bool glue_only);
-  void AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, const Symbols &labels, bool glue_only);
+  void AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, bool glue_only);
+  void AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, bool glue_only);
   void ReadFile(const std::string &path);
   void AddLine(const std::string &line);
-  void TakeGlue(const Symbols &src, const Symbols &tgt, const Symbols &labels);
+  int32_t AddRule(int32_t lhs, const Symbols &src, const Symbols &tgt);
+  void TakeGlue(const Symbols &src, const Symbols &tgt);
+  void AddGlue();
+  void Finish();
+  int32_t AddCategory(const std::string &name);
+  std::string CategoryName(int32_t category) const;
   int32_t AddWord(const StringPiece &word);
   /* Target side; false if a word is unknown. */
   bool Encode(const Moses::TargetPhrase &phrase, Symbols *tgt) const;
@@ -65,10 +84,15 @@ class RuleTables {
   std::unique_ptr<lscfg_vocab, void (*)(lscfg_vocab *)> vocab_;
   std::unique_ptr<lscfg_grammar, void (*)(lscfg_grammar *)> grammar_;
   std::unordered_map<const Moses::TargetPhrase *, int32_t> rules_;
-  const Moses::Factor *x_, *s_;
+  std::vector<const Moses::TargetPhrase *> phrases_; /* by rule; NULL: not of a table in memory */
+  std::vector<uint32_t> categories_; /* by rule */
+  std::unordered_map<const Moses::Factor *, int32_t> category_of_;
+  int32_t pass_begin_; /* the number of rules */
+  const Moses::Factor *s_;
   int32_t begin_, end_; /* <s> and </s> */
   unsigned glue_;       /* the rules of the glue grammar that were seen */
-  size_t n_x_;          /* rules of [X] in the decoder's memory */
+  std::set<int32_t> joined_, whole_; /* categories that glue joins; that are a whole sentence */
+  size_t n_rules_;      /* rules of other categories than the goal in the decoder's memory */
   bool from_files_;
   lscfg_parse_options options_;
 };

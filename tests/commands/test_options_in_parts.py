@@ -142,7 +142,7 @@ def test_moses_weights(double):
     double("lscfg.decode.parsing.read_grammar", MagicMock())
     read = double("lscfg.moses_bridge.config.read_moses_weights", {"theirs": 3.0})
     conventions = MagicMock(**{"weights_from_moses.return_value": {"ours": 3.0}})
-    double("lscfg.moses_bridge.config.Conventions.of", conventions)
+    double("lscfg.moses_bridge.config.Conventions.of_grammar", conventions)
     assert main(["moses", "weights", "moses.ini", "-c", "cdec.ini", "-o", "out"]) == 0
     read.assert_called_once_with("moses.ini")
     conventions.weights_from_moses.assert_called_once_with({"theirs": 3.0})

@@ -84,6 +84,28 @@ def test_unknown_rules_of_words_have_the_oov_tensor_of_their_category(table, tmp
     assert kinds[-4:] == ["OOV", "OOV", "stateless", "stateless"]
 
 
+def test_unknown_words_pass_into_categories_of_the_model(table, tmp_path):
+    parameters = random_parameters(table, RANKS, 4)
+    parameters.unk[1] = 0
+    model = Model(saved(parameters, tmp_path / "m"))
+    assert Binding(model, grammar_of(table)).passed == (grammar_of(table).category("A"),)
+    parameters = random_parameters(table, RANKS, 4)
+    grammar, written = grammar_of(table), grammar_of(table, "[A] ||| q ||| q\n[B] ||| q ||| q\n")
+    binding = Binding(Model(saved(parameters, tmp_path / "m")), grammar)
+    passed = ParseOptions(glue=False, pass_through=2, passed=binding.passed)
+    forest = grammar.parse(grammar.vocab.add_line("a q c"), passed)
+    found, wanted = binding.infer(forest), Enumerated(forest, grammar, parameters)
+    assert np.exp(found.log_g) == pytest.approx(wanted.g, rel=1e-12)
+    np.testing.assert_allclose(found.apps, wanted.apps, **NODES_AGREE)
+    # a grammar may pass the word by rules, as cdec and Moses need it
+    _, _, by_rules = inferred(parameters, written, "a q c", tmp_path / "m")
+    assert by_rules.log_g == pytest.approx(found.log_g, rel=1e-12)
+    names = [grammar.category_name(c) for c, i in zip(forest.node_cat, forest.node_span[:, 0], strict=True) if i == 1]
+    assert {"A", "B"} <= set(names)
+    known = grammar.parse(grammar.vocab.add_line("a b c"), passed)
+    assert (known.app_rule < len(grammar)).all()
+
+
 def test_ratios_to_one_state_are_zero_for_a_model_of_one_state(table, tmp_path):
     """All features leave the floor where g > 0, and equal models have no gain."""
     parameters = random_parameters(table, (1, 1), 5)

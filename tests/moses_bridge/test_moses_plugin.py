@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from categories import RULES as LABELLED_RULES
+from categories import random_parameters, saved, table_of
 from helpers import SPANISH_RULES, random_boundary, random_scorer, rule_table, save_model
 
 from lscfg.cli import main
@@ -19,6 +21,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
+from lscfg.grammar.write import glue_rules
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, Grammar
 from lscfg.model.parameters import OneState
 from lscfg.moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
@@ -186,9 +189,36 @@ def test_rules_for_moses(ini: Path, tmp_path: Path) -> None:
     assert "a&#124;b [X] ||| c&#124;d [X] ||| 0.00316227766 |||  ||| ||| |||" in lines
     assert len(lines) == len(RULES)
     assert unescape(escape("a|b [c]")) == "a|b [c]"
-    (ini.parent / "grammar").write_text("[NP] ||| a ||| b |||\n[S] ||| [X,1] ||| [1] |||\n")
-    with pytest.raises(InputError, match="categories other than"):
-        write_moses(tmp_path / "moses", read_ini(ini), {}, ini)
+
+
+def test_labels_for_moses(ini: Path, tmp_path: Path) -> None:
+    rules = ["[A] ||| u [B,1] ||| [1] v ||| Glue=1", "[B] ||| q ||| q ||| PassThrough=1", "[S] ||| [A,1] ||| [1] |||"]
+    (ini.parent / "grammar").write_text("\n".join([*rules, "[S] ||| [S,1] [A,2] ||| [1] [2] ||| Glue=1", ""]))
+    made = write_moses(tmp_path / "moses", read_ini(ini), {"Glue": 0.5, "PassThrough": -2.0}, ini)
+    import gzip
+
+    lines = gzip.decompress((tmp_path / "moses" / "rule-table.gz").read_bytes()).decode().splitlines()
+    assert lines[1] == "u [X][B] [X] ||| [X][B] v [A] ||| 0.1 1 ||| 1-0 ||| ||| |||"
+    assert (
+        (tmp_path / "moses" / GLUE_FILE).read_text().splitlines()[-1].startswith("[X][S] [X][A] [X] ||| [X][S] [X][A]")
+    )
+    config = read_ini(ini)
+    conventions = Conventions.of_grammar(config, read_grammar(config))
+    # one rule with Glue, and two glue rules of Moses for two parts of the sentence; a word by a rule, one by Moses
+    values = parse_features("TM= -2.302585093 -2.302585093 Glue= 2 UnknownWordPenalty0= -100")
+    found = conventions.features_from_moses(values)
+    assert found["Glue"] == pytest.approx(2) and found["PassThrough"] == pytest.approx(2)
+    weights = read_moses_weights(made)
+    assert conventions.weights_from_moses(weights)["Glue"] == pytest.approx(0.5)
+    with pytest.raises(InputError, match="TM_0 and Glue both set Glue and need equal weights"):
+        conventions.weights_from_moses({**weights, "Glue": 0.25})
+    for rule, message in (
+        ("[A] ||| [S,1] x ||| [1] y |||", "which Moses keeps"),
+        ("[S] ||| a ||| b |||", "no counterpart"),
+    ):
+        (ini.parent / "grammar").write_text("\n".join([*rules, rule, ""]))
+        with pytest.raises(InputError, match=message):
+            write_moses(tmp_path / "moses", read_ini(ini), {}, ini)
 
 
 def test_no_moses_there(tmp_path: Path, ini: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,6 +305,37 @@ def test_moses_decodes_as_the_embedded_decoder(program: Path, ini: Path, tmp_pat
         scores = np.array([sum(weights.get(n, 0) * h.features.get(n, 0) for n in names) for h in a])
         apart = scores - [h.score for h in a]  # what <s> and </s> count
         assert np.ptp(apart) < 1e-3 and (np.diff(scores) < 1e-3).all()
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_labels_in_moses(program: Path, tmp_path: Path, joined: bool) -> None:
+    """A labelled grammar with words passed by rules: all derivations have the embedded decoder's features."""
+    table = table_of(LABELLED_RULES, ("A", "B"))
+    saved(random_parameters(table, (2, 3), 1), tmp_path / "model.lscfg")
+    lines = [f"{table.text(rule)} ||| R={0.25 * rule}" for rule in range(len(table))]
+    lines += [f"[{name}] ||| {word} ||| {word} ||| PassThrough=1" for name in table.categories for word in "qu"]
+    lines += [
+        f"{line} |||" if line.count("|||") == 2 else line for line in glue_rules(table) if joined or "[S,1]" not in line
+    ]
+    (tmp_path / "grammar").write_text("\n".join([*lines, ""]))
+    (tmp_path / "cdec.ini").write_text(
+        "formalism=scfg\ngrammar=grammar\nfeature_function=WordPenalty\nscfg_max_span_limit=50\n"
+        "feature_function=LSCFG model=model.lscfg features=paper\ncubepruning_pop_limit=5000\n"
+        "add_pass_through_rules=true\nscfg_no_hiero_glue_grammar=true\n"
+    )
+    weights = {"R": -0.3, "PassThrough": -1.5, "Glue": -0.2, "LatentMarginal": 0.5, "LatentEgivenF": 0.25}
+    sentences = ["a", "u a c b", "a q c", "q"]
+    theirs = MosesDecoder(tmp_path / "cdec.ini", program).decode(sentences, weights, 10000, unique=False)
+    with EmbeddedDecoder.from_ini(tmp_path / "cdec.ini") as decoder:
+        ours = decoder.decode(sentences, weights, 10000, unique=False)
+    for a, b in zip(theirs, ours, strict=True):
+        names = sorted({name for h in b for name in h.features})
+        rows = [
+            sorted((h.text, *(round(h.features.get(n, 0), 2) + 0.0 for n in names)) for h in found) for found in (a, b)
+        ]
+        assert len(rows[0]) == len(rows[1]) > 0
+        for one, other in zip(*rows, strict=True):
+            assert one[0] == other[0] and one[1:] == pytest.approx(other[1:], abs=2e-2)
 
 
 def test_threads_and_odd_sentences(program: Path, ini: Path, tmp_path: Path) -> None:

@@ -9,10 +9,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from categories import RULES as LABELLED_RULES
+from categories import random_parameters, saved, table_of
 from cdec_runs import RULES, SENTENCES, write_system
 from native import stub_driver
 from shown_forests import MosesForests
 
+from lscfg.grammar.table import RuleTable
+from lscfg.grammar.write import glue_rules
 from lscfg.kernel import FeatureOptions
 
 
@@ -51,6 +55,42 @@ def test_features_are_those_of_the_kernel(driver: Path, system: Path, line: str,
     for (sentence, *found), (number, values) in zip(shown, ours.features, strict=True):
         assert sentence == number and found == pytest.approx(values, rel=1e-6, abs=1e-7)  # Moses' scores are single
     assert any(value for _, values in ours.features for value in values)
+
+
+@pytest.fixture
+def labelled(tmp_path: Path) -> RuleTable:
+    """A system of the categories A and B."""
+    table = table_of(LABELLED_RULES, ("A", "B"))
+    saved(random_parameters(table, (2, 3), 1), tmp_path / "model.lscfg")
+    lines = [table.text(rule) for rule in range(len(table))] + list(glue_rules(table))
+    (tmp_path / "grammar").write_text(
+        "".join(f"{line} |||\n" if line.count("|||") == 2 else f"{line}\n" for line in lines)
+    )
+    return table
+
+
+def test_labels_are_categories(driver: Path, labelled: RuleTable, tmp_path: Path) -> None:
+    options = FeatureOptions(names=("paper",))
+    ours = MosesForests(tmp_path, options, labelled, ["a", "u a c b", "a q c", "a c a u"])
+    done = run(driver, tmp_path, 3, "LatentSCFG model=model.lscfg features=paper")
+    assert done.returncode == 0 and "warning" not in done.stderr and ", 0 unmatched" in done.stderr, done.stderr
+    shown = [[float(value) for value in row.split()] for row in done.stdout.splitlines()]
+    for (sentence, *found), (number, values) in zip(shown, ours.features, strict=True):
+        assert sentence == number and found == pytest.approx(values, rel=1e-6, abs=1e-7)
+
+
+def test_outputs_of_translations_alone_get_sums(driver: Path, system: Path) -> None:
+    """With the stand-ins all weights are 0.5."""
+    ours = MosesForests(system, FeatureOptions(names=("paper",)))
+    line = "LatentSCFG model=model.lscfg features=paper trace=trace"
+    command = [driver, "forest", "3", line, "best"]
+    done = subprocess.run(command, cwd=system, capture_output=True, text=True, check=True)
+    shown = [float(row.split()[1]) for row in done.stdout.splitlines() if len(row.split()) == 2]
+    assert shown == pytest.approx([0.5 * sum(values) for _, values in ours.features], rel=1e-6, abs=1e-6)
+    assert len((system / "trace").read_text().splitlines()) == len(shown)
+    command[3] += " pack=none"
+    done = subprocess.run(command, cwd=system, capture_output=True, text=True, check=True)
+    assert all(len(row.split()) == 4 for row in done.stdout.splitlines())
 
 
 def test_the_trace_has_exact_features(driver: Path, system: Path) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from cdec_runs import RULES, SENTENCES
 
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, X
+from lscfg.grammar.table import RuleTable
+from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S
 
 GLUE_TOP, GLUE, PASS = range(3)
 """Rules of every grammar, whose numbers follow those of the rules that it lists."""
@@ -73,37 +74,54 @@ class CdecForests:
         return " ".join(source), " ".join(target), f"R{number}=1"
 
 
-def table_line(rule: str) -> str:
-    """A rule as in Moses' rule table."""
+def number_of(gap: str) -> int:
+    """The number in ``[X,1]`` or ``[1]``."""
+    return int(gap[1:-1].split(",")[-1])
+
+
+def table_line(rule: str, label: str = "X") -> str:
+    """A rule of a label as in Moses' rule table."""
     source, target = (side.split() for side in rule.split(" ||| "))
-    place = {int(token[3:-1]): k for k, token in enumerate(source) if token.startswith("[X,")}
-    links = [f"{place[int(token[3:-1])]}-{k}" for k, token in enumerate(target) if token.startswith("[")]
-    sides = (" ".join("[X][X]" if token.startswith("[") else token for token in side) for side in (source, target))
-    return f"rule {' ||| '.join(sides)} ||| {' '.join(links)}"
+    gaps = [{number_of(token): k for k, token in enumerate(side) if token.startswith("[")} for side in (source, target)]
+    links = [f"{gaps[0][number]}-{k}" for number, k in gaps[1].items()]
+    labels = {number: source[k][1:].split(",")[0] for number, k in gaps[0].items()}
+    sides = [
+        [f"[X][{labels[number_of(token)]}]" if token.startswith("[") else token for token in side]
+        for side in (source, target)
+    ]
+    return f"rule {label} {' ||| '.join(map(' '.join, sides))} ||| {' '.join(links)}"
 
 
 class MosesForests:
-    """The applications of the kernel's forests that make an X, written to ``forest`` for Moses' driver.
+    """The applications of the kernel's forests that make no S, written to ``forest`` for Moses' driver.
 
     Attributes:
         features: of each application, with the number of the sentence.
     """
 
-    def __init__(self, folder: Path, options: FeatureOptions):
+    def __init__(
+        self, folder: Path, options: FeatureOptions, labelled: RuleTable | None = None, sentences: list[str] = SENTENCES
+    ):
         grammar, self.features = Grammar.from_files([folder / "grammar"]), []
-        lines = [table_line(rule) for rule in RULES]
+        if labelled is None:
+            lines = [table_line(rule) for rule in RULES]
+        else:
+            split = [labelled.text(rule).split(" ||| ", 1) for rule in range(len(labelled))]
+            lines = [f"join {name}" for name in labelled.categories]
+            lines += [table_line(rule, label.strip("[]")) for label, rule in split]
+        n_rules = len(RULES) if labelled is None else len(labelled)
         binding = Binding(Model(folder / "model.lscfg"), grammar)
-        for number, sentence in enumerate(SENTENCES):
+        for number, sentence in enumerate(sentences):
             forest = grammar.parse(grammar.vocab.add_line(sentence), ParseOptions(2**31 - 1, True, 1))
             assert forest is not None
             values = binding.features(forest, binding.infer(forest), options).tolist()
             lines.append(f"sentence {sentence}")
             for app, edge in enumerate(forest.app_edge.tolist()):
                 head, rule = int(forest.edge_head[edge]), int(forest.app_rule[app])
-                if forest.node_cat[head] != X:
+                if forest.node_cat[head] == S:
                     continue
                 spans = [forest.node_span[tail].tolist() for tail in forest.edge_tail[edge].tolist() if tail >= 0]
-                shown = rule if rule < len(grammar) else -1
+                shown = rule if rule < n_rules else -1
                 assert shown >= 0 or rule == len(grammar) + PASS
                 numbers = [shown, *forest.node_span[head].tolist(), *(place for span in spans for place in span)]
                 lines.append(" ".join(map(str, numbers)))

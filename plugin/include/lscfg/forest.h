@@ -18,7 +18,7 @@ typedef struct lscfg_grammar lscfg_grammar;
 enum {
   LSCFG_RULE_GLUE_TOP = 0, /* size + 0: [S] -> [X,1]       */
   LSCFG_RULE_GLUE = 1,     /* size + 1: [S] -> [S,1] [X,2] */
-  LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself */
+  LSCFG_RULE_PASS = 2,     /* size + 2: [X] -> w, the source word of the span itself; or another category */
   LSCFG_RULE_UNKNOWN = 3,  /* size + 3: any rule of a decoder outside the grammar */
   /* size + 4: LSCFG_RULE_PASS of a word that a rule translates alone, if the forest does not contain that rule: of no
    * probability */
@@ -119,6 +119,9 @@ typedef struct {
   /* Maximum number of cells of the chart, one for each span, and of dotted rules and applications together; 0: no
    * limit. A larger forest is LSCFG_TOO_LARGE. */
   int64_t most;
+  /* Further categories, besides X, that a word passes into if no rule translates the word alone; only with pass. */
+  int32_t n_passed;
+  const int32_t *passed;
 } lscfg_parse_options;
 
 /* A hypergraph in topological order: tails of an edge come before its head, the root is the last node. The edges of

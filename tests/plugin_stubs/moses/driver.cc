@@ -1,7 +1,8 @@
-/* Moses' main function, for the stand-ins: moses_driver FILE N LINE.
+/* Moses' main function, for the stand-ins: moses_driver FILE N LINE [best].
  *
- * N: number of weights; LINE: the feature's line of a moses.ini. FILE:
- *   rule SOURCE ||| TARGET          as in a rule table, "a [X][X] ||| [X][X] b ||| 1-0", rules numbered from 0
+ * N: number of weights; LINE: the feature's line of a moses.ini; best: only translations are written. FILE:
+ *   rule LABEL SOURCE ||| TARGET    as in a rule table, "a [X][X] ||| [X][X] b ||| 1-0", rules numbered from 0
+ *   join LABEL                      a glue rule of another label than X
  *   sentence WORD...
  *   RULE I J [I J]...               applications: spans of the rule and of its nonterminals; rule -1 passes a word on
  * Prints the scores of each application, and the lines that the feature writes for sentences without a derivation. */
@@ -42,6 +43,7 @@ bool IsGap(const string &token) { return token.size() > 4 && token[0] == '[' && 
 string Label(const string &token) { return token.substr(token.find("][") + 2, token.size() - token.find("][") - 3); }
 
 std::deque<TargetPhrase> phrases; /* their addresses identify rules */
+std::map<const TargetPhrase *, vector<string>> gaps; /* labels of their nonterminals */
 
 /* Adds "SOURCE ||| TARGET ||| ALIGNMENT" whose left-hand side is the label. */
 const TargetPhrase *AddRule(PhraseDictionaryMemory *table, const string &line, const string &lhs) {
@@ -58,6 +60,7 @@ const TargetPhrase *AddRule(PhraseDictionaryMemory *table, const string &line, c
       const size_t next = number.size();
       number[k] = next;
       const Word label(Label(source[k]), true);
+      gaps[&phrase].push_back(Label(source[k]));
       node = &node->labels[{Word("X", true), label}];
     } else
       node = &node->words[Word(source[k], false)];
@@ -109,7 +112,7 @@ class Run {
     std::deque<ChartCellLabel> labels;
     StackVec tails;
     for (size_t k = 3; k + 1 < numbers.size(); k += 2) {
-      labels.emplace_back(RangeOf(numbers[k], numbers[k + 1]));
+      labels.emplace_back(RangeOf(numbers[k], numbers[k + 1]), gaps.at(phrase).at(labels.size()));
       tails.push_back(&labels.back());
     }
     const InputPath path(RangeOf(numbers[1], numbers[2]));
@@ -118,8 +121,7 @@ class Run {
     const ChartManager manager(source);
     feature_->EvaluateWhenApplied(ChartHypothesis(path.GetWordsRange(), manager), nullptr);
     std::cout << source.id;
-    for (const float *values : scores.added)
-      for (size_t k = 0; k < feature_->GetNumScoreComponents(); ++k) std::cout << ' ' << values[k];
+    for (const float value : scores.added) std::cout << ' ' << value;
     std::cout << '\n';
     ++applications_;
   }
@@ -153,6 +155,7 @@ int decoder_main(int argc, const char **argv) {
   if (argc < 4) return 2;
   StaticData &data = StaticData::InstanceNonConst();
   data.parameter.n_weights = atoi(argv[2]);
+  data.parameter.lists = argc < 5;
   data.Factory("LatentSCFG")->Create(argv[3]);
   FeatureFunction *feature = FeatureFunction::All().back().get();
   feature->Load(data.options());
@@ -168,8 +171,10 @@ int decoder_main(int argc, const char **argv) {
   long id = 0;
   std::cout.precision(9);
   for (string line; std::getline(file, line);) {
-    if (line.compare(0, 5, "rule ") == 0)
-      rules.push_back(AddRule(&table, line.substr(5), "X"));
+    if (line.compare(0, 5, "join ") == 0)
+      AddRule(&glue, "[X][S] [X][" + line.substr(5) + "] ||| [X][S] [X][" + line.substr(5) + "] ||| 0-0 1-1", "S");
+    else if (line.compare(0, 5, "rule ") == 0)
+      rules.push_back(AddRule(&table, line.substr(line.find(' ', 5)), line.substr(5, line.find(' ', 5) - 5)));
     else if (line.compare(0, 8, "sentence") == 0)
       run.Begin(line.substr(8), id++);
     else {

@@ -133,6 +133,9 @@ struct AllOptions {
   struct {
     bool always_create_direct_transopt = true;
   } unk;
+  struct {
+    std::vector<std::pair<std::string, float>> unknown_lhs = {{"X", 0.0f}};
+  } syntax;
 };
 
 class Range {
@@ -157,11 +160,13 @@ class InputPath {
 
 class ChartCellLabel {
  public:
-  explicit ChartCellLabel(const Range &range) : range_(range) {}
+  ChartCellLabel(const Range &range, const std::string &label) : range_(range), label_(label, true) {}
   const Range &GetCoverage() const { return range_; }
+  const Word &GetLabel() const { return label_; }
 
  private:
   Range range_;
+  Word label_;
 };
 typedef std::vector<const ChartCellLabel *> StackVec;
 
@@ -220,8 +225,9 @@ class FeatureFunction;
 
 class ScoreComponentCollection {
  public:
-  void PlusEquals(const FeatureFunction *, const float *values) { added.push_back(values); }
-  std::vector<const float *> added;
+  void PlusEquals(const FeatureFunction *feature, const float *values);
+  void PlusEquals(const FeatureFunction *, float value) { added.push_back(value); }
+  std::vector<float> added;
 };
 
 class FeatureFunction {
@@ -270,6 +276,10 @@ class FeatureFunction {
   std::string name_;
 };
 
+inline void ScoreComponentCollection::PlusEquals(const FeatureFunction *feature, const float *values) {
+  added.insert(added.end(), values, values + feature->GetNumScoreComponents());
+}
+
 class StatelessFeatureFunction : public FeatureFunction {
  public:
   using FeatureFunction::FeatureFunction;
@@ -312,7 +322,9 @@ class DecodeGraph {
 class Parameter {
  public:
   std::vector<float> GetWeights(const std::string &) const { return std::vector<float>(n_weights, 0.5f); }
+  bool isParamSpecified(const std::string &name) const { return lists && name == "n-best-list"; }
   size_t n_weights = 0;
+  bool lists = true; /* lists of hypotheses show single features */
 };
 
 class FeatureRegistry {
