@@ -101,8 +101,9 @@ class Conventions:
         shared = found.keys() & others.keys()
         if twice := shared - {"Glue", "PassThrough"}:
             raise InputError(f"{', '.join(sorted(twice))}: a feature of the grammar has the name of a feature function")
-        pairs = {name: (found[name], others[name]) for name in shared}
-        return cls({name: (one,) for name, one in (found | others).items()} | pairs, names, latent)
+        parts = (found, others)
+        features = {name: tuple(part[name] for part in parts if name in part) for name in found | others}
+        return cls(features, names, latent)
 
     @classmethod
     def of_grammar(cls, config: DecoderConfig, grammar: Grammar) -> Conventions:

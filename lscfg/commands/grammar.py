@@ -208,12 +208,10 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
     if args.output and args.join:
         with TemporaryDirectory() as folder:
             part = Path(folder, "grammar")
-            write_grammar(part, rules, selection, args.jobs, unknown)
+            write_grammar(part, rules, selection, args.jobs, **unknown)
             written = write_union(args.output, part, *args.join, threads=args.jobs)
-    elif args.output and unknown:
-        write_grammar(args.output, rules, selection, args.jobs, unknown)
     elif args.output:
-        _writer(args.format)(args.output, rules, selection, args.jobs)
+        _writer(args.format)(args.output, rules, selection, args.jobs, **unknown)
     if args.output:
         log.info(f"wrote {args.output}: {counted(written, 'rule')}")
     if args.per_sentence:
@@ -222,14 +220,17 @@ def _write(args: argparse.Namespace, rules: RuleCounts, most: int, inputs: RuleI
         log.info(f"wrote {len(inputs.wanted)} grammars to {args.per_sentence}")
 
 
-def _unknown(args: argparse.Namespace, rules: RuleCounts, selection: Selection, inputs: RuleInputs) -> list[str]:
+def _unknown(
+    args: argparse.Namespace, rules: RuleCounts, selection: Selection, inputs: RuleInputs
+) -> dict[str, list[str]]:
+    """The words of --oov as an argument of ``write_grammar``; empty without the option."""
     if not args.oov:
-        return []
+        return {}
     if rules.rules.lhs is None:
         raise InputError(
             "--oov needs rules with labels (lscfg derive --labels); other words pass through as [X] anyway"
         )
-    return unknown_words(rules.rules, selection.kept, inputs.wanted or [])
+    return {"unknown": unknown_words(rules.rules, selection.kept, inputs.wanted or [])}
 
 
 def _writer(name: str) -> Callable[..., None]:

@@ -105,9 +105,7 @@ class SentenceDecoder:
         self._provider = None if provider is None else provider(self.grammar)
         self._room = cached  # bytes
         self.keeps = cached > 0
-        self.ways = parse_options(
-            config, self.grammar, self._provider.binding if isinstance(self._provider, LatentFeatures) else None
-        )
+        self.ways = parse_options(config, self.grammar, getattr(self._provider, "binding", None))
         named = config.models
         self.models = [_opened(one, self.grammar.vocab) for one in named] if models is None else models
         provided = () if self._provider is None else self._provider.names

@@ -59,6 +59,17 @@ class ParseOptions:
     passed: tuple[int, ...] = ()
     """Categories besides X that a word passes into if no rule translates the word alone; only with ``pass_through``."""
 
+    def scalars(self) -> dict[str, int]:
+        """The kernel's lscfg_parse_options, except the array ``passed``."""
+        return {
+            "max_span": self.max_span,
+            "glue": self.glue,
+            "pass": self.pass_through,
+            "goal": self.goal,
+            "most": self.most,
+            "n_passed": len(self.passed),
+        }
+
 
 class Grammar:
     """Synchronous rules, numbered from 0 in order of addition, with sparse features.
@@ -290,18 +301,7 @@ class Grammar:
 
     def _parse(self, function: Any, options: ParseOptions, *source: object) -> Forest | None:
         passed = ffi.new("int32_t[]", options.passed)
-        settings = ffi.new(
-            "lscfg_parse_options *",
-            {
-                "max_span": options.max_span,
-                "glue": options.glue,
-                "pass": options.pass_through,
-                "goal": options.goal,
-                "most": options.most,
-                "n_passed": len(options.passed),
-                "passed": passed,
-            },
-        )
+        settings = ffi.new("lscfg_parse_options *", {**options.scalars(), "passed": passed})
         error = ffi.new("lscfg_error *")
         forest = ffi.new("lscfg_forest **")
         code = function(self._pointer, *source, settings, forest, error)

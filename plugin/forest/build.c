@@ -39,7 +39,7 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* ---- checks ---- */
 
-/* Categories of the rule's head and nonterminals, the head's -1 for any; returns the number of nonterminals, -1: any. */
+/* Categories of the rule's head (-1: any) and nonterminals; returns the number of nonterminals, -1: any. */
 static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[MAX_ARITY]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
   if (rule >= n) {

@@ -57,7 +57,16 @@ struct LatentSCFG::Place {
 
 /* State of the sentence that a thread is decoding. */
 struct LatentSCFG::Sentence {
-  Sentence() : known(false), complete(false), matched(0), unmatched(0), id(0), forest(nullptr, lscfg_forest_free), found(-1) {}
+  Sentence()
+      : known(false),
+        complete(false),
+        matched(0),
+        unmatched(0),
+        id(0),
+        forest(nullptr, lscfg_forest_free),
+        view(),
+        last(),
+        found(-1) {}
 
   bool known;    /* if not, all features are 0 */
   bool complete; /* Moses has a derivation */

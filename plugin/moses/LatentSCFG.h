@@ -19,8 +19,9 @@ namespace Moses {
  * [improper=zero|keep] [unknown=compose|zero|oov] [path=FILE,FILE] [trace=FILE] [pack=auto|none]
  *
  * The kernel parses a sentence before Moses looks up its rules, in the same thread; from then on each application of a
- * rule finds its features by rule and spans. Where no output shows features, their weighted sum is the only one. Any error in a sentence leaves its features 0. A sentence without a
- * derivation gets an empty line: Moses alone writes none, and delays all lines after it. */
+ * rule finds its features by rule and spans. Where no output shows features, their weighted sum is the only one. Any
+ * error in a sentence leaves its features 0. A sentence without a derivation gets an empty line: Moses alone writes
+ * none, and delays all lines after it. */
 class LatentSCFG : public StatelessFeatureFunction {
  public:
   explicit LatentSCFG(const std::string &line);

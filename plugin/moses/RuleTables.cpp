@@ -106,7 +106,8 @@ RuleTables::RuleTables(const vector<string> &files)
     max_span = span;
   }
   for (size_t k = 0; k < files.size(); ++k) ReadFile(files[k]);
-  if (lscfg_grammar_size(grammar_.get()) == 0) throw ConfigError("the rule tables have no rule of [X] or of another label than [S]");
+  if (lscfg_grammar_size(grammar_.get()) == 0)
+    throw ConfigError("the rule tables have no rule of [X] or of another label than [S]");
   for (const auto &unknown : StaticData::Instance().options()->syntax.unknown_lhs)
     if (unknown.first != "X")
       throw ConfigError("unknown-lhs has the label " + unknown.first +

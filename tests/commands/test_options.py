@@ -519,6 +519,7 @@ OTHER_LINES = [
     "tune weights --config cdec.ini --source f --reference e --weights weights -o folder --cluster local:3 "
     "--optimiser pro --decoder cdec",
     "grammar sampled f e a1 -o out --cluster local:3",
+    "grammar minimal deriv -o out --filter text --oov",
 ]
 """Lines whose options have their own tests."""
 

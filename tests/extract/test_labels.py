@@ -160,6 +160,21 @@ def test_grammars_have_categories_and_glue_for_each(plain, tmp_path):
     assert all("EgivenF" in line[3] or "CountEF" in line[3] for line in lines if line[0] != "[S]")
 
 
+def test_unknown_words_pass_as_every_label_but_x(plain, tmp_path):
+    labelled(plain, tmp_path, [TREES[0], ""]).derivations.save(tmp_path / "labelled")
+    plain.save(tmp_path / "plain")
+    (tmp_path / "text").write_text("das auto\n")
+    out = ["-o", str(tmp_path / "g"), "--filter", str(tmp_path / "text"), "--oov"]
+    assert main(["grammar", "minimal", str(tmp_path / "labelled"), *out]) == 0
+    lines = (tmp_path / "g").read_text().splitlines()
+    passed = [line for line in lines if "PassThrough" in line]
+    assert "[DT] ||| auto ||| auto ||| PassThrough=1" in passed
+    assert all("auto" in line and not line.startswith("[X]") for line in passed)
+    assert any(line.startswith("[X]") for line in lines)
+    assert main(["grammar", "minimal", str(tmp_path / "plain"), *out]) == 1
+    assert main(["grammar", "minimal", str(tmp_path / "plain"), "-o", str(tmp_path / "g"), "--oov"]) == 1
+
+
 def test_damaged_categories_are_refused(plain, tmp_path):
     found = labelled(plain, tmp_path).derivations
     rule = found.rule.copy()

@@ -51,8 +51,8 @@ int lscfg_binding_new(const lscfg_model *, const lscfg_grammar *, const lscfg_bi
                       lscfg_error *);
 void lscfg_binding_free(lscfg_binding *);
 int32_t lscfg_binding_known(const lscfg_binding *); /* number of rules with their own tensor */
-/* The grammar's categories besides X whose OOV rule has a probability in the model; returns their number. passed [number
- * of categories] */
+/* The grammar's categories besides X whose OOV rule has a probability in the model; returns their number.
+ * passed [number of categories]. */
 int32_t lscfg_binding_passed(const lscfg_binding *, int32_t *passed);
 /* kinds [rules]: LSCFG_RULE_IS_... Composes rules of the whole grammar; inference composes only those of a forest. */
 int lscfg_binding_kinds(const lscfg_binding *, uint8_t *kinds, lscfg_error *);
