@@ -141,6 +141,7 @@ void RuleTables::AddGlue() {
 void RuleTables::Finish() {
   lscfg_error error;
   Check(lscfg_grammar_finish(grammar_.get(), &error), error);
+  if (from_files_) Check(lscfg_grammar_index_sides(grammar_.get(), &error), error); /* rules are found by their sides */
   pass_begin_ = lscfg_grammar_size(grammar_.get());
   phrases_.resize(pass_begin_);
   for (int32_t rule = 0; rule < pass_begin_; ++rule) {
