@@ -155,6 +155,7 @@ class Grammar:
         """
         error = ffi.new("lscfg_error *")
         check(lib.lscfg_grammar_finish(self._pointer, error), error, path)
+        self._indexed = False  # a question before had no index
 
     def __len__(self) -> int:
         return int(lib.lscfg_grammar_size(self._pointer))

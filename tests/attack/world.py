@@ -153,6 +153,7 @@ context sp.lscfg t.ja --derivations t.deriv --model softmax --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model residual --set k=2 -o out
 context sp.lscfg t.ja --derivations t.deriv --model softmax --set vectors=vectors -o out
 estimate clusters t.deriv -m 2 --iterations 1 -o out
+estimate em-features t.deriv -m 2 --iterations 1 -o out
 estimate neural t.deriv --set hidden=32 -o out
 estimate mle t.deriv --neural neural.lscfg -o out
 inspect marginals neural.lscfg short --set names=neural -o out

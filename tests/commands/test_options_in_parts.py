@@ -80,10 +80,10 @@ def test_decode(double):
     translate = decoder.__enter__.return_value.translate
     translate.return_value = []
     from_config = double("lscfg.decode.decoder.EmbeddedDecoder.from_config", decoder)
-    line = "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other --xml-input ignore"
+    line = "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 1 --derivations other --xml-input ignore"
     assert main(line.split()) == 0
     from_config.assert_called_once_with(read_ini("cdec.ini"), ANY, cached=0, needed=False)
-    assert from_config.call_args.args[1].workers == 97
+    assert from_config.call_args.args[1].workers == 1
     translate.assert_called_once_with(
         ANY, {"One": 1}, 5, True, True, None, terms=ANY, memory=None, xml_input="ignore", numbers=None, details=False
     )
