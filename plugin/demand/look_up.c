@@ -308,12 +308,13 @@ static int remember_targets(lscfg_index *x) {
 }
 
 int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, int32_t samples, lscfg_error *error) {
-  enum { MOST_KNOWN = 1 << 18 };
+  enum { MOST_KNOWN = 1 << 17 };
   int64_t n_rules = rule_table_size(&x->found.rules);
   char *wanted = calloc((size_t)n_rules + 1, 1);
   if (!wanted) return out_of_memory(error);
   for (int64_t k = 0; k < n; k++)
     if (rules[k] >= 0 && rules[k] < n_rules) wanted[rules[k]] = 1;
+  pattern_table_clear(&x->patterns[TGT]); /* their counts are kept */
   pattern_table_begin(&x->patterns[TGT], samples);
   rule_table_release(&x->targets);
   x->target_pattern.size = x->target_count.size = 0;

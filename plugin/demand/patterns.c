@@ -20,9 +20,10 @@ void pattern_table_clear(pattern_table *t) {
 }
 
 void pattern_table_begin(pattern_table *t, int32_t samples) {
-  enum { MOST_KEPT = 1 << 19 };
+  enum { MOST_PLACES = 1 << 18, MOST_PATTERNS = 1 << 17 };
   int whole = rule_table_size(&t->names) == t->facts.size && rule_table_size(&t->parts) == t->ranges[TAUGHT].size;
-  if (!whole || samples != t->samples || t->places[MAPPED].size + t->places[TAUGHT].size > MOST_KEPT)
+  int large = t->places[MAPPED].size + t->places[TAUGHT].size > MOST_PLACES || t->facts.size > MOST_PATTERNS;
+  if (!whole || large || samples != t->samples)
     pattern_table_clear(t); /* not whole: an error has ended the last look-up */
   t->samples = samples;
   t->used.size = 0;
