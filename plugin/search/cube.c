@@ -107,15 +107,6 @@ static inline void fetch_successors(const search *s, const candidate *c) {
 #endif
 }
 
-/* Fetches the target side of a later application, which may lie anywhere in the grammar. */
-static inline void fetch_target(const search *s, int32_t app) {
-#ifdef __GNUC__
-  if (app < s->forest.n_apps) __builtin_prefetch(s->graph.app_tgt[app]);
-#else
-  (void)s, (void)app;
-#endif
-}
-
 static int add_candidate(search *s, int32_t app, int32_t rank0, int32_t rank1) {
   int32_t id = (int32_t)s->candidates.size;
   if (id == INT32_MAX || ARRAY_RESERVE(s->candidates, 1) || ARRAY_RESERVE(s->left, s->graph.stride))
@@ -288,7 +279,6 @@ static int make_items(search *s, int64_t edge) {
 }
 
 int search_node(search *s, int32_t node) {
-  enum { AHEAD = 8 };
   const lscfg_forest_view *f = &s->forest;
   int32_t first = f->edge_apps[f->node_edges[node]], last = f->edge_apps[f->node_edges[node + 1]];
   int64_t edge = s->graph.edges.size;
@@ -299,7 +289,6 @@ int search_node(search *s, int32_t node) {
   index_clear(&s->visited);
   if (ARRAY_RESERVE(s->heap, last - first)) return LSCFG_ENOMEM;
   for (int32_t app = first; app < last; app++) {
-    fetch_target(s, app + AHEAD);
     if ((code = add_candidate(s, app, 0, 0))) return code;
     s->heap.data[app - first] = (heap_entry){s->candidates.data[app - first].score, app - first};
   }
