@@ -539,10 +539,15 @@ def test_models_of_any_estimator_share_a_network_of_target_words(corpus, tmp_pat
     chosen = 'features = ["ratios", "neural"]\nestimator = "spectral"\n'
     other = '[systems.OTHER]\nestimator = "mle"\nfeatures = ["context", "neural"]\n'
     text = TOML.replace('estimator = "spectral"\n', chosen).replace('features = "paper"\n', "") + other
-    (corpus / "network.toml").write_text(text)
+    alone = '[systems.ALONE]\nestimator = "neural"\nfeatures = "neural"\n'
+    (corpus / "network.toml").write_text(text + alone)
     plan = make_plan(read_experiment(corpus / "network.toml"))
-    (network,) = [stage for stage in plan.stages() if stage.name == "network"]
-    assert plan.users(network) == []
+    network = plan.systems["ALONE"].model
+    assert {stage.folder for stage in plan.stages() if stage.key == network.key} == {network.folder}
+    assert all(
+        network.folder in {source.folder for source in plan.systems[name].model.sources}
+        for name in ("SPECTRAL", "OTHER")
+    )
     cache, models = StageCache(tmp_path), {}
     for name in ("SPECTRAL", "OTHER"):
         made = make_with_sources(cache, plan.systems[name].model, 2)

@@ -229,10 +229,13 @@ class Latent(SystemStep):
 
 
 def _network(draft: Draft) -> Stage:
-    """The network of target words, with default settings, that all systems with the same trees share."""
+    """The network of target words, with default settings, that all systems with the same trees share.
+
+    It is the stage of a system that has the network alone, so the stage has the same name.
+    """
     assert draft.files.derivations is not None
     chosen = Chosen.of(ESTIMATORS[NETWORK], NETWORK, ESTIMATORS[NETWORK].Settings())
-    return Stage("network", estimate, ModelSettings(chosen), ModelFiles(draft.files.derivations, RuleFiles[Input]()))
+    return Stage("estimate", estimate, ModelSettings(chosen), ModelFiles(draft.files.derivations, RuleFiles[Input]()))
 
 
 def _singular_values(path: Path) -> list[float] | None:
