@@ -329,7 +329,7 @@ static void check_path(const lscfg_grammar *grammar, const lscfg_forest_view *f,
 
 /* b or a, then c or nothing, then a. */
 static void parse_lattice(const lscfg_grammar *grammar, const lscfg_vocab *vocab) {
-  const lscfg_parse_options options = {4, 1, 1, 1, LSCFG_MOST};
+  const lscfg_parse_options options = {4, 1, 1, 1, LSCFG_MOST, 0, NULL};
   int32_t w[MAX_WORDS];
   lscfg_forest *forest;
   lscfg_forest_view f;

@@ -154,7 +154,7 @@ int main(int argc, char **argv) {
   require(lscfg_grammar_finish(grammar, &error) == LSCFG_OK, argv[2]);
   int64_t n = lscfg_vocab_line(vocab, argv[3], strlen(argv[3]), words, 100);
   require(n >= 0, "sentence");
-  lscfg_parse_options parse = {20, 1, 2, lscfg_grammar_category(grammar, "S", 1), LSCFG_MOST};
+  lscfg_parse_options parse = {20, 1, 2, lscfg_grammar_category(grammar, "S", 1), LSCFG_MOST, 0, NULL};
   require(lscfg_parse(grammar, words, (int32_t)n, &parse, &forest, &error) == LSCFG_OK, "parse");
   require(lscfg_binding_new(model, grammar, &unknown, &binding, &error) == LSCFG_OK, "bind");
   require(lscfg_binding_use(binding, "baseline", &error) == LSCFG_OK, "instructions");

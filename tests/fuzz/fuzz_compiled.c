@@ -39,7 +39,7 @@ static void parse(lscfg_vocab *vocab, const char *path) {
   CHECK(code == LSCFG_OK || code == LSCFG_OTHER_SOURCE || *error.message);
   if (!code && !lscfg_grammar_finish(grammar, &error)) {
     static const int32_t words[] = {0, 1, 2, 0, 3};
-    lscfg_parse_options options = {5, 1, 1, 1, 0};
+    lscfg_parse_options options = {5, 1, 1, 1, 0, 0, NULL};
     lscfg_forest *forest = NULL;
     int32_t n;
     for (int32_t r = 0; r < lscfg_grammar_size(grammar); r++)

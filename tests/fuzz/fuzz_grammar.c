@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int32_t words[LONGEST];
     int64_t n = nul ? lscfg_vocab_line(vocab, nul + 1, size - length - 1, words, LONGEST) : 0;
     lscfg_parse_options options = {1 + (int32_t)(size % LONGEST), (int32_t)(size & 1), (int32_t)(size % 3),
-                                   (int32_t)(size & 1), 0};
+                                   (int32_t)(size & 1), 0, 0, NULL};
     lscfg_forest *forest;
     lscfg_forest_view view;
     check_rules(grammar);

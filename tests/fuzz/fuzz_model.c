@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       if (src[0] >= 0) words[n++] = src[0];
     }
     words[n++] = lscfg_vocab_size(vocab) ? 0 : -1;
-    lscfg_parse_options options = {LONGEST, (int32_t)(size & 1), 1, (int32_t)(size & 1), 0};
+    lscfg_parse_options options = {LONGEST, (int32_t)(size & 1), 1, (int32_t)(size & 1), 0, 0, NULL};
     lscfg_forest *forest;
     if (!lscfg_parse(grammar, words, n, &options, &forest, &error))
       use_forest(model, grammar, forest, (uint8_t)(size >> 1), 0);

@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (!w.grammar) return 0;
   int32_t flags = take(&in), n = below(&in, LONGEST + 1);
   lscfg_parse_options options = {below(&in, LONGEST + 1), flags & 1, (flags >> 1) % 3, below(&in, 3),
-                                 flags & 16 ? 4 * (flags >> 5) * (flags >> 5) : 0};
+                                 flags & 16 ? 4 * (flags >> 5) * (flags >> 5) : 0, 0, NULL};
   uint8_t use = take(&in);
   lscfg_forest *forest;
   lscfg_error error = {0};
