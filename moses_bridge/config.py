@@ -183,7 +183,7 @@ def write_moses(
     place = make_folder(folder).resolve()
     grammar = read_grammar(config)
     glue = Glue.of(config, grammar)
-    conventions = Conventions.of_grammar(config, grammar)
+    conventions = Conventions.of(config, grammar.feature_names, bool(glue.joined))
     if weights:
         idle = {*grammar.feature_names} - {*live_features(grammar)}
         warn_of_weights(weights, conventions.features, [name for name in conventions.features if name not in idle], ini)

@@ -17,7 +17,7 @@ Of several references that with the best score counts, for each hypothesis; for 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -258,6 +258,21 @@ class Objective:
             InputError: there is no reference.
         """
         return SentenceReferences(lines) if self.own is None else self.own.counter(lines)
+
+    def totals(self, outputs: Iterable[Sequence[str]], references: Iterable[Sequence[str]]) -> NDArray[np.int64]:
+        """Sums the statistics of whole translations, [translations, width].
+
+        Args:
+            outputs: the translations of each sentence, the same number of each, words separated by blanks.
+            references: the references of each sentence.
+
+        Raises:
+            InputError: a sentence has no reference.
+        """
+        total = np.zeros((1, self.width), np.int64)
+        for lines, wanted in zip(outputs, references, strict=True):
+            total = total + self.references(wanted).stats([line.split() for line in lines])
+        return total
 
     def scores(self, sums: Stats) -> NDArray[np.float64]:
         """Scores (at most 100) of sums of statistics, [..., width] to [...]."""

@@ -86,12 +86,13 @@ class OpenedDecoder:
 
         Words of the index join the vocabulary of the grammar.
         """
-        open_here, index = self.here or self._forked, index_of(self._config)
-        if open_here is not None:
-            found = open_here.on_demand
-            return known_words(self.grammar, side, () if found is None else found.index.words(side))
-        words = () if index is None else _on_demand.RuleIndex(index).words(side)
-        return known_words(self.grammar, side, words)
+        open_here = self.here or self._forked
+        if open_here is None:
+            path = index_of(self._config)
+            index = None if path is None else _on_demand.RuleIndex(path)
+        else:
+            index = None if open_here.on_demand is None else open_here.on_demand.index
+        return known_words(self.grammar, side, () if index is None else index.words(side))
 
     def close(self) -> None:
         """Frees the grammar if possible."""

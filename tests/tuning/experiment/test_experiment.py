@@ -534,7 +534,7 @@ def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
 
 
 def test_models_of_any_estimator_share_a_network_of_target_words(corpus, tmp_path, monkeypatch):
-    """Features that need the network get it beside hidden states and context."""
+    """A model of hidden states or of context contains the network if its features need the network."""
     monkeypatch.setattr(NeuralEstimator, "DESIGN", Design(dims=32, epochs=1))
     chosen = 'features = ["ratios", "neural"]\nestimator = "spectral"\n'
     other = '[systems.OTHER]\nestimator = "mle"\nfeatures = ["context", "neural"]\n'

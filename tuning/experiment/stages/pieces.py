@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, NamedTuple
 
-import numpy as np
-
 from lscfg import log
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_lines
@@ -126,10 +124,8 @@ class _Score(NamedTuple):
 def _score(metric: str, output: Path, references: Sequence[Path]) -> _Score:
     """The score of words."""
     objective = OBJECTIVES[metric]
-    total = np.zeros(objective.width, np.int64)
-    texts = [[join_pieces(line) for line in read_lines(path)] for path in (output, *references)]
-    for line, *wanted in zip(*texts, strict=True):
-        total += objective.references(wanted).stats([line.split()])[0]
+    found, *wanted = ([join_pieces(line) for line in read_lines(path)] for path in (output, *references))
+    total = objective.totals(zip(found, strict=True), zip(*wanted, strict=True))[0]
     return _Score(objective.score(total), corpus_bleu(total[-WIDTH:]))
 
 

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import ClassVar, Generic, Self
 
-import numpy as np
-
 from lscfg.errors import quote
 from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
@@ -105,9 +103,7 @@ def agree(folder: Path, settings: AgreeSettings, inputs: AgreeFiles[Path], jobs:
     references = [read_lines(path) for path in inputs.references]
     chosen = _agreed(inputs.lists, len(references[0]), settings, jobs)
     objective = OBJECTIVES[settings.metric]
-    stats = np.zeros((len(settings.scales), objective.width), np.int64)
-    for lines, wanted in zip(chosen, zip(*references, strict=True), strict=True):
-        stats += objective.references(wanted).stats([line.split() for line in lines])
+    stats = objective.totals(chosen, zip(*references, strict=True))
     scores = [objective.score(one) for one in stats]
     best = max(range(len(scores)), key=scores.__getitem__)
     own = {} if settings.metric == PRIMARY else {"score": scores[best]}
