@@ -11,6 +11,7 @@ program with status 1. The last run on the same machine with the same arguments 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import platform
@@ -134,11 +135,24 @@ class Run:
             one for one in load(self._folder) if all(one[key] == self.facts[key] for key in ("machine", "arguments"))
         ]
         self._folder.mkdir(parents=True, exist_ok=True)
-        path = self._folder / f"{self.facts['date'].replace(':', '')}.json"
-        path.write_text(json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        text = json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n"
+        path = write_new(self._folder, self.facts["date"].replace(":", ""), text)
         print(f"\n{path}")
         if self._fail_above is not None and before and (worse := slower(before[-1], self.facts, self._fail_above)):
             sys.exit("\n".join(worse))
+
+
+def write_new(folder: Path, name: str, text: str) -> Path:
+    """Writes a file that did not exist, since two runs may end in one second; returns its path."""
+    for number in itertools.count(1):
+        path = folder / (f"{name}.json" if number == 1 else f"{name}_{number}.json")
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(text)
+        except FileExistsError:
+            continue
+        return path
+    raise AssertionError
 
 
 def load(folder: Path) -> list[dict[str, Any]]:

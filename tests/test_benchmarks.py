@@ -54,6 +54,12 @@ def test_a_slower_run_fails(runs, tmp_path, seconds, fails):
         measured(runs, tmp_path, seconds, "--fail-above", "10")
 
 
+def test_runs_of_one_second_are_kept_in_order(runs, tmp_path):
+    paths = [runs.write_new(tmp_path, "2020", json.dumps({"run": k})) for k in range(3)]
+    assert len(set(paths)) == 3
+    assert [one["run"] for one in runs.load(tmp_path)] == [0, 1, 2]
+
+
 def test_other_arguments_are_not_compared(runs, tmp_path):
     measured(runs, tmp_path, 1.0)
     measured(runs, tmp_path, 9.0, "--fail-above", "10", "--m", "9")
