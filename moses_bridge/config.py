@@ -23,7 +23,7 @@ from lscfg.formats.weights import warn_of_weights
 from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
-from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, S
+from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, LatentOptions, S
 from lscfg.kernel.forest import live_features
 from lscfg.moses_bridge.nbest import parse_features
 from lscfg.moses_bridge.rule_table import GLUE, GLUE_FILE, LARGEST, ROOT, escape_words
@@ -218,6 +218,8 @@ def write_moses_ini(
         model = find_file(options["model"], ini)
         if model is None:
             raise InputError(f"no model file {quote(options['model'])}", ini)
+        if LatentOptions.of(config.latent.options.items(), others=True).prune:
+            raise InputError("only lscfg's own decoder can prune; remove prune= from the line of LSCFG", ini)
         pairs = (options | {"model": str(model.resolve())}).items()
         features.append("LatentSCFG name=Latent " + " ".join(f"{key}={line_word(value)}" for key, value in pairs))
     values: dict[str, list[float]] = {}

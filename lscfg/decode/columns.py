@@ -18,6 +18,7 @@ from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
 from lscfg.kernel.forest import feature_views, live_features
+from lscfg.kernel.inference import TOGETHER
 from lscfg.later import later
 
 if TYPE_CHECKING:
@@ -226,8 +227,6 @@ class LayeredValues:
         return self.values.nbytes + self.further.nbytes + self.row_of.nbytes
 
 
-ROWS = 8192
-"""Applications whose features are computed together, so that they stay in the processor's cache."""
 WHOLE = 64
 """Rows are multiplied by weights in groups of this size, for which BLAS returns the same bits as for all rows."""
 
@@ -246,10 +245,10 @@ class ComputedRows:
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         starts = self.source.starts
         products = np.empty(starts[-1])
-        room = np.empty((WHOLE + max(ROWS, int(np.diff(starts).max())), self.source.columns))
+        room = np.empty((WHOLE + max(TOGETHER, int(np.diff(starts).max())), self.source.columns))
         node = done = filled = 0
         while node < len(starts) - 1:
-            end = max(node + 1, int(np.searchsorted(starts, starts[node] + ROWS, "right")) - 1)
+            end = max(node + 1, int(np.searchsorted(starts, starts[node] + TOGETHER, "right")) - 1)
             found = self.source.of_nodes(node, end, room[filled:])
             if not np.isfinite(found).all():
                 raise InputError(self.refusal)

@@ -30,6 +30,10 @@ features apply to a Hiero grammar; or composition, with the OOV rule for rules w
 composed rules) that are still missing."""
 
 
+LEAST_OF_NODE = 1e-6
+"""Least marginal of a node for which pruning leaves rules that the model lacks."""
+
+
 @cache
 def _warn_without_rules(path: str | os.PathLike[str]) -> None:
     """Warns once, since each sentence with its own rules binds the model."""
@@ -45,6 +49,7 @@ class LatentFeatures:
         options: features and their form; the defaults if None.
         unknown: policy for rules outside the model: a key of ``UNKNOWN``, or the options themselves.
         marginals: compute marginals besides the features; without them, context features alone are much cheaper.
+        prune: least marginal of an application that a search considers, in [0, 1); above 0 needs marginals.
 
     Raises:
         InputError: the model cannot be opened, or lacks the features.
@@ -57,11 +62,13 @@ class LatentFeatures:
         options: FeatureOptions | None = None,
         unknown: str | BindingOptions = "compose",
         marginals: bool = True,
+        prune: float = 0.0,
     ):
+        self.prune = prune
         self.options = options or FeatureOptions()
         self.model = model if isinstance(model, Model) else Model(model)
         self.model.check_features(self.options)
-        self._infers, self._unknown = marginals or self.options.need_inference, unknown
+        self._infers, self._unknown = marginals or prune > 0 or self.options.need_inference, unknown
         self.binding = Binding(self.model, grammar, UNKNOWN[unknown] if isinstance(unknown, str) else unknown)
         self.improper = Improper()
         without = not len(self.model)  # such a model contains only weights of words at span boundaries
@@ -76,7 +83,7 @@ class LatentFeatures:
         """The features of a feature_function line of an ini file.
 
         Options: ``model=FILE``, ``features=NAME,NAME...``, ``log=true|false``, ``floor=X``, ``negative=flip|clamp``,
-        ``improper=zero|keep``, ``unknown=compose|zero|oov``.
+        ``improper=zero|keep``, ``unknown=compose|zero|oov``, ``prune=X``.
 
         Raises:
             InputError: an unknown option or a bad value, or the model cannot be opened or lacks the features.
@@ -89,11 +96,11 @@ class LatentFeatures:
             options = LatentOptions.of(feature.options.items())
         except InputError as error:
             raise InputError(f"feature function LSCFG: {error}", ini, feature.number) from None
-        return cls(model, grammar, options.features, options.unknown, marginals)
+        return cls(model, grammar, options.features, options.unknown, marginals, options.prune)
 
     def of(self, grammar: Grammar) -> LatentFeatures:
         """Features with these options of another finished grammar."""
-        return LatentFeatures(self.model, grammar, self.options, self._unknown, self._infers)
+        return LatentFeatures(self.model, grammar, self.options, self._unknown, self._infers, self.prune)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -103,6 +110,21 @@ class LatentFeatures:
     def features(self, forest: Forest) -> np.ndarray:
         """float64 [n_apps, len(names)]. Several threads may call it at the same time."""
         return self.infer(forest)[1] if self._infers else self.binding.features(forest, None, self.options)
+
+    def pruned(self, forest: Forest) -> tuple[Forest, np.ndarray, np.ndarray]:
+        """The part of a forest that pruning leaves, the numbers of its applications in the forest, and their features.
+
+        Features are those of the whole forest. Without a probability of any derivation, the whole forest stays.
+        """
+        inference = self.binding.infer(forest)
+        self.improper.count(inference)
+        made = FeaturePass(self.binding, forest, inference, self.options)
+        keep = np.ones(forest.n_apps, bool)
+        if inference.sign:
+            keep = forest.kept(inference.apps, inference.nodes, self.prune, LEAST_OF_NODE)
+        part, apps = forest.restricted(keep)
+        assert part is not None  # a derivation stays
+        return part, apps, made.of_apps(apps)
 
     def in_parts(self, forest: Forest) -> FeaturePass:
         """Features that are computed in parts when they are used."""

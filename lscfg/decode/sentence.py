@@ -163,8 +163,8 @@ class SentenceDecoder:
                 self._scored = weights, self.columns.rules.products(weights)
         return self._scored[1]
 
-    def prepare(self, index: int, text: str) -> Sentence:
-        """Parses a sentence and computes all that does not depend on the weights."""
+    def prepare(self, index: int, text: str, prune: bool = True) -> Sentence:
+        """Parses a sentence, prunes it if ``prune`` and the configuration agree, and computes all but scores."""
         vocab, lattice = self.grammar.vocab, lattice_of(text)
         ids = vocab.add_line(text if lattice is None else " ".join(lattice.first_path()))
         if self.unknown is not None and lattice is None and self.unknown.knows_substitutes(ids):
@@ -180,7 +180,7 @@ class SentenceDecoder:
                     self._warned.add(text)
                 log.warning(f"sentence {index + 1} {why}" + ("; its words are passed through" if len(ids) else ""))
             return Sentence(self._text(ids), None, self.grammar, np.empty(0, np.int32), np.empty(0), None, why)
-        extra = _in_parts(self, index, text, forest)
+        forest, extra = _with_features(self, index, text, forest, prune and lattice is None)
         penalties = self.columns.rule_penalty.take(forest.app_rule)
         own = own_features(self.config, self.feature_names, split_words(text), forest, self.grammar, lattice)
         return Sentence(text, forest, self.grammar, forest.app_rule, penalties, extra, own=own, lattice=lattice)
@@ -334,6 +334,19 @@ def _in_parts(decoder: SentenceDecoder, index: int, text: str, forest: Forest) -
     if isinstance(provider, LatentFeatures) and forest.n_apps >= LARGE and size > decoder._room:
         return ComputedRows(provider.in_parts(forest), _not_finite(index, text))
     return decoder._extra_features(index, text, forest)
+
+
+def _with_features(
+    decoder: SentenceDecoder, index: int, text: str, forest: Forest, prune: bool
+) -> tuple[Forest, np.ndarray | ComputedRows | None]:
+    """A forest, pruned if wanted by caller and configuration, with its latent features."""
+    provider = decoder._provider
+    if not (prune and isinstance(provider, LatentFeatures) and provider.prune > 0):
+        return forest, _in_parts(decoder, index, text, forest)
+    part, _, values = provider.pruned(forest)
+    if not np.isfinite(values).all():
+        raise InputError(_not_finite(index, text))
+    return part, values
 
 
 def _not_finite(index: int, text: str) -> str:

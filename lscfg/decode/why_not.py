@@ -81,7 +81,7 @@ def why_not(decoder: SentenceDecoder, weights: Mapping[str, float], sentence: st
         if not 1 <= len(text) <= MAX_WORDS:
             raise InputError(f"the {name} has {len(text)} words; 1 to {MAX_WORDS} can be compared")
     request = request_of(decoder.feature_names, weights, 1, True, derivations=True)
-    prepared = decoder.prepare(0, " ".join(words))
+    prepared = decoder.prepare(0, " ".join(words), prune=False)
     ids = decoder.grammar.vocab.add_line(" ".join(targets)).tolist()
     chosen = decode_prepared(decoder, prepared, request)
     if chosen.texts[0] == " ".join(targets):

@@ -502,6 +502,23 @@ class Forest:
         found = Forest(ffi.gc(part[0], lib.lscfg_forest_free))
         return found, app_of[: found.n_apps]
 
+    def kept(self, apps: np.ndarray, nodes: np.ndarray, least: float, least_of_node: float) -> np.ndarray:
+        """Marks applications for ``restricted`` by their marginals: bool [n_apps].
+
+        Stay applications whose absolute marginal is at least ``least``; those of marginal 0, whose rules the model may
+        lack, into nodes of at least ``least_of_node``; and the derivation of the largest marginals.
+
+        Args:
+            apps, nodes: float64 [n_apps], [n_nodes], as of ``Inference``.
+        """
+        if apps.shape != (self.n_apps,) or nodes.shape != (self.n_nodes,):
+            raise ValueError(f"{self.n_apps} applications, {self.n_nodes} nodes, marginals {apps.shape}, {nodes.shape}")
+        keep, error = np.empty(self.n_apps, bool), ffi.new("lscfg_error *")
+        marginals = (ffi.from_buffer("double[]", np.ascontiguousarray(one, np.float64)) for one in (apps, nodes))
+        marks = ffi.from_buffer("uint8_t[]", keep)
+        check(lib.lscfg_forest_keep(self._pointer, *marginals, least, least_of_node, marks, error), error)
+        return keep
+
     @property
     def is_rest(self) -> np.ndarray:
         """Marks applications of ``REST`` nodes, which are not steps of a derivation: bool [n_apps]."""

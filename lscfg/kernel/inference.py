@@ -327,6 +327,10 @@ class Binding:
         return FeaturePass(self, forest, inference, options).of_nodes(0, forest.n_nodes)
 
 
+TOGETHER = 8192
+"""Applications whose features are computed together, so that they stay in the processor's cache."""
+
+
 class FeaturePass:
     """The features of a forest's applications, in parts. One thread at a time may use a pass.
 
@@ -358,6 +362,24 @@ class FeaturePass:
         self.columns = len(options.names)
         self.starts = np.asarray(forest.edge_apps)[forest.node_edges]
         """int32 [n_nodes + 1]: the first application of each node, and the number of all."""
+
+    def of_apps(self, apps: np.ndarray) -> np.ndarray:
+        """The features of ascending applications, float64 [len(apps), columns]; edges without one are left out."""
+        keep = np.zeros(int(self.starts[-1]), np.uint8)
+        keep[apps] = 1
+        lib.lscfg_feature_pass_keep(self._pointer, ffi.from_buffer("uint8_t[]", keep))
+        found, node, room = np.empty((len(apps), self.columns)), 0, np.empty((0, self.columns))
+        nodes = len(self.starts) - 1
+        while node < nodes:
+            end = max(node + 1, int(np.searchsorted(self.starts, self.starts[node] + TOGETHER, "right")) - 1)
+            begin, size = int(self.starts[node]), int(self.starts[end] - self.starts[node])
+            if size > len(room):
+                room = np.empty((max(size, TOGETHER), self.columns))
+            first, last = np.searchsorted(apps, [begin, begin + size])
+            found[first:last] = self.of_nodes(node, end, room)[apps[first:last] - begin]
+            node = end
+        lib.lscfg_feature_pass_keep(self._pointer, ffi.NULL)
+        return found
 
     def of_nodes(self, first: int, end: int, out: np.ndarray | None = None) -> np.ndarray:
         """The features of the applications of some nodes, float64 [applications, columns]; out: written instead."""

@@ -35,6 +35,8 @@ class LatentOptions:
     """Features and their computation."""
     unknown: BindingOptions
     """Treatment of rules that the model does not contain."""
+    prune: float = 0.0
+    """Least marginal of an application that a search considers, in [0, 1)."""
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], others: bool = False) -> Self:
@@ -59,7 +61,7 @@ class LatentOptions:
         names = tuple(LATENT_FEATURES[column] for column in how.columns[0 : how.n_columns])
         features = FeatureOptions(bool(how.log), how.floor, NEGATIVE[how.negative], names, IMPROPER[bool(how.keep)])
         policy = BindingOptions(bool(unknown.compose), bool(unknown.oov), bool(unknown.oov_parts))
-        return cls(_decoded(ffi.string(options.model)), features, policy)
+        return cls(_decoded(ffi.string(options.model)), features, policy, float(options.prune))
 
 
 @dataclass(frozen=True)

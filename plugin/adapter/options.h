@@ -41,6 +41,7 @@ struct LatentOptions : lscfg_options {
     lscfg_error error;
     const int code = lscfg_options_set(this, key.data(), key.size(), value.data(), value.size(), &error);
     if (code < 0) throw ConfigError(error.message);
+    if (prune > 0) throw ConfigError(key + "=" + value + ": only lscfg's own decoder can prune; remove this option");
     return code == LSCFG_OK;
   }
 };

@@ -587,7 +587,7 @@ int context_features(contexts *c, const feature_work *w, double limit) {
   int code = LSCFG_OK;
   int32_t composed = w->column[LSCFG_CONTEXT_COMPOSED], end = f->node_edges.data[w->end_node];
   for (int32_t e = f->node_edges.data[w->first_node]; e < end && !code && c->known_words; e++) {
-    if (node_category(c->binding, f, f->edge_head.data[e]) < 0) continue;
+    if (node_category(c->binding, f, f->edge_head.data[e]) < 0 || !edge_is_wanted(w, e)) continue;
     int32_t begin = f->edge_apps.data[e];
     int32_t feature = f->edge_tail.data[2 * (int64_t)e] < 0                      ? LSCFG_CONTEXT_0
                       : grammar_is_bare(c->binding->grammar, f->app_rule.data[begin]) ? LSCFG_CONTEXT_BARE

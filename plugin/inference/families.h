@@ -31,7 +31,16 @@ typedef struct {
   int32_t first_node, end_node;     /* the nodes whose applications are wanted in this call */
   int32_t first_app;                /* the first of these applications */
   double *features;                 /* [these applications][columns], 0 at first */
+  const uint8_t *keep;              /* [applications] 0: no features are wanted; NULL: all are */
 } feature_work;
+
+/* True if features of an application of the edge are wanted. */
+static inline int edge_is_wanted(const feature_work *w, int32_t edge) {
+  if (!w->keep) return 1;
+  for (int32_t a = w->forest->edge_apps.data[edge]; a < w->forest->edge_apps.data[edge + 1]; a++)
+    if (w->keep[a]) return 1;
+  return 0;
+}
 
 /* The row of an application. */
 static inline double *features_of_app(const feature_work *w, int32_t application) {

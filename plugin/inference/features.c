@@ -139,6 +139,8 @@ int lscfg_feature_pass_new(const lscfg_binding *b, const lscfg_forest *f, const 
   return LSCFG_OK;
 }
 
+void lscfg_feature_pass_keep(lscfg_feature_pass *pass, const uint8_t *keep) { pass->work.keep = keep; }
+
 void lscfg_feature_pass_free(lscfg_feature_pass *pass) {
   if (!pass) return;
   for (int k = 0; k < N_FAMILIES; k++)

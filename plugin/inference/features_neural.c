@@ -170,7 +170,7 @@ static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   }
   w->work = work;
   for (int32_t e = f->node_edges.data[work->first_node]; e < f->node_edges.data[work->end_node] && !code; e++)
-    code = score_edge(w, e);
+    if (edge_is_wanted(work, e)) code = score_edge(w, e);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 

@@ -101,7 +101,8 @@ static int compute(const feature_work *w, void **kept, lscfg_error *error) {
     if (node_category(w->binding, f, q) < 0) continue;
     int32_t begin = f->node_edges.data[q], end = f->node_edges.data[q + 1];
     both node = app_sum(&r, f->edge_apps.data[begin], f->edge_apps.data[end]);
-    for (int32_t e = begin; e < end; e++) edge_ratios(&r, e, node);
+    for (int32_t e = begin; e < end; e++)
+      if (edge_is_wanted(w, e)) edge_ratios(&r, e, node);
   }
   return LSCFG_OK;
 }

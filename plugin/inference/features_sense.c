@@ -84,7 +84,8 @@ static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   score_work w = {.work = work};
   int code = start_around(&w.around, work->binding, f);
   for (int32_t e = f->node_edges.data[work->first_node]; e < f->node_edges.data[work->end_node] && !code; e++)
-    if (node_category(w.work->binding, f, f->edge_head.data[e]) >= 0) code = edge_features(&w, e);
+    if (node_category(w.work->binding, f, f->edge_head.data[e]) >= 0 && edge_is_wanted(work, e))
+      code = edge_features(&w, e);
   stop_around(&w.around);
   free(w.scores.data);
   free(w.scored.data);

@@ -71,6 +71,9 @@ static int set(lscfg_options *o, slice key, slice value, lscfg_error *error) {
     int oov = is(value, "oov"), compose = is(value, "compose") || oov;
     if (!compose && !is(value, "zero")) return refuse(error, key, value, "zero, compose or oov");
     o->unknown = (lscfg_binding_options){compose, oov, oov};
+  } else if (is(key, "prune")) {
+    if (lscfg_parse_double(value.text, value.length, &o->prune) || !(o->prune >= 0 && o->prune < 1))
+      return refuse(error, key, value, "a number of at least 0 and below 1");
   } else {
     return LSCFG_OTHER_OPTION;
   }
@@ -99,7 +102,7 @@ int lscfg_options_set(lscfg_options *o, const char *key, size_t key_length, cons
 
 const char *lscfg_options_usage(void) {
   return "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp improper=zero|keep "
-         "unknown=compose|zero|oov";
+         "unknown=compose|zero|oov prune=X";
 }
 
 static int is_blank(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

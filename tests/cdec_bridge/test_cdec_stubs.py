@@ -163,6 +163,7 @@ def test_recorded_forests_are_files(driver: Path, system: Path) -> None:
         (["model=model.lscfg pack=all"], "pack= needs a weight of Packed"),
         (["max_span=0 model=model.lscfg"], "expected a whole number above 0"),
         (["mode=fold"], "mode=fold is now mode=pack"),
+        (["model=model.lscfg prune=1e-8"], "prune=1e-8: only lscfg's own decoder can prune; remove this option"),
         (["other=1"], "unknown option 'other=1'"),
     ],
 )

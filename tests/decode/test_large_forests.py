@@ -50,7 +50,7 @@ def test_the_decoder_computes_large_forests_in_parts(tmp_path, monkeypatch, rows
         weights = {name: 0.3 + 0.1 * k for k, name in enumerate(decoder.feature_names)}
         whole = [*decoder.translate(text, weights, 20)]
         monkeypatch.setattr(sentence, "LARGE", 1)
-        monkeypatch.setattr(columns, "ROWS", rows)
+        monkeypatch.setattr(columns, "TOGETHER", rows)
         monkeypatch.setattr(columns, "WHOLE", 4)
         assert [*decoder.translate(text, weights, 20)] == whole
         here = decoder._opened.here

@@ -14,6 +14,7 @@ static void check_options(const lscfg_options *o) {
   }
   CHECK(o->features.floor > 0 && isfinite(o->features.floor));
   CHECK((o->features.log | 1) == 1 && (o->features.negative | 1) == 1);
+  CHECK(o->prune >= 0 && o->prune < 1);
   CHECK(o->unknown.oov == o->unknown.oov_parts && o->unknown.oov <= o->unknown.compose);
 }
 

@@ -49,11 +49,12 @@ GOOD = [
     ("features=LatentSpan,LatentMarginal", FeatureOptions(names=(SPAN, PAPER[0])), COMPOSE),
     ("features=context,LatentSpan,ratios", FeatureOptions(names=(*CONTEXT_FEATURES, SPAN, *RATIOS)), COMPOSE),
     ("features=LatentSpan,", FeatureOptions(names=(SPAN,)), COMPOSE),
+    ("prune=0", FeatureOptions(), COMPOSE),
 ]
 
 USAGE = (
     "model=FILE features=NAME,NAME log=true|false floor=X negative=flip|clamp improper=zero|keep "
-    "unknown=compose|zero|oov"
+    "unknown=compose|zero|oov prune=X"
 )
 NAMES = ", ".join(LATENT_FEATURES)
 FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary, neural"
@@ -98,6 +99,10 @@ BAD = [
     ),
     ("features=paper,thesis", "the features 'thesis' are now called 'ranks'"),
     ("features=paper,LatentMarginal", "features=paper,LatentMarginal names a feature twice"),
+    *(
+        (f"prune={x}", f"prune={x}: expected a number of at least 0 and below 1")
+        for x in ("1", "-1e-9", "nan", "x", "0x1", "1e400")
+    ),
     ("colour=red", f"unknown option colour=red; options are {USAGE}"),
     ("Log=true", f"unknown option Log=true; options are {USAGE}"),
     (f"model={'a' * 4096}", f"model={'a' * 80}... is not a path"),

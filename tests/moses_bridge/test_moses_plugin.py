@@ -159,6 +159,12 @@ def test_names_that_stand_for_several_features(ini: Path, tmp_path: Path) -> Non
     assert Conventions.of(config, ("Count",)).latent == (*LATENT_FEATURES[4:11], "LatentSpan")
 
 
+def test_moses_does_not_prune(ini: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="only lscfg's own decoder can prune; remove prune= from the line of LSCFG"):
+        write_moses(tmp_path / "moses", with_options(ini, prune="1e-8"), {}, ini)
+    write_moses(tmp_path / "moses", with_options(ini, prune="0"), {}, ini)
+
+
 def test_text_that_was_escaped_before(ini: Path, tmp_path: Path) -> None:
     (ini.parent / "grammar").write_text("[X] ||| a&#124;b ||| c&#124;d ||| Count=1\n[S] ||| [X,1] ||| [1] |||\n")
     config = read_ini(ini)

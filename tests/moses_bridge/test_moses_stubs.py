@@ -126,6 +126,7 @@ def test_a_sentence_without_derivation_gets_an_empty_line(driver: Path, system: 
         (3, "LatentSCFG model=model.lscfg features=paper other=1", "unknown option other=1; options are "),
         (3, "LatentSCFG model=model.lscfg features=paper trace=no/such", "cannot write trace=no/such"),
         (3, "LatentSCFG model=model.lscfg features=nothing", "nothing"),
+        (3, "LatentSCFG model=model.lscfg features=paper prune=1e-8", "only lscfg's own decoder can prune"),
     ],
 )
 def test_bad_lines_are_refused(driver: Path, system: Path, weights: int, line: str, message: str) -> None:

@@ -171,6 +171,12 @@ void lscfg_forest_free(lscfg_forest *);
  * LSCFG_NO_PARSE: there is none. app_of [n_apps]: the n-th application of the part was app_of[n]. */
 int lscfg_forest_restrict(const lscfg_forest *, const uint8_t *keep, lscfg_forest **part, int32_t *app_of,
                           lscfg_error *);
+/* Marks in keep [n_apps] what posterior pruning leaves: applications whose absolute marginal is at least `least`;
+ * applications of marginal 0, whose rules the model may lack, into nodes whose absolute marginal is at least
+ * `least_of_node`, and the rest of rules with more than two nonterminals; and one derivation, which takes the
+ * application of the largest absolute marginal at each node. Marginals [n_apps], [n_nodes] are those of lscfg_infer. */
+int lscfg_forest_keep(const lscfg_forest *, const double *app_marginals, const double *node_marginals, double least,
+                      double least_of_node, uint8_t *keep, lscfg_error *);
 /* An unfinished forest shows no nodes. */
 void lscfg_forest_get(const lscfg_forest *, lscfg_forest_view *);
 

@@ -209,6 +209,9 @@ int lscfg_feature_pass_new(const lscfg_binding *, const lscfg_forest *, const ls
                            lscfg_feature_pass **, lscfg_error *);
 /* Writes the features of the applications into the nodes first .. end-1 [their applications][n_columns]. */
 int lscfg_feature_pass_nodes(lscfg_feature_pass *, int32_t first, int32_t end, double *features, lscfg_error *);
+/* Computes no features of edges without an application to keep [n_apps], where a family can do without them; keep must
+ * outlive the pass. */
+void lscfg_feature_pass_keep(lscfg_feature_pass *, const uint8_t *keep);
 void lscfg_feature_pass_free(lscfg_feature_pass *);
 
 /* ---- sums that are no probabilities ---- */
@@ -232,6 +235,7 @@ typedef struct {
   char model[4096];               /* path of the model file; empty if none is given */
   lscfg_feature_options features; /* columns in the order of the line */
   lscfg_binding_options unknown;  /* treatment of rules outside the model */
+  double prune;                   /* least marginal of an application that a search considers; 0: any */
 } lscfg_options;
 
 /* A part of a line, between blanks: the key, "=" and the value. key_length is 0 if it is not such a pair, or if key or
