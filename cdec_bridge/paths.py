@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_lines
+from lscfg.kernel.compiled import is_compiled
 
 
 def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os.curdir) -> None:
@@ -27,6 +28,8 @@ def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os
                 cure = f"run the command in {own}" if (own / path).exists() else "correct the path"
                 place = Path(folder).resolve()
                 raise InputError(f"{key}: no file {quote(path)} in {place}, where cdec runs; {cure}", ini, number)
+            if is_compiled(path):
+                raise InputError(f"{key}: cdec cannot read {quote(path)}; pack the system with --texts", ini, number)
 
 
 def working_directory(ini: str | os.PathLike[str]) -> Path | None:

@@ -78,6 +78,7 @@ class Conventions:
                 function.
         """
         config.check_common("Moses")
+        config.check_texts("Moses")
         log10 = 1 / math.log(10)
         names = tuple(rule_features) or ("None",)
         found = {name: Convention(moses, -log10) for name, moses in zip(names, _values("TM", len(names)), strict=True)}

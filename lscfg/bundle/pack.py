@@ -23,8 +23,9 @@ from lscfg.io.folders import replaced_folder
 from lscfg.io.read import file_hash
 from lscfg.io.write import FULL
 from lscfg.kernel import Grammar, LatentOptions
-from lscfg.kernel.compiled import ENDING, save_compiled
+from lscfg.kernel.compiled import ENDING, compiled_file, save_compiled
 from lscfg.kernel.lm import ngram_arrays
+from lscfg.model.small import write_packed
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.record import Record
 
@@ -39,6 +40,8 @@ def pack(
     prepare: str | os.PathLike[str] | None = None,
     name: str | None = None,
     glossary: str | os.PathLike[str] | None = None,
+    texts: bool = False,
+    small: bool = False,
 ) -> Manifest:
     """Opens a system to check it, and writes its bundle.
 
@@ -49,6 +52,8 @@ def pack(
         prepare: folder of a preparation; None: the preparation of the experiment that the system belongs to, if any.
         name: name of the system, for people; None: that of the output.
         glossary: table of terms; the soft ones determine the weight of ``Terminology``, unless the weights contain it.
+        texts: also pack the texts of grammars and language models, which cdec and Moses read.
+        small: drop small parameters of the latent model; see ``lscfg.model.small``.
 
     Raises:
         InputError: a file cannot be read, copied or used, or the output exists and is not a bundle; the glossary
@@ -68,9 +73,9 @@ def pack(
         found = replace(found, weights=with_soft_terms(found, place, preparation, glossary))
     with replaced_folder(output, MANIFEST) as folder:
         write_weights(folder / WEIGHTS, found.weights)
-        config = replace(_copied_files(found.config, folder), weights=_named_by_content("weights", folder / WEIGHTS))
+        packed = _compiled(_copied_files(found.config, folder, small), folder, texts)
+        config = replace(packed, weights=_named_by_content("weights", folder / WEIGHTS))
         write_ini(folder / INI, config)
-        _compile(config, folder)
         if found.confidence is not None:
             found.confidence.write(folder / CONFIDENCE)
         if preparation is not None:
@@ -120,27 +125,47 @@ def _weights_of(place: Path) -> Path | None:
     return place / WEIGHTS if place.is_dir() and (place / WEIGHTS).is_file() else None
 
 
-def _copied_files(config: DecoderConfig, folder: Path) -> DecoderConfig:
+def _copied_files(config: DecoderConfig, folder: Path, small: bool) -> DecoderConfig:
     """Copies the files of a configuration, and returns the configuration with their new names."""
     model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
-        latent = _explicit(with_model(config.latent, _copied("model", model, folder)))
+        write_packed(model, folder / "model", small)
+        latent = _explicit(with_model(config.latent, _named_by_content("model", folder / "model", ".lscfg")))
     grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
     return replace(config.with_models(lambda path: _copied("lm", path, folder)), grammars=grammars, latent=latent)
 
 
-def _compile(config: DecoderConfig, folder: Path) -> None:
-    """Writes the compiled forms of grammars and language models, which decoders open in a fraction of the time."""
-    for grammar in config.grammars:
-        if is_index(folder / grammar):
-            continue
+def _compiled(config: DecoderConfig, folder: Path, texts: bool) -> DecoderConfig:
+    """Writes the compiled forms of grammars and language models, which decoders open in a fraction of the time.
+
+    Without ``texts``, they replace the texts, and the configuration names them.
+    """
+
+    def placed(role: str, path: Path) -> Path:
+        if texts:
+            return path
+        (folder / path).unlink()
+        return _named_by_content(role, Path(compiled_file(folder / path)), ENDING)
+
+    def grammar(path: Path) -> Path:
+        if is_index(folder / path):
+            return path
         read = Grammar()
-        read.read(folder / grammar)
-        save_compiled(folder / grammar, "grammar", read.arrays())
-    for model in config.models:
-        arrays = ngram_arrays(folder / model.path)
-        if arrays is not None:
-            save_compiled(folder / model.path, "ngrams", arrays)
+        read.read(folder / path)
+        save_compiled(folder / path, "grammar", read.arrays())
+        return placed("grammar", path)
+
+    def model(path: Path) -> Path:
+        if path not in names:
+            return path  # classes of a model
+        arrays = ngram_arrays(folder / path)
+        if arrays is None:
+            return path
+        save_compiled(folder / path, "ngrams", arrays)
+        return placed("lm", path)
+
+    names = {one.path for one in config.models}
+    return replace(config.with_models(model), grammars=tuple(map(grammar, config.grammars)))
 
 
 def _explicit(latent: LatentFeature) -> LatentFeature:

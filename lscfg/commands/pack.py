@@ -28,6 +28,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "table of terms; soft ones get the least weight that brings 90 %% of them into development translations",
     )
+    parser.add_argument(
+        "--texts", action="store_true", help="also pack the texts of grammars and language models, for cdec and Moses"
+    )
+    parser.add_argument(
+        "--small",
+        action="store_true",
+        help="drop small tensor entries and context weights, and store the others in 8 bits",
+    )
     add_output(parser, "folder to write; it may be an older bundle", type=output_folder(), metavar="DIR", required=True)
 
 
@@ -38,7 +46,13 @@ def run(args: argparse.Namespace) -> None:
         InputError: as of ``lscfg.bundle.pack.pack``; or there is not one system.
     """
     manifest = pack(
-        one_system(args.system, args.config), args.output, args.weights, args.prepare, glossary=args.glossary
+        one_system(args.system, args.config),
+        args.output,
+        args.weights,
+        args.prepare,
+        glossary=args.glossary,
+        texts=args.texts,
+        small=args.small,
     )
     size = sum(file.bytes for file in manifest.files.values())
     log.info(f"wrote {args.output}: {len(manifest.files)} files of {size / 1e6:,.1f} MB, with their hashes")

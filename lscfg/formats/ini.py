@@ -22,6 +22,7 @@ from lscfg.io.numbers import MOST_DIGITS
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.kernel import LatentOptions, option_pairs
+from lscfg.kernel.compiled import is_compiled
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,19 @@ class DecoderConfig:
             return replace(self, language_model=None, further_models=tuple(found))
         changed = replace(self, language_model=first.path, language_model_name=first.name)
         return replace(changed, further_models=tuple(found[1:]))
+
+    def check_texts(self, user: str) -> None:
+        """Refuses compiled grammars and language models, which only lscfg reads.
+
+        Args:
+            user: name of the host that reads texts.
+
+        Raises:
+            InputError: the configuration names such a file.
+        """
+        for path in (*self.grammars, *(model.path for model in self.models)):
+            if is_compiled(path):
+                raise InputError(f"{user} cannot read {quote(path.name)}; pack the system with --texts", self.path)
 
     def check_common(self, user: str) -> None:
         """Refuses feature functions and rules that only the decoders themselves compute.

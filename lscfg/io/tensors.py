@@ -18,6 +18,7 @@ import numpy as np
 
 from lscfg.errors import InputError, cut, quote
 from lscfg.io.compression import is_compressed
+from lscfg.io.narrow import widened
 from lscfg.io.read import read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.json_text import parse_json
@@ -33,6 +34,12 @@ PACKED = "2"
 
 WITH_CATEGORIES = "3"
 """The format of models with several categories, packed or not."""
+
+NARROW = "4"
+"""The format of models with arrays in fewer bytes (``lscfg.io.narrow``)."""
+
+COMPILED = "2"
+"""The format of compiled grammars and language models with such arrays."""
 
 CHECKSUM, CHECKSUM_KIND = "checksum", "crc32"
 """Name of the last array, and of its kind in the metadata: the CRC-32 of all bytes before, little-endian.
@@ -247,7 +254,7 @@ def load(
         if is_compressed(path):
             arrays, metadata = _load_compressed(path)
             _check(kind, metadata, arrays, names, path)
-            return {name: arrays[name] for name in (arrays if names is None else names)}, metadata
+            return (_wide(arrays, path) if names is None else {name: arrays[name] for name in names}), metadata
         with safetensors.safe_open(os.fspath(path), "numpy") as file:
             metadata = dict(file.metadata() or {})
             present = sorted(file.keys())
@@ -258,7 +265,8 @@ def load(
             for name in wanted:
                 header = file.get_slice(name)
                 _type_of(name, header.get_dtype(), header.get_shape(), path)
-            return {name: file.get_tensor(name) for name in wanted}, metadata
+            found = {name: file.get_tensor(name) for name in wanted}
+            return (found if names is not None else _wide(found, path)), metadata
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
@@ -266,6 +274,13 @@ def load(
             cure = "name a model, derivations or another binary file that lscfg wrote"
             raise InputError(f"not a safetensors file but text; {cure}", path) from error
         raise InputError(f"not a safetensors file, or cut off ({error}); make it again", path) from error
+
+
+def _wide(arrays: dict[str, np.ndarray], path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    try:
+        return widened(arrays)
+    except ValueError as error:
+        raise InputError(f"damaged: {error}; make the file again", path) from error
 
 
 def _is_text(path: str | os.PathLike[str]) -> bool:
@@ -306,7 +321,8 @@ def _check(
     if metadata.get("lscfg") != kind:
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     has = cut(metadata.get("format", FORMAT))
-    reads = (FORMAT, PACKED, WITH_CATEGORIES) if kind == "model" else (FORMAT,)
+    reads = (FORMAT, PACKED, WITH_CATEGORIES, NARROW) if kind == "model" else (FORMAT,)
+    reads = (COMPILED,) if kind in ("grammar", "ngrams") else reads
     if has not in reads:
         known = f"format {FORMAT}" if len(reads) == 1 else f"formats {reads[0]} to {reads[-1]}"
         raise InputError(f"the {kind} has format {has}, and this version of lscfg reads {known}; update it", path)

@@ -1,7 +1,8 @@
-"""Compiled files: a grammar or a language model as arrays of the kernel, next to the text that they were made from.
+"""Compiled files: a grammar or a language model as arrays of the kernel.
 
-``lscfg pack`` writes them. The readers of grammars and language models use ``FILE.compiled`` instead of FILE if it was
-made from the same bytes; words, rules and scores are the same, to the last bit.
+``lscfg pack`` writes them. The readers of grammars and language models take a compiled file instead of the text. They
+also use ``FILE.compiled`` instead of FILE if it was made from the same bytes. Words, rules and scores are the same, to
+the last bit.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import numpy as np
 
 from lscfg import log
 from lscfg._kernel import ffi, lib
+from lscfg.errors import InputError
+from lscfg.io.narrow import narrowed
 from lscfg.io.read import file_hash
-from lscfg.io.tensors import FORMAT, save
+from lscfg.io.tensors import COMPILED, save
 from lscfg.kernel.base import check
 
 ENDING = ".compiled"
@@ -26,21 +29,29 @@ def compiled_file(source: str | os.PathLike[str]) -> str:
     return os.fspath(source) + ENDING
 
 
-def open_compiled(source: str | os.PathLike[str], opening: Callable[[bytes, bytes, Any], int]) -> bool:
-    """Opens the compiled form of a file; False, with a warning if there is one, if the text must be read.
+def is_compiled(path: str | os.PathLike[str]) -> bool:
+    """True for a compiled file, by its name."""
+    return os.fspath(path).endswith(ENDING)
+
+
+def open_compiled(source: str | os.PathLike[str], opening: Callable[[bytes, Any, Any], int]) -> bool:
+    """Opens a compiled file, or that of a text; False, with a warning if there is one, if the text must be read.
 
     Args:
-        opening: opens a path for the SHA-256 of the source; returns the kernel's status.
+        opening: opens a path for the SHA-256 of the source, NULL for any; returns the kernel's status.
 
     Raises:
         InputError: the compiled file is damaged, or a file cannot be read.
     """
-    path = compiled_file(source)
-    if not os.path.isfile(path):  # a pipe would keep the reader waiting
+    alone = is_compiled(source)
+    path = os.fspath(source) if alone else compiled_file(source)
+    if not alone and not os.path.isfile(path):  # a pipe would keep the reader waiting
         return False
     error = ffi.new("lscfg_error *")
-    code = opening(os.fsencode(path), file_hash(source).encode("ascii"), error)
+    code = opening(os.fsencode(path), ffi.NULL if alone else file_hash(source).encode("ascii"), error)
     check(code, error, path)
+    if alone and code == lib.LSCFG_OTHER_SOURCE:
+        raise InputError("made by another version of lscfg; pack the system again", path)
     if code == lib.LSCFG_OTHER_SOURCE:
         log.warning(f"{path}: made from another file or version, so {source} is read instead; pack the system again")
     return bool(code == lib.LSCFG_OK)
@@ -55,7 +66,7 @@ def save_compiled(source: str | os.PathLike[str], kind: str, arrays: Mapping[str
     Raises:
         InputError: a file cannot be read or written.
     """
-    save(compiled_file(source), arrays, {"lscfg": kind, "format": FORMAT, "source": file_hash(source)})
+    save(compiled_file(source), narrowed(arrays), {"lscfg": kind, "format": COMPILED, "source": file_hash(source)})
 
 
 def word_arrays(words: list[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -24,7 +24,7 @@ from lscfg.io.compression import is_compressed
 from lscfg.io.encoding import MARK
 from lscfg.io.read import open_bytes, read_bytes
 from lscfg.kernel.base import Vocab, check, view
-from lscfg.kernel.compiled import open_compiled
+from lscfg.kernel.compiled import is_compiled, open_compiled
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 FINAL = "|||"
@@ -223,7 +223,7 @@ def _ngrams(path: str | os.PathLike[str], vocab: Vocab) -> Any:
     """Returns the kernel's own model; None if KenLM must read the file and report its errors."""
     error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_ngrams **")
 
-    def opened(compiled: bytes, sha256: bytes, fault: Any) -> int:
+    def opened(compiled: bytes, sha256: Any, fault: Any) -> int:
         return int(lib.lscfg_ngrams_open(vocab._pointer, compiled, sha256, result, fault))
 
     if open_compiled(path, opened):
@@ -252,10 +252,18 @@ def ngram_arrays(path: str | os.PathLike[str]) -> dict[str, np.ndarray] | None:
     lib.lscfg_ngrams_get(model, found)
     owner = (model, vocab)
     offsets = view(found.word_offsets, found.n_words + 1, np.int64, owner)
+    nodes = view(found.nodes, (found.n_nodes, 5), np.int32, owner)
+    slots = view(found.slots, (found.n_slots, 3), np.int32, owner)
+    longer = slots[slots[:, 2] >= 0]
+    context, last = np.zeros(len(nodes), np.int32), np.arange(len(nodes), dtype=np.int32)
+    context[longer[:, 2]], last[longer[:, 2]] = longer[:, 0], longer[:, 1]
     return {
         "facts": np.array([found.order, found.unknown], np.int32),
-        "nodes": view(found.nodes, (found.n_nodes, 5), np.int32, owner),
-        "slots": view(found.slots, (found.n_slots, 3), np.int32, owner),
+        "log10p": nodes[:, 0].copy().view(np.float32),
+        "backoff": nodes[:, 1].copy().view(np.float32),
+        "suffix": nodes[:, 2].copy(),
+        "context": context,
+        "last": last,
         "unigrams": view(found.unigrams, found.n_words, np.int32, owner),
         "words": view(found.words, int(offsets[-1]), np.uint8, owner),
         "word_offsets": offsets,
@@ -281,6 +289,8 @@ def _is_plain(path: str | os.PathLike[str]) -> bool:
 
 
 def _load(path: str | os.PathLike[str]) -> Any:
+    if is_compiled(path):
+        raise InputError("a compiled language model, which KenLM cannot read; name the ARPA file", path)
     if not is_binary(path) and check_arpa(path) < 2:
         raise InputError("KenLM cannot read unigram models; build one of order 2 or more", path)
     import kenlm

@@ -13,6 +13,26 @@
 
 enum { MAX_DEPTH = 16 };
 
+typedef struct narrow_made {
+  struct narrow_made *next;
+  tensor_view view;
+  void *data;
+  char name[];
+} narrow_made;
+
+struct tensor_expansions {
+  narrow_made *first;
+};
+
+static void narrow_release(tensor_expansions *expansions) {
+  for (narrow_made *made = expansions ? expansions->first : NULL, *next; made; made = next) {
+    next = made->next;
+    free(made->data);
+    free(made);
+  }
+  free(expansions);
+}
+
 int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
   struct stat status;
   memset(file, 0, sizeof *file);
@@ -38,10 +58,14 @@ int tensor_file_open(tensor_file *file, const char *path, lscfg_error *error) {
     return code;
   }
   file->header = (size_t)header;
-  return LSCFG_OK;
+  file->expansions = calloc(1, sizeof *file->expansions);
+  if (file->expansions) return LSCFG_OK;
+  tensor_file_close(file);
+  return out_of_memory(error);
 }
 
 void tensor_file_close(tensor_file *file) {
+  narrow_release(file->expansions);
   if (file->bytes) munmap((void *)file->bytes, file->size);
   memset(file, 0, sizeof *file);
 }
@@ -165,8 +189,9 @@ static const char *read_entry(const char *p, const char *end, tensor_view *view,
   return NULL;
 }
 
-int tensor_file_get(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, tensor_view *view,
-                    lscfg_error *error) {
+/* The tensor as the file stores it. */
+static int get_stored(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, tensor_view *view,
+                      lscfg_error *error) {
   const char *begin = file->bytes + 8, *end = begin + file->header, *entry;
   int64_t offsets[2] = {0, 0};
   int32_t n_offsets = 0;
@@ -196,13 +221,179 @@ int tensor_file_get(const tensor_file *file, const char *name, const char *dtype
   return LSCFG_OK;
 }
 
-int tensor_file_has(const tensor_file *file, const char *name, const char *dtype) {
+static int stores(const tensor_file *file, const char *name, const char *dtype) {
   const char *begin = file->bytes + 8, *end = begin + file->header, *entry;
   int64_t offsets[2];
   int32_t n_offsets;
   tensor_view view = {0};
   return find_entry(begin, end, name, &entry) && entry && read_entry(entry, end, &view, offsets, &n_offsets) &&
          !strcmp(view.dtype, dtype);
+}
+
+/* ---- arrays in fewer bytes ---- */
+
+enum { NAME_ROOM = 96, BIAS = 16, WIDE_BYTES = 3 };
+
+static const struct {
+  const char *suffix, *dtype;
+} codings[] = {{".int32", "I32"}, {".signed32", "I32"}, {".lengths", "I64"}, {".which", "F32"}, {".which", "F64"}};
+
+enum { SIGNED = 1, LENGTHS = 2, WHICH = 3, N_CODINGS = 5 };
+
+/* The name with a suffix; 0 if it does not fit. */
+static int join(char full[NAME_ROOM], const char *name, const char *suffix) {
+  int n = snprintf(full, NAME_ROOM, "%s%s", name, suffix);
+  return n > 0 && n < NAME_ROOM;
+}
+
+static int stored(const tensor_file *file, const char *name) {
+  return stores(file, name, "U8") || stores(file, name, "U16");
+}
+
+/* The number of the coding, -1 if the array has none. */
+static int coding_of(const tensor_file *file, const char *name, const char *dtype) {
+  char full[NAME_ROOM], table[NAME_ROOM];
+  for (int k = 0; k < N_CODINGS; k++)
+    if (!strcmp(codings[k].dtype, dtype) && join(full, name, codings[k].suffix) && stored(file, full) &&
+        (k < WHICH || (join(table, name, ".table") && stores(file, table, dtype))))
+      return k;
+  return -1;
+}
+
+static int narrow_has(const tensor_file *file, const char *name, const char *dtype) {
+  return coding_of(file, name, dtype) >= 0;
+}
+
+/* The stored numbers of an array: 1, 2 or 3 bytes each. */
+typedef struct {
+  tensor_view view; /* of the array, without the axis of the bytes */
+  int64_t n;
+  int bytes;
+} codes;
+
+static int get_codes(const tensor_file *file, const char *full, int32_t n_dims, codes *c, lscfg_error *error) {
+  int wide = 0, is_short = stores(file, full, "U16");
+  int code = get_stored(file, full, is_short ? "U16" : "U8", n_dims, &c->view, is_short ? error : NULL);
+  if (code && !is_short) {
+    wide = 1;
+    code = n_dims + 1 > MAX_DIMS ? LSCFG_EINPUT : get_stored(file, full, "U8", n_dims + 1, &c->view, error);
+    if (!code && c->view.shape[n_dims] != WIDE_BYTES)
+      code = lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' does not have numbers of 3 bytes", full);
+  }
+  if (code) return code;
+  c->view.n_dims = n_dims;
+  c->bytes = wide ? WIDE_BYTES : is_short ? 2 : 1;
+  c->n = 1;
+  for (int32_t k = 0; k < n_dims; k++) c->n *= c->view.shape[k];
+  return LSCFG_OK;
+}
+
+static inline uint32_t code_at(const codes *c, int64_t k) {
+  const uint8_t *bytes = c->view.data;
+  if (c->bytes == 1) return bytes[k];
+  if (c->bytes == 2) return ((const uint16_t *)c->view.data)[k];
+  return bytes[3 * k] | (uint32_t)bytes[3 * k + 1] << 8 | (uint32_t)bytes[3 * k + 2] << 16;
+}
+
+/* Writes the wide values; -1 if a position lies outside the table. The loops are apart for each width, so that the
+ * compiler can make them vectors. */
+#define FILL(VALUE)                                          \
+  do {                                                       \
+    if (c->bytes == 1) {                                     \
+      const uint8_t *from = c->view.data;                    \
+      for (int64_t k = 0; k < c->n; k++) {                   \
+        uint32_t v = from[k];                                \
+        VALUE;                                               \
+      }                                                      \
+    } else if (c->bytes == 2) {                              \
+      const uint16_t *from = c->view.data;                   \
+      for (int64_t k = 0; k < c->n; k++) {                   \
+        uint32_t v = from[k];                                \
+        VALUE;                                               \
+      }                                                      \
+    } else {                                                 \
+      for (int64_t k = 0; k < c->n; k++) {                   \
+        uint32_t v = code_at(c, k);                          \
+        VALUE;                                               \
+      }                                                      \
+    }                                                        \
+  } while (0)
+
+static void fill_integers(const codes *c, int32_t bias, int32_t *to) { FILL(to[k] = (int32_t)v - bias); }
+
+static void fill_offsets(const codes *c, int64_t *to) {
+  int64_t sum = to[0] = 0;
+  FILL(to[k + 1] = sum += v);
+}
+
+static int fill_values(const codes *c, const tensor_view *table, void *to) {
+  uint64_t size = (uint64_t)table->shape[0];
+  if (!strcmp(table->dtype, "F32"))
+    FILL(if (v >= size) return -1; ((float *)to)[k] = ((const float *)table->data)[v]);
+  else
+    FILL(if (v >= size) return -1; ((double *)to)[k] = ((const double *)table->data)[v]);
+  return 0;
+}
+
+static int widen(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, narrow_made *made,
+                 lscfg_error *error) {
+  char full[NAME_ROOM], table_name[NAME_ROOM];
+  codes c;
+  tensor_view table;
+  int coding = coding_of(file, name, dtype);
+  if (coding < 0 || !join(full, name, codings[coding].suffix) || !join(table_name, name, ".table"))
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' is missing", name);
+  int code = get_codes(file, full, n_dims, &c, error);
+  if (!code && coding >= WHICH) code = get_stored(file, table_name, dtype, 1, &table, error);
+  if (!code && coding == LENGTHS && n_dims != 1)
+    code = lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' has %d dimensions, expected 1", full, n_dims);
+  if (code) return code;
+  made->view = c.view;
+  snprintf(made->view.dtype, sizeof made->view.dtype, "%s", dtype);
+  if (coding == LENGTHS) made->view.shape[0]++;
+  made->data = malloc(((size_t)c.n + 1) * (dtype[1] == '6' ? 8 : 4));
+  made->view.data = made->data;
+  if (!made->data) return out_of_memory(error);
+  if (coding == LENGTHS)
+    fill_offsets(&c, made->data);
+  else if (coding < WHICH)
+    fill_integers(&c, coding == SIGNED ? BIAS : 0, made->data);
+  else if (fill_values(&c, &table, made->data))
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' has a position outside '%s'", full, table_name);
+  return LSCFG_OK;
+}
+
+static int narrow_get(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, tensor_view *view,
+               lscfg_error *error) {
+  for (const narrow_made *known = file->expansions->first; known; known = known->next)
+    if (!strcmp(known->name, name) && !strcmp(known->view.dtype, dtype) && known->view.n_dims == n_dims) {
+      *view = known->view;
+      return LSCFG_OK;
+    }
+  narrow_made *made = calloc(1, sizeof *made + strlen(name) + 1);
+  if (!made) return out_of_memory(error);
+  memcpy(made->name, name, strlen(name) + 1);
+  int code = widen(file, name, dtype, n_dims, made, error);
+  if (code) {
+    free(made->data);
+    free(made);
+    return code;
+  }
+  made->next = file->expansions->first;
+  file->expansions->first = made;
+  *view = made->view;
+  return LSCFG_OK;
+}
+
+int tensor_file_get(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, tensor_view *view,
+                    lscfg_error *error) {
+  const char *begin = file->bytes + 8, *entry;
+  int is_narrow = find_entry(begin, begin + file->header, name, &entry) && !entry && narrow_has(file, name, dtype);
+  return (is_narrow ? narrow_get : get_stored)(file, name, dtype, n_dims, view, error);
+}
+
+int tensor_file_has(const tensor_file *file, const char *name, const char *dtype) {
+  return stores(file, name, dtype) || narrow_has(file, name, dtype);
 }
 
 const char *tensor_file_metadata(const tensor_file *file, const char *key, size_t *length) {
@@ -214,16 +405,16 @@ const char *tensor_file_metadata(const tensor_file *file, const char *key, size_
 
 int tensor_file_compiled(tensor_file *file, const char *path, const char *kind, const char *sha256,
                          lscfg_error *error) {
-  size_t length, wanted = strlen(sha256);
+  size_t length, wanted = sha256 ? strlen(sha256) : 0;
   int code = tensor_file_open(file, path, error);
   if (code) return code;
   const char *found = tensor_file_metadata(file, "lscfg", &length);
   if (!found || !same(found, length, kind)) {
     code = lscfg_fail(error, LSCFG_EINPUT, 0, "not a compiled %s", kind);
-  } else if (!(found = tensor_file_metadata(file, "format", &length)) || !same(found, length, "1")) {
+  } else if (!(found = tensor_file_metadata(file, "format", &length)) || !same(found, length, "2")) {
     code = LSCFG_OTHER_SOURCE; /* of another version */
-  } else if (!(found = tensor_file_metadata(file, "source", &length)) || length != wanted ||
-             memcmp(found, sha256, wanted)) {
+  } else if (sha256 && (!(found = tensor_file_metadata(file, "source", &length)) || length != wanted ||
+                         memcmp(found, sha256, wanted))) {
     code = LSCFG_OTHER_SOURCE;
   } else if (!tensor_file_has(file, "checksum", "U8")) {
     code = lscfg_fail(error, LSCFG_EINPUT, 0, "damaged: the checksum is missing; pack the system again");

@@ -21,13 +21,14 @@ static int check_offsets(const char *name, const int64_t *offsets, int64_t n, in
   return LSCFG_OK;
 }
 
-/* The first, for files without a version; files with packed tensors have the second, with categories the third. */
+/* The first, for files without a version; files with packed tensors have the second, with categories the third,
+ * with arrays in fewer bytes the fourth. */
 static int check_format(const lscfg_model *model, lscfg_error *error) {
   size_t length;
   const char *format = tensor_file_metadata(&model->file, "format", &length);
-  if (!format || (length == 1 && *format >= '1' && *format <= '3')) return LSCFG_OK;
+  if (!format || (length == 1 && *format >= '1' && *format <= '4')) return LSCFG_OK;
   return lscfg_fail(error, LSCFG_EINPUT, 0,
-                    "the model has format %.*s, and this version of lscfg reads formats 1 to 3; update it",
+                    "the model has format %.*s, and this version of lscfg reads formats 1 to 4; update it",
                     length < 20 ? (int)length : 20, format);
 }
 

@@ -7,8 +7,6 @@
 
 enum { ROOT = LSCFG_LM_NULL, BEGIN = LSCFG_LM_BEGIN, FIRST_NODE = 2, UNKNOWN = -1 };
 
-enum { NODE_INTS = sizeof(ngram_node) / sizeof(int32_t), SLOT_INTS = sizeof(ngram_slot) / sizeof(int32_t) };
-
 static const double LARGEST = 1e30; /* sums of so few numbers stay in single precision */
 
 /* The slot of the n-gram of a longer context and a unigram, or the empty slot for it. */
@@ -93,18 +91,13 @@ static int read_header(lscfg_ngrams *m, reader *r, lscfg_error *error) {
   return next_line(r) ? LSCFG_OK : unusual(r, "cut off", error);
 }
 
-static int make_room(lscfg_ngrams *m) {
-  int64_t n = FIRST_NODE;
-  for (int32_t k = 0; k < m->order; k++) n += m->counts[k];
-  if (n >= 1 << 28) return LSCFG_EINPUT; /* states are numbers below that */
+static int make_room(lscfg_ngrams *m, int64_t n) {
   m->n_slots = n + n / 2 + 1;
   m->nodes = malloc((size_t)n * sizeof *m->nodes);
   m->slots = malloc((size_t)m->n_slots * sizeof *m->slots);
   m->unigrams = malloc((size_t)n * sizeof *m->unigrams);
   if (!m->nodes || !m->slots || !m->unigrams) return LSCFG_ENOMEM;
   for (int64_t i = 0; i < m->n_slots; i++) m->slots[i] = (ngram_slot){0, 0, -1};
-  m->nodes[ROOT] = m->nodes[BEGIN] = (ngram_node){0};
-  m->n_nodes = FIRST_NODE;
   return LSCFG_OK;
 }
 
@@ -196,20 +189,28 @@ static int read_section(lscfg_ngrams *m, reader *r, int32_t length, lscfg_error 
   return next_line(r) ? LSCFG_OK : unusual(r, "cut off", error);
 }
 
+static void set_states(lscfg_ngrams *m) {
+  for (int32_t n = 0; n < m->n_nodes; n++) { /* a suffix comes before what it is a suffix of */
+    ngram_node *node = m->nodes + n;
+    node->state = node->goes_on || n == ROOT ? n : m->nodes[node->suffix].state;
+  }
+}
+
 static int read_model(lscfg_ngrams *m, reader *r, lscfg_error *error) {
   int code = read_header(m, r, error);
   if (code) return code;
-  if ((code = make_room(m)) == LSCFG_ENOMEM) return out_of_memory(error);
-  if (code) return unusual(r, "too many n-grams", error);
+  int64_t n = FIRST_NODE;
+  for (int32_t k = 0; k < m->order; k++) n += m->counts[k];
+  if (n >= 1 << 28) return unusual(r, "too many n-grams", error); /* states are numbers below that */
+  if (make_room(m, n)) return out_of_memory(error);
+  m->nodes[ROOT] = m->nodes[BEGIN] = (ngram_node){0};
+  m->n_nodes = FIRST_NODE;
   for (int32_t length = 1; length <= m->order; length++)
     if ((code = read_section(m, r, length, error))) return code;
   if (!line_is(r, "\\end\\") || next_line(r)) return unusual(r, "expected \\end\\", error);
   if (!m->has_begin || !m->has_end || m->unknown == UNKNOWN) return unusual(r, "no <s>, </s> or <unk>", error);
   m->nodes[BEGIN].length = 1;
-  for (int32_t n = 0; n < m->n_nodes; n++) { /* a suffix comes before what it is a suffix of */
-    ngram_node *node = m->nodes + n;
-    node->state = node->goes_on || n == ROOT ? n : m->nodes[node->suffix].state;
-  }
+  set_states(m);
   return LSCFG_OK;
 }
 
@@ -236,12 +237,9 @@ void lscfg_ngrams_free(lscfg_ngrams *m) {
   if (!m) return;
   vocab_release(&m->words);
   free(m->known.data);
-  if (!m->file.bytes) {
-    free(m->nodes);
-    free(m->slots);
-    free(m->unigrams);
-  }
-  tensor_file_close(&m->file);
+  free(m->nodes);
+  free(m->slots);
+  free(m->unigrams);
   free(m);
 }
 
@@ -266,39 +264,61 @@ static int damaged(const char *name, lscfg_error *error) {
   return lscfg_fail(error, LSCFG_EINPUT, 0, "damaged: '%s' does not fit; pack the system again", name);
 }
 
-/* The suffixes of an n-gram are shorter, so that walks along them end. */
-static int check_nodes(const lscfg_ngrams *m, lscfg_error *error) {
-  for (int32_t k = 0; k < m->n_nodes; k++) {
-    const ngram_node *node = m->nodes + k;
-    int in_range = node->suffix >= 0 && node->suffix < m->n_nodes && node->state >= 0 && node->state < m->n_nodes &&
-                   node->length <= m->order && node->goes_on <= 1 && node->extended <= 1;
-    if (!in_range || !isfinite(node->log10p) || !isfinite(node->backoff) ||
-        (k == ROOT ? node->length : !node->length || m->nodes[node->suffix].length >= node->length))
-      return damaged("nodes", error);
-  }
+/* The columns of a compiled model, a row for each node. */
+typedef struct {
+  tensor_view log10p, backoff, context, last, suffix;
+} columns;
+
+static int get_columns(lscfg_ngrams *m, const tensor_file *file, columns *c, lscfg_error *error) {
+  int code = tensor_file_get(file, "log10p", "F32", 1, &c->log10p, error);
+  if (!code) code = tensor_file_get(file, "backoff", "F32", 1, &c->backoff, error);
+  if (!code) code = tensor_file_get(file, "context", "I32", 1, &c->context, error);
+  if (!code) code = tensor_file_get(file, "last", "I32", 1, &c->last, error);
+  if (!code) code = tensor_file_get(file, "suffix", "I32", 1, &c->suffix, error);
+  if (code) return code;
+  int64_t n = c->log10p.shape[0];
+  if (n < FIRST_NODE || n >= 1 << 28) return damaged("log10p", error);
+  if (c->backoff.shape[0] != n || c->context.shape[0] != n || c->last.shape[0] != n || c->suffix.shape[0] != n)
+    return damaged("context", error);
+  m->n_nodes = (int32_t)n;
   return LSCFG_OK;
 }
 
-static int check_slots(const lscfg_ngrams *m, lscfg_error *error) {
-  int64_t empty = 0;
-  for (int64_t k = 0; k < m->n_slots; k++) {
-    if (m->slots[k].node < -1 || m->slots[k].node >= m->n_nodes) return damaged("slots", error);
-    empty += m->slots[k].node < 0;
-  }
-  return empty ? LSCFG_OK : damaged("slots", error);
+/* Adds the node of a row: 0 if it does not fit. Its context and its suffix come before it and are one word shorter, so
+ * that walks along them end. */
+static int add_row(lscfg_ngrams *m, const columns *c, int32_t k) {
+  int32_t context = ((const int32_t *)c->context.data)[k], suffix = ((const int32_t *)c->suffix.data)[k],
+          last = ((const int32_t *)c->last.data)[k];
+  ngram_node *node = m->nodes + k;
+  *node = (ngram_node){((const float *)c->log10p.data)[k], ((const float *)c->backoff.data)[k], .suffix = suffix};
+  node->goes_on = node->backoff != 0;
+  if (!isfinite(node->log10p) || !isfinite(node->backoff)) return 0;
+  if (k == ROOT) return !context && !suffix;
+  if (context < 0 || context >= k || suffix < 0 || suffix >= k || last < 0 || last > k) return 0;
+  int32_t length = node->length = (uint8_t)(m->nodes[context].length + 1);
+  if (length > m->order || m->nodes[suffix].length != length - 1) return 0;
+  if (length == 1) return last == k;
+  if (m->nodes[last].length != 1) return 0;
+  ngram_slot *slot = child_slot(m, context, last);
+  if (slot->node >= 0) return 0;
+  *slot = (ngram_slot){context, last, k};
+  m->nodes[context].goes_on = 1;
+  m->nodes[suffix].extended = 1;
+  return 1;
 }
 
 /* Adds the words of the file to the model's vocabulary. */
-static int read_words(lscfg_ngrams *m, lscfg_error *error) {
+static int read_words(lscfg_ngrams *m, const tensor_file *file, lscfg_error *error) {
   tensor_view bytes, offsets, unigrams;
-  int code = tensor_file_get(&m->file, "words", "U8", 1, &bytes, error);
-  if (!code) code = tensor_file_get(&m->file, "word_offsets", "I64", 1, &offsets, error);
-  if (!code) code = tensor_file_get(&m->file, "unigrams", "I32", 1, &unigrams, error);
+  int code = tensor_file_get(file, "words", "U8", 1, &bytes, error);
+  if (!code) code = tensor_file_get(file, "word_offsets", "I64", 1, &offsets, error);
+  if (!code) code = tensor_file_get(file, "unigrams", "I32", 1, &unigrams, error);
   if (code) return code;
   const int64_t *begin = offsets.data;
   if (offsets.shape[0] != unigrams.shape[0] + 1 || begin[0] || begin[unigrams.shape[0]] != bytes.shape[0])
     return damaged("word_offsets", error);
-  m->unigrams = (int32_t *)unigrams.data;
+  if (unigrams.shape[0] > m->n_nodes) return damaged("unigrams", error);
+  memcpy(m->unigrams, unigrams.data, (size_t)unigrams.shape[0] * sizeof *m->unigrams);
   if (index_reserve_all(&m->words.index, unigrams.shape[0])) return out_of_memory(error);
   for (int64_t w = 0; w < unigrams.shape[0]; w++) {
     if (begin[w] > begin[w + 1] || begin[w + 1] > bytes.shape[0]) return damaged("word_offsets", error);
@@ -311,30 +331,28 @@ static int read_words(lscfg_ngrams *m, lscfg_error *error) {
   return LSCFG_OK;
 }
 
-static int map_model(lscfg_ngrams *m, lscfg_error *error) {
-  tensor_view facts, nodes, slots;
-  int code = tensor_file_get(&m->file, "facts", "I32", 1, &facts, error);
-  if (!code) code = tensor_file_get(&m->file, "nodes", "I32", 2, &nodes, error);
-  if (!code) code = tensor_file_get(&m->file, "slots", "I32", 2, &slots, error);
+static int read_file(lscfg_ngrams *m, const tensor_file *file, lscfg_error *error) {
+  tensor_view facts;
+  columns c;
+  int code = tensor_file_get(file, "facts", "I32", 1, &facts, error);
   if (code) return code;
   if (facts.shape[0] != 2) return damaged("facts", error);
-  if (nodes.shape[1] != NODE_INTS || nodes.shape[0] < FIRST_NODE || nodes.shape[0] >= 1 << 28)
-    return damaged("nodes", error);
-  if (slots.shape[1] != SLOT_INTS) return damaged("slots", error);
   m->order = ((const int32_t *)facts.data)[0];
   m->unknown = ((const int32_t *)facts.data)[1];
-  m->nodes = (ngram_node *)nodes.data;
-  m->n_nodes = (int32_t)nodes.shape[0];
-  m->slots = (ngram_slot *)slots.data;
-  m->n_slots = slots.shape[0];
+  if ((code = get_columns(m, file, &c, error))) return code;
   if (m->order < 2 || m->order > NGRAMS_MAX_ORDER || m->unknown < FIRST_NODE || m->unknown >= m->n_nodes)
     return damaged("facts", error);
-  if ((code = check_nodes(m, error)) || (code = check_slots(m, error))) return code;
-  return read_words(m, error);
+  if (make_room(m, m->n_nodes)) return out_of_memory(error);
+  for (int32_t k = 0; k < m->n_nodes; k++)
+    if (!add_row(m, &c, k)) return damaged("context", error);
+  if (m->nodes[BEGIN].length != 1 || m->nodes[m->unknown].length != 1) return damaged("facts", error);
+  set_states(m);
+  return read_words(m, file, error);
 }
 
 int lscfg_ngrams_open(const lscfg_vocab *vocab, const char *path, const char *sha256, lscfg_ngrams **ngrams,
                       lscfg_error *error) {
+  tensor_file file = {0};
   lscfg_ngrams *m = calloc(1, sizeof *m);
   *ngrams = NULL;
   if (!m || vocab_init(&m->words)) {
@@ -342,8 +360,9 @@ int lscfg_ngrams_open(const lscfg_vocab *vocab, const char *path, const char *sh
     return out_of_memory(error);
   }
   m->vocab = vocab;
-  int code = tensor_file_compiled(&m->file, path, "ngrams", sha256, error);
-  if (!code) code = map_model(m, error);
+  int code = tensor_file_compiled(&file, path, "ngrams", sha256, error);
+  if (!code) code = read_file(m, &file, error);
+  tensor_file_close(&file);
   code = lscfg_cure(code, error, "pack the system again");
   if (code)
     lscfg_ngrams_free(m);

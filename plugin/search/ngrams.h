@@ -16,7 +16,7 @@ typedef struct {
   uint8_t length;
   uint8_t goes_on;  /* it is the context of a longer one, or has a back-off weight */
   uint8_t extended; /* it is the end of a longer one */
-  uint8_t unused;   /* no padding: the bytes go into files */
+  uint8_t unused;   /* no padding: Python sees the bytes */
 } ngram_node;
 
 /* Open addressing, two thirds full. */
@@ -28,7 +28,6 @@ typedef struct {
 struct lscfg_ngrams {
   const lscfg_vocab *vocab; /* of the search */
   int32_t order, counts[NGRAMS_MAX_ORDER];
-  tensor_file file; /* of a mapped model: nodes, slots and unigrams lie in it */
   ngram_node *nodes;
   int32_t n_nodes;
   ngram_slot *slots;

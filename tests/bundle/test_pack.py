@@ -12,6 +12,7 @@ from lscfg.bundle.manifest import Manifest
 from lscfg.bundle.pack import pack
 from lscfg.bundle.places import MANIFEST
 from lscfg.bundle.system import open_system
+from lscfg.cdec_bridge.paths import check_paths
 from lscfg.decode.confidence import Band, Calibration, Confidence, weights_hash
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights
@@ -29,7 +30,7 @@ def test_a_bundle_translates_as_its_system_after_it_was_moved(system, original, 
     before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
     run = run_lscfg("pack", system, "-o", tmp_path / "bundle")
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 7 files")
+    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 5 files")
     shutil.rmtree(system.parents[1])
     moved = tmp_path / "far away" / "moved"
     moved.parent.mkdir()
@@ -58,8 +59,6 @@ def test_the_manifest_says_what_each_file_is(system, tmp_path):
         "compiled language model",
         "configuration",
         "feature weights",
-        "grammar",
-        "language model",
         "latent model",
     ]
     for name, facts in found["files"].items():
@@ -71,9 +70,27 @@ def test_equal_systems_make_equal_bytes(system, tmp_path):
     for folder in ("one", "two"):
         pack(system, tmp_path / folder / "bundle")
     names = [path.name for path in (tmp_path / "one" / "bundle").iterdir()]
-    assert len(names) == 8
+    assert len(names) == 6
     for name in names:
         assert (tmp_path / "one/bundle" / name).read_bytes() == (tmp_path / "two/bundle" / name).read_bytes()
+
+
+def test_texts_come_along_for_other_decoders(system, original, tmp_path):
+    before = translated(original / "text", system / "cdec.ini", "-w", system / "weights")
+    run = run_lscfg("pack", system, "-o", tmp_path / "bundle", "--texts")
+    assert run.stderr.startswith(f"[lscfg] wrote {tmp_path}/bundle: 7 files")
+    roles = sorted(facts.role for facts in Manifest.read(tmp_path / "bundle").files.values())
+    assert {"grammar", "compiled grammar", "language model", "compiled language model"} < set(roles)
+    assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
+    for compiled in (tmp_path / "bundle").glob("*.compiled"):
+        compiled.unlink()
+    assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
+    check_paths(tmp_path / "bundle" / "cdec.ini", tmp_path / "bundle")
+    pack(system, tmp_path / "other")
+    with pytest.raises(InputError, match=r"cannot read 'grammar-.*compiled'; pack the system with --texts"):
+        check_paths(tmp_path / "other" / "cdec.ini", tmp_path / "other")
+    with pytest.raises(InputError, match=r"Moses cannot read .*compiled'; pack the system with --texts"):
+        open_system(tmp_path / "other").config.check_texts("Moses")
 
 
 def test_other_weights_and_several_grammars(system, original, tmp_path):
@@ -84,7 +101,7 @@ def test_other_weights_and_several_grammars(system, original, tmp_path):
     before = translated(original / "text", system / "cdec.ini", "-w", tmp_path / "weights")
     pack(system, tmp_path / "bundle", tmp_path / "weights")
     assert translated(original / "text", tmp_path / "bundle" / "cdec.ini") == before
-    assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 4
+    assert len(list((tmp_path / "bundle").glob("grammar-*"))) == 2
 
 
 # ---- raw text ----

@@ -18,12 +18,14 @@ from helpers import random_context, random_low_dimensional, rule_table, save_mod
 from mutations import join_file, split_file  # noqa: E402
 from searches import random_arpa  # noqa: E402
 
-from lscfg.io.tensors import save  # noqa: E402
+from lscfg.io import narrow  # noqa: E402
+from lscfg.io.tensors import COMPILED, save  # noqa: E402
 from lscfg.kernel import SCORE_FUNCTIONS, Grammar  # noqa: E402
 from lscfg.kernel.lm import ngram_arrays  # noqa: E402
 from lscfg.model import packing  # noqa: E402
 from lscfg.model.compress import make_sparse  # noqa: E402
 from lscfg.model.parameters import OneState, Parameters, save_low_rank  # noqa: E402
+from lscfg.model.small import write_packed  # noqa: E402
 
 RULES = [
     "a ||| x",
@@ -76,7 +78,9 @@ def make_packed(folder: Path) -> None:
     packing.LEAST_SAVED = -(1 << 30)
     plain = save_model(folder / "packed", table, tensors, np.ones(2), np.ones(2))
     make_sparse(plain, folder / "sparse", 1e-3)
-    for path in (plain, folder / "sparse"):
+    narrow.LEAST_SIZE = 0
+    write_packed(folder / "sparse", folder / "narrow")
+    for path in (plain, folder / "sparse", folder / "narrow"):
         path.write_bytes(join_file(*split_file(path.read_bytes())))
 
 
@@ -87,8 +91,9 @@ def make_compiled(folder: Path) -> None:
     grammar.read_text("".join(f"[X] ||| {rule} ||| F=1 G=0.5 ||| 0-0\n" for rule in RULES))
     with tempfile.TemporaryDirectory() as temporary:
         arpa = ngram_arrays(random_arpa(Path(temporary) / "arpa", 2, random.Random(1)))
+    narrow.LEAST_SIZE = 0
     for kind, arrays in (("grammar", grammar.arrays()), ("ngrams", arpa)):
-        save(folder / kind, arrays, {"lscfg": kind, "format": "1", "source": "0" * 64})
+        save(folder / kind, narrow.narrowed(arrays), {"lscfg": kind, "format": COMPILED, "source": "0" * 64})
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from lscfg.errors import InputError
 from lscfg.io.tensors import load, save
 from lscfg.kernel import Grammar, GrammarLayer, ParseOptions, Vocab
 from lscfg.kernel.compiled import compiled_file, save_compiled
-from lscfg.kernel.lm import LanguageModel, ngram_arrays
+from lscfg.kernel.lm import LanguageModel, PhraseScorer, ngram_arrays
 from lscfg.kernel.search import SearchOptions, search
 
 RULES = """\
@@ -136,10 +136,26 @@ def test_another_source_is_read_instead_with_a_warning(tmp_path):
 def test_another_version_is_not_read(tmp_path):
     _, both = text_and_compiled(tmp_path)
     arrays, metadata = load(compiled_file(both), "grammar")
-    save(compiled_file(both), {"unheard": arrays["rules"]}, metadata | {"format": "2"})
-    with log.held_back() as warnings:
-        assert len(Grammar.from_files([both])) == 10
-    assert len(warnings) == 1
+    for version in ("1", "3"):
+        save(compiled_file(both), {"unheard": arrays["rules"]}, metadata | {"format": version})
+        with log.held_back() as warnings:
+            assert len(Grammar.from_files([both])) == 10
+        assert len(warnings) == 1
+    with pytest.raises(InputError, match="made by another version of lscfg; pack the system again"):
+        Grammar().read(compiled_file(both))
+
+
+def test_a_compiled_file_needs_no_text(tmp_path):
+    text, both = text_and_compiled(tmp_path)
+    both.unlink()
+    assert content(Grammar.from_files([compiled_file(both)])) == content(Grammar.from_files([text]))
+    path = random_arpa(tmp_path / "arpa", 3, random.Random(5))
+    before = lists(path, tmp_path)
+    save_compiled(path, "ngrams", ngram_arrays(path))
+    path.unlink()
+    assert lists(compiled_file(path), tmp_path) == before
+    with pytest.raises(InputError, match="which KenLM cannot read; name the ARPA file"):
+        PhraseScorer(compiled_file(path))
 
 
 def fault(path, kind):
@@ -235,19 +251,36 @@ def test_faults_of_grammars_are_named(tmp_path, name, change, message):
         Grammar().read(both)
 
 
-def test_a_circle_of_suffixes_is_refused(tmp_path):
+def test_faults_of_language_models_are_named(tmp_path):
     path = random_arpa(tmp_path / "arpa", 3, random.Random(4))
     arrays = ngram_arrays(path)
     assert arrays is not None
-    nodes = np.array(arrays["nodes"])
-    nodes[-1, 2] = len(nodes) - 1  # its own suffix
-    save_compiled(path, "ngrams", {**arrays, "nodes": nodes})
-    with pytest.raises(InputError, match="'nodes' does not fit"):
+    last = len(arrays["last"]) - 1
+    for name, at, value in (
+        ("suffix", last, last),  # a circle
+        ("context", last, last),
+        ("context", last, 0),
+        ("last", last, last),
+        ("last", 2, 1),
+        ("log10p", last, np.nan),
+        ("backoff", 2, np.inf),
+    ):
+        changed = arrays[name].copy()
+        changed[at] = value
+        others = (
+            {"last": np.r_[arrays["last"][:-1], arrays["last"][-2]]} if value == arrays["context"][last - 1] else {}
+        )
+        save_compiled(path, "ngrams", {**arrays, **others, name: changed})
+        with pytest.raises(InputError, match="'context' does not fit"):
+            LanguageModel(path, Vocab())
+    twice = {
+        name: np.r_[arrays[name], arrays[name][-1:]] for name in ("log10p", "backoff", "suffix", "context", "last")
+    }
+    save_compiled(path, "ngrams", {**arrays, **twice})  # an n-gram
+    with pytest.raises(InputError, match="'context' does not fit"):
         LanguageModel(path, Vocab())
-    slots = np.array(arrays["slots"])
-    slots[:, 2] = 0  # none is empty
-    save_compiled(path, "ngrams", {**arrays, "slots": slots})
-    with pytest.raises(InputError, match="'slots' does not fit"):
+    save_compiled(path, "ngrams", {**arrays, "suffix": arrays["suffix"][1:]})
+    with pytest.raises(InputError, match="'context' does not fit"):
         LanguageModel(path, Vocab())
 
 

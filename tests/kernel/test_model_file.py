@@ -45,7 +45,7 @@ def test_whole_file_opens(model_file):
     assert [grammar.arity(r) for r in range(3)] == [0, 1, 2]
 
 
-@pytest.mark.parametrize("format", ["4", "11", ""])
+@pytest.mark.parametrize("format", ["5", "11", ""])
 def test_another_format_is_refused(model_file, capsys, format):
     """By the kernel, and so by all that bind a model, and by what reads tensors into memory."""
 
@@ -54,7 +54,7 @@ def test_another_format_is_refused(model_file, capsys, format):
         header["__metadata__"]["format"] = format
 
     rewritten(model_file, change)
-    message = f"the model has format {format}, and this version of lscfg reads formats 1 to 3; update it"
+    message = f"the model has format {format}, and this version of lscfg reads formats 1 to 4; update it"
     with pytest.raises(InputError, match=message):
         Model(model_file)
     with pytest.raises(InputError, match=message):

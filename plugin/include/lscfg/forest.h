@@ -43,8 +43,9 @@ void lscfg_grammar_free(lscfg_grammar *);
  * A fifth field that does not consist of pairs is ignored. */
 int lscfg_grammar_read(lscfg_grammar *, const char *text, size_t length, lscfg_error *);
 /* Adds the rules of a compiled grammar, the arrays of lscfg_grammar_get and the grammar's names in a safetensors file,
- * as lscfg_grammar_read adds those of the text. sha256: of the text's file, in hexadecimal digits; LSCFG_OTHER_SOURCE:
- * the grammar was made from another one, and nothing is added. After an error the grammar is of no use. */
+ * as lscfg_grammar_read adds those of the text. sha256: of the text's file, in hexadecimal digits, or NULL for any.
+ * LSCFG_OTHER_SOURCE: another version made the file, or it was made from another text, and nothing is added. After an
+ * error the grammar is of no use. */
 int lscfg_grammar_open(lscfg_grammar *, const char *path, const char *sha256, lscfg_error *);
 /* Adds the rules of another grammar, of the same vocabulary, whose source sides have no words but those of a sentence,
  * with their features and links, and all its categories and names of features. Neither grammar is a layer. */

@@ -51,9 +51,10 @@ typedef struct {
 } lscfg_ngrams_view;
 
 void lscfg_ngrams_get(const lscfg_ngrams *, lscfg_ngrams_view *);
-/* Maps a compiled model, a safetensors file with the arrays of the view; facts are order and unknown. sha256: of the
- * ARPA file, in hexadecimal digits; LSCFG_OTHER_SOURCE: the model was made from another one. The vocabulary is that of
- * lscfg_ngrams_read. */
+/* Opens a compiled model, a safetensors file: facts (order and unknown), unigrams, words and word_offsets of the view,
+ * and for each node log10p, backoff, suffix, context (the node without its last word) and last (the node of that word).
+ * sha256: of the ARPA file, in hexadecimal digits, or NULL. LSCFG_OTHER_SOURCE: another version made it, or it was
+ * made from another ARPA file. The vocabulary is that of lscfg_ngrams_read. */
 int lscfg_ngrams_open(const lscfg_vocab *, const char *path, const char *sha256, lscfg_ngrams **, lscfg_error *);
 int32_t lscfg_ngrams_order(const lscfg_ngrams *);
 /* An lscfg_lm_step whose context is the model. Only one thread may use it at a time. */
