@@ -129,7 +129,8 @@ def _copied_files(config: DecoderConfig, folder: Path, small: bool) -> DecoderCo
     """Copies the files of a configuration, and returns the configuration with their new names."""
     model, latent = latent_model(config), None
     if config.latent is not None and model is not None:
-        write_packed(model, folder / "model", small)
+        known = () if any(map(is_index, config.grammars)) else config.grammars
+        write_packed(model, folder / "model", small, known)
         latent = _explicit(with_model(config.latent, _named_by_content("model", folder / "model", ".lscfg")))
     grammars = tuple(_copied("grammar", grammar, folder) for grammar in config.grammars)
     return replace(config.with_models(lambda path: _copied("lm", path, folder)), grammars=grammars, latent=latent)

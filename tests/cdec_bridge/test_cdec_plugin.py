@@ -199,7 +199,7 @@ def damaged(cdec: Cdec, how: str) -> None:
         path.write_text("[X] ||| una ||| a\n" * 10)
     elif how == "format":
         arrays, metadata = tensors.load(path, "model")
-        tensors.save(path, arrays, {**metadata, "format": "4"})
+        tensors.save(path, arrays, {**metadata, "format": "5"})
     else:
         arrays, metadata = tensors.load(path, "model")
         tensors.save(path, {name: a[:, :2].copy() if name == "C0" else a for name, a in arrays.items()}, metadata)

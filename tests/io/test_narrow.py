@@ -91,6 +91,27 @@ def test_a_small_model_lacks_small_weights(tmp_path):
     assert rounded_weights(np.zeros(0, np.float32)).size == 0
 
 
+def test_a_small_model_lacks_contexts_of_rules_that_no_grammar_has(tmp_path):
+    path = a_model(tmp_path, np.random.default_rng(5))
+    used = [*RULES[10:50], RULES[-2], "unknown ||| words"]
+    (tmp_path / "grammar").write_text("".join(f"[X] ||| {rule} |||\n" for rule in used))
+    for name, grammars in (("all", ()), ("few", (tmp_path / "grammar",))):
+        write_packed(path, tmp_path / name, small=True, grammars=grammars)
+    Model(tmp_path / "few")
+    before, after = (Parameters.load(tmp_path / name).context for name in ("all", "few"))
+    found = {after.rules.text(r): r for r in range(len(after.rules))}
+    assert {text.removeprefix("[X] ||| ") for text in found} == set(used[:-1])
+    rows = {r: found[before.rules.text(r)] for r in range(len(before.rules)) if before.rules.text(r) in found}
+    assert len(rows) == len(used) - 1
+    further = len(before.offsets) - 1 - len(before.rules)  # words and shapes
+    rows |= {len(before.rules) + k: len(after.rules) + k for k in range(further)}
+    for first, second in rows.items():
+        one, two = (slice(*c.offsets[r : r + 2]) for c, r in ((before, first), (after, second)))
+        assert np.array_equal(before.items[one], after.items[two])
+        assert np.array_equal(np.sign(before.weights[one]), np.sign(after.weights[two]))
+    assert np.array_equal(after.counts, before.counts[[r for r in rows if r < len(before.rules)]])
+
+
 def fault(path):
     """The message of a grammar, None if it can be used."""
     try:
