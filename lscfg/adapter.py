@@ -26,6 +26,7 @@ from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
 from lscfg.model.neural import NeuralModel
+from lscfg.model.orientation import OrientationModel
 from lscfg.model.parameters import OneState, Parameters
 from lscfg.parallel.choose import in_threads
 from lscfg.parallel.engine import available_cores
@@ -143,7 +144,8 @@ def example_model() -> Parameters:
     boundary = BoundaryModel.of(table.words, *((pairs, values.normal(size=len(pairs))) for _ in range(2)))
     values_of = (tensors[0], tensors[1], tensors[2])
     neural = _example_network(list(table.words))
-    return Parameters(table, values_of, root, unk, one=one, context=context, boundary=boundary, neural=neural)
+    parts = (boundary, neural, _example_orientations(neural))
+    return Parameters(table, values_of, root, unk, {}, one, context, *parts)
 
 
 def _example_network(words: list[str]) -> NeuralModel:
@@ -164,6 +166,14 @@ def _example_network(words: list[str]) -> NeuralModel:
     pairs = np.array(links, np.int32) + np.array([SOURCE_WORDS, TARGET_WORDS], np.int32)
     shares = values.uniform(size=len(pairs)).astype(np.float32)
     return NeuralModel(reach, history, (words, words), {**arrays, "links": pairs, "share": shares})
+
+
+def _example_orientations(network: NeuralModel) -> OrientationModel:
+    """Returns orientations with the words and links of the network."""
+    values, rows = np.random.default_rng(3), len(network.words[0]) + SOURCE_WORDS
+    weights, lengths = (values.normal(size=shape).astype(np.float32) for shape in ((2, 4, rows, 3), (2, 7, 3)))
+    links, share = (network.parameters[name] for name in ("links", "share"))
+    return OrientationModel(network.words, weights, lengths, links, share)
 
 
 def _example_scores(table: RuleTable, values: np.random.Generator) -> LowDimensionalModel:

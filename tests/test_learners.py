@@ -29,6 +29,9 @@ PLAIN = {
     "neural": "estimate/test_neural.py::test_ten_steps_are_those_of_numpy",
     "neural, affiliation": "estimate/test_neural.py::test_random_rules_are_affiliated_as_in_plain_python",
     "neural, features": "estimate/test_neural.py::test_features_are_those_of_the_definition",
+    "orientation": "estimate/test_orientation.py::test_weights_are_at_the_optimum_and_probabilities_sum_to_1",
+    "orientation, blocks": "estimate/test_orientation.py::test_blocks_are_those_of_brute_force",
+    "orientation, features": "estimate/test_orientation.py::test_features_are_those_of_the_definition",
     # context models
     "loglinear": "context/test_loglinear.py::test_learning_is_what_the_method_says",
     "joint": "context/test_loglinear.py::test_learning_with_dense_values",

@@ -39,6 +39,12 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="MODEL",
         help="model whose neural network is copied, of lscfg estimate neural",
     )
+    parser.add_argument(
+        "--orientation",
+        type=InputFile,
+        metavar="MODEL",
+        help="model whose orientations are copied, of lscfg estimate orientation",
+    )
     for action in add_checkpoint(parser):
         parser.limit(action, *(name for name in ESTIMATORS if ESTIMATORS[name].CHECKPOINTS))
     add_jobs(parser)
@@ -62,11 +68,16 @@ def run(args: argparse.Namespace) -> None:
     neural = Parameters.load(args.neural).neural if args.neural else None
     if args.neural and neural is None:
         raise InputError("no neural network; name a model of lscfg estimate neural", args.neural)
+    orientation = Parameters.load(args.orientation).orientation if args.orientation else None
+    if args.orientation and orientation is None:
+        raise InputError("no orientations; name a model of lscfg estimate orientation", args.orientation)
     derivations = Derivations.load(args.derivations)
     model = ESTIMATORS[args.estimator].estimate(derivations, settings, args.jobs, folder, args.resume)
     if boundary:
         model = dataclasses.replace(model, boundary=boundary)
     if neural:
         model = dataclasses.replace(model, neural=neural)
+    if orientation:
+        model = dataclasses.replace(model, orientation=orientation)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"wrote {args.output}: {counted(len(model.rules), 'rule')}, m = {model.rank}")

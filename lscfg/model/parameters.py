@@ -21,6 +21,7 @@ from lscfg.io.layout import check_layout, check_offsets
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel
 from lscfg.model.neural import NeuralModel
+from lscfg.model.orientation import OrientationModel
 from lscfg.model.packing import PackedTensors, unpack
 from lscfg.model.sparse import SparseTensors, unpack_sparse
 from lscfg.version import __version__
@@ -80,6 +81,7 @@ class Parameters:
         context: the context model of target sides, if any.
         boundary: weights of the words at the borders of spans, if any.
         neural: the neural model of target words, if any.
+        orientation: the model of orientations, if any.
     """
 
     rules: RuleTable
@@ -91,6 +93,7 @@ class Parameters:
     context: ContextModel | None = None
     boundary: BoundaryModel | None = None
     neural: NeuralModel | None = None
+    orientation: OrientationModel | None = None
 
     def __post_init__(self) -> None:
         arity = self.rules.arity
@@ -123,10 +126,16 @@ class Parameters:
         return result
 
     @classmethod
-    def without_rules(cls, boundary: BoundaryModel | None = None, neural: NeuralModel | None = None) -> Parameters:
-        """Returns a model that contains only weights of spans or a neural model."""
+    def without_rules(
+        cls,
+        boundary: BoundaryModel | None = None,
+        neural: NeuralModel | None = None,
+        orientation: OrientationModel | None = None,
+    ) -> Parameters:
+        """Returns a model that contains only weights of spans, a neural model or a model of orientations."""
         nothing = tuple(np.zeros((0, *[1] * (k + 1)), np.float32) for k in range(MAX_TENSOR_ARITY + 1))
-        return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), boundary=boundary, neural=neural)  # type: ignore[arg-type]
+        more = {"boundary": boundary, "neural": neural, "orientation": orientation}
+        return cls(RuleTable.empty(), nothing, np.ones(1), np.ones(1), **more)  # type: ignore[arg-type]
 
     def one_state(self) -> Parameters | None:
         """The model of the same rules with one state; None if unknown."""
@@ -182,6 +191,7 @@ class Parameters:
             if "boundary.ends.weights" in arrays:
                 boundary = BoundaryModel.from_arrays(arrays)
             neural = NeuralModel.from_arrays(arrays) if "neural.shape" in arrays else None
+            orientation = OrientationModel.from_arrays(arrays) if "orientation.words" in arrays else None
             about = tensors.metadata_json(metadata, "about")
             _check_about(about)
             if low_rank:
@@ -192,7 +202,8 @@ class Parameters:
             parameters = (arrays["C0"], arrays["C1"], arrays["C2"])
             if len({tensor.dtype for tensor in parameters}) > 1:
                 raise ValueError("its tensors are of two types")
-            return cls(rules, parameters, arrays["CS"], arrays["unk"], about, one, context, boundary, neural)
+            parts = (arrays["CS"], arrays["unk"], about, one, context, boundary, neural, orientation)
+            return cls(rules, parameters, *parts)
         except ValueError as error:
             raise InputError(f"not a whole model ({error}); make it again", path) from error
 
@@ -216,6 +227,7 @@ class Estimate:
     context: ContextModel | None = None
     boundary: BoundaryModel | None = None
     neural: NeuralModel | None = None
+    orientation: OrientationModel | None = None
 
     @property
     def rank(self) -> int:
@@ -225,7 +237,7 @@ class Estimate:
     def parameters(self) -> Parameters:
         """The parameters in memory."""
         first, second, third = (blocks.array() for blocks in self.tensors)
-        parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary, self.neural)
+        parts = (self.root, self.unk, self.about, self.one, self.context, self.boundary, self.neural, self.orientation)
         return Parameters(self.rules, (first, second, third), *parts)
 
     def save(self, path: str | os.PathLike[str], precision: DTypeLike = np.float32) -> None:
@@ -281,6 +293,8 @@ class ModelParts(Protocol):
     def boundary(self) -> BoundaryModel | None: ...
     @property
     def neural(self) -> NeuralModel | None: ...
+    @property
+    def orientation(self) -> OrientationModel | None: ...
 
 
 def save_model(
@@ -365,6 +379,8 @@ def _save(
         others |= model.boundary.arrays()
     if model.neural:
         others |= model.neural.arrays()
+    if model.orientation:
+        others |= model.orientation.arrays()
     tensors.save(path, {**others, **values, **model.rules.arrays()}, metadata)
 
 

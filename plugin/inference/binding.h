@@ -28,6 +28,8 @@ struct lscfg_binding {
   int32_t n_boundary_vocab;
   int32_t *word_in_neural[2]; /* the same of words of the neural model on both sides */
   int32_t n_neural_vocab[2];
+  int32_t *word_in_orientation[2]; /* the same of words of the model of orientations on both sides */
+  int32_t n_orientation_vocab[2];
   group_sums *sums;
   int32_t *rule_target; /* equal numbers: equal target sides */
   int32_t n_targets;

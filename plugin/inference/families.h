@@ -19,7 +19,8 @@
   ROW(ranks)                  \
   ROW(scores)                 \
   ROW(boundary)               \
-  ROW(neural)
+  ROW(neural)                 \
+  ROW(orientation)
 
 /* The input of a family; marginals are those of lscfg_infer, NULL where no wanted family needs them. */
 typedef struct {

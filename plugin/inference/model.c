@@ -463,6 +463,18 @@ static int map_neural(lscfg_model *model, lscfg_error *error) {
   return code ? code : network_open(&model->file, n_words, &model->neural, error);
 }
 
+/* The model of orientations, if the file has it. */
+static int map_orientation(lscfg_model *model, lscfg_error *error) {
+  const tensor_file *file = &model->file;
+  lscfg_rules *words = model->orientation_words;
+  if (!tensor_file_has(file, "orientation.words", "F32")) return LSCFG_OK;
+  int code = map_words(file, "orientation.source.vocab.bytes", "orientation.source.vocab.offsets", &words[0], error);
+  if (!code)
+    code = map_words(file, "orientation.target.vocab.bytes", "orientation.target.vocab.offsets", &words[1], error);
+  const int64_t n_words[2] = {words[0].n_words, words[1].n_words};
+  return code ? code : orientation_open(file, n_words, &model->orientation, error);
+}
+
 static void free_context(context_model *context) {
   if (!context) return;
   rule_table_release(&context->index);
@@ -482,6 +494,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_context(model, error);
   if (!code) code = map_boundary(model, error);
   if (!code) code = map_neural(model, error);
+  if (!code) code = map_orientation(model, error);
   if (!code) code = index_rules(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {
@@ -499,6 +512,7 @@ void lscfg_model_close(lscfg_model *model) {
   rule_table_release(&model->sources);
   free_context(model->context);
   network_close(model->neural);
+  orientation_close(model->orientation);
   free(model->one_state);
   free(model);
 }

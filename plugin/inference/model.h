@@ -5,6 +5,7 @@
 #include "base/rule_table.h"
 #include "base/safetensors.h"
 #include "forest/grammar.h"
+#include "inference/orientation.h"
 #include "inference/scores.h"
 #include "neural/network.h"
 
@@ -96,6 +97,8 @@ struct lscfg_model {
   int has_boundary;
   lscfg_rules neural_words[2]; /* vocabularies of the neural model, words alone */
   neural_network *neural;      /* NULL: none */
+  lscfg_rules orientation_words[2]; /* vocabularies of the model of orientations, words alone */
+  orientation_model *orientation;   /* NULL: none */
   rule_table index, sources;         /* the rules by their symbols, under their numbers; their source sides */
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */

@@ -84,6 +84,7 @@ estimate em t.deriv -m 2 --iterations 2 -o plain.lscfg
 context plain.lscfg t.ja --derivations t.deriv -o em.lscfg
 estimate spectral t.deriv -m 2 -o sp.lscfg
 estimate neural t.deriv --set hidden=32 -o neural.lscfg
+estimate orientation t.deriv -o orientation.lscfg
 inspect marginals sp.lscfg short -o forests.jsonl
 decode -c cdec.ini -w weights short -k 5 -o short.kbest
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
@@ -157,6 +158,9 @@ estimate em-features t.deriv -m 2 --iterations 1 -o out
 estimate neural t.deriv --set hidden=32 -o out
 estimate mle t.deriv --neural neural.lscfg -o out
 inspect marginals neural.lscfg short --set names=neural -o out
+estimate orientation t.deriv -o out
+estimate mle t.deriv --orientation orientation.lscfg -o out
+inspect marginals orientation.lscfg short --set names=orientation -o out
 inspect sentence em.lscfg "a b" --compare sp.lscfg
 inspect sentence cdec.ini "a b" --why-not "A B" -w weights -o out
 inspect sentence sp.lscfg "a b" --compare cdec.ini --format html -o out

@@ -490,7 +490,7 @@ OTHER_LINES = [
     "decode text -c cdec.ini -w weights -o out -k 5 --unique --jobs 97 --derivations other --cluster local:3 "
     "--glossary text --corrections folder --xml-input constraint",
     "serve folder --glossary text --corrections folder",
-    "estimate mle f -o out --boundary model --neural model",
+    "estimate mle f -o out --boundary model --neural model --orientation model",
     "evaluate scores A=e B=e2 --reference f --reference text --baseline A --metrics ter,chrf --samples 50 --trials 60 "
     "--seed 70 -o out --source a1 --comet model --differences 3 --sentence-table table",
     "evaluate oracle A=text B=cdec.ini --source f --reference e --reference e2 --pops 50 --keep 7 -o out --jobs 97",

@@ -57,7 +57,7 @@ USAGE = (
     "unknown=compose|zero|oov prune=X"
 )
 NAMES = ", ".join(LATENT_FEATURES)
-FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary, neural"
+FAMILIES = "paper, span, ratios, context, composed, sense, ranks, scores, boundary, neural, orientation"
 ABOVE_0 = "expected a number above 0"
 BAD = [
     ("log=yes", "log=yes: expected true or false"),

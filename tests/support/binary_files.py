@@ -96,6 +96,8 @@ def kinds(folder: Path) -> dict[str, Kind]:
         models.append(folder / name)
     compress(folder / "em", folder / "low", CPSettings(1))
     REGISTRY["neural"].estimate(train, NETWORK, 1, folder).save(folder / "neural")
+    REGISTRY["orientation"].estimate(train, Declared(), 1, folder).save(folder / "orientation")
+    models += [folder / name for name in ("low", "neural", "orientation")]
     state = folder / "state"
     em.EMRun(train, SETTINGS, "random", 1, None, state).run()
 
@@ -112,8 +114,8 @@ def kinds(folder: Path) -> dict[str, Kind]:
     return {
         "derivations": Kind([whole.read_bytes(), wide.read_bytes()], use_derivations),
         "compressed derivations": Kind([whole.read_bytes()], use_derivations, "file.gz"),
-        "models": Kind([path.read_bytes() for path in (*models, folder / "low", folder / "neural")], _use_model),
-        "compressed models": Kind([models[-1].read_bytes()], _describe, "file.gz"),
+        "models": Kind([path.read_bytes() for path in models], _use_model),
+        "compressed models": Kind([(folder / "em").read_bytes()], _describe, "file.gz"),
         neural.CHECKPOINT: Kind([(folder / neural.CHECKPOINT).read_bytes()], use_neural_checkpoint, neural.CHECKPOINT),
         checkpoint.CHECKPOINT: Kind([now], use_checkpoint, checkpoint.CHECKPOINT, {checkpoint.BEST: best}),
         checkpoint.BEST: Kind([best], use_checkpoint, checkpoint.BEST, {checkpoint.CHECKPOINT: now}),

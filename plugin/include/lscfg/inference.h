@@ -125,7 +125,11 @@ enum {
   LSCFG_NEURAL_SOURCE = 25,
   LSCFG_NEURAL_RULE = 26,
   LSCFG_NEURAL_LINKED = 27,
-  LSCFG_N_FEATURES = 28
+  /* of the order of its nonterminals among its target symbols: */
+  LSCFG_ORIENT_MONOTONE = 28,
+  LSCFG_ORIENT_SWAP = 29,
+  LSCFG_ORIENT_DISCONTINUOUS = 30,
+  LSCFG_N_FEATURES = 31
 };
 /* Treatments of a negative marginal: its absolute value or 0. */
 enum { LSCFG_NEGATIVE_FLIP = 0, LSCFG_NEGATIVE_CLAMP = 1 };
@@ -197,7 +201,11 @@ int lscfg_model_check_features(const lscfg_model *, const lscfg_feature_options 
  *
  * LSCFG_NEURAL_SOURCE is the sum of the scores of its target words by the neural model without target words before,
  * _RULE with those that come before in the rule, back to a nonterminal, and _LINKED the log probability of the number
- * of target words that are linked to each of its source words; 0 in lattices. */
+ * of target words that are linked to each of its source words; 0 in lattices.
+ *
+ * LSCFG_ORIENT_MONOTONE, _SWAP, _DISCONTINUOUS are the sums of the log probabilities of these orientations over the
+ * nonterminals of the rule that have them, relative to the target symbols before it and to those behind it; 0 in
+ * lattices. */
 int lscfg_features(const lscfg_binding *, const lscfg_forest *, const lscfg_inference *, const double *app_marginals,
                    const double *node_marginals, const lscfg_feature_options *, double *features, lscfg_error *);
 

@@ -533,10 +533,10 @@ def test_a_model_takes_over_weights_of_spans(corpus, tmp_path):
     assert len(model.boundary.ends) > 20 and len(model.rules) > 20
 
 
-def test_models_of_any_estimator_share_a_network_of_target_words(corpus, tmp_path, monkeypatch):
-    """A model of hidden states or of context contains the network if its features need the network."""
+def test_models_of_any_estimator_share_a_network_and_orientations(corpus, tmp_path, monkeypatch):
+    """A model of hidden states or of context contains the parts that its features need."""
     monkeypatch.setattr(NeuralEstimator, "DESIGN", Design(dims=32, epochs=1))
-    chosen = 'features = ["ratios", "neural"]\nestimator = "spectral"\n'
+    chosen = 'features = ["ratios", "neural", "orientation"]\nestimator = "spectral"\n'
     other = '[systems.OTHER]\nestimator = "mle"\nfeatures = ["context", "neural"]\n'
     text = TOML.replace('estimator = "spectral"\n', chosen).replace('features = "paper"\n', "") + other
     alone = '[systems.ALONE]\nestimator = "neural"\nfeatures = "neural"\n'
@@ -552,6 +552,7 @@ def test_models_of_any_estimator_share_a_network_of_target_words(corpus, tmp_pat
     for name in ("SPECTRAL", "OTHER"):
         made = make_with_sources(cache, plan.systems[name].model, 2)
         models[name] = Parameters.load(made.path / MODEL)
+    assert models["SPECTRAL"].orientation and not models["OTHER"].orientation
     learned = Parameters.load(cache.path(network / MODEL)).neural
     for model in models.values():
         assert len(model.rules) > 20

@@ -35,6 +35,10 @@ start = "none"
 estimator = "neural"
 features = "neural"
 start = "none"
+[systems.ORIENTATION]
+estimator = "orientation"
+features = "orientation"
+start = "none"
 [systems.HIERO]
 grammar = "hiero"
 [systems.SAMPLED]
@@ -57,6 +61,7 @@ SYSTEM_OF = {
     "em-features": "FEATURES",
     "clusters": "CLUSTERS",
     "neural": "NEURAL",
+    "orientation": "ORIENTATION",
 }
 CONTEXT = CONTEXT_MODELS["loglinear"]
 STAGES = ("rules", "model", "tuned", "decoded")
@@ -167,7 +172,7 @@ def test_settings_of_a_rule_source_are_in_the_keys_of_what_they_are_for(planned,
         (corpus / other_value(item, 0).name).write_text("one")
     table = f"[{name}]\n{toml_lines({item.name: other_value(item, 0), **BESIDE.get(item.name, {})})}"
     users = {
-        "minimal": ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL"),
+        "minimal": ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL", "ORIENTATION"),
         "hiero": ("HIERO", "CONTEXT"),
         "sampled": ("SAMPLED",),
         "phrases": ("PHRASES",),
@@ -209,7 +214,7 @@ def test_a_new_version_of_a_kind_gives_other_keys(planned, monkeypatch):
     every = {place for place in present if place[1] in ("tuned", "decoded")}
     minimal = {
         place
-        for name in ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL")
+        for name in ("MIN", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "CONTEXT", "NEURAL", "ORIENTATION")
         for place in after(name, "rules")
     }
     expected = {

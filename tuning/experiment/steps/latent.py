@@ -39,8 +39,8 @@ from lscfg.tuning.experiment.system import (
 
 MODEL = "model.lscfg"
 NO_ESTIMATOR = "none"
-NETWORK = "neural"
-"""Estimator of the network of target words, and name of its features."""
+PARTS = ("neural", "orientation")
+"""Estimators of a part that joins other models; the part and its features have the same name."""
 
 
 def read_contexts(table: object, keys: Keys, reader: Reader) -> tuple[Chosen, ...]:
@@ -134,9 +134,11 @@ class Latent(SystemStep):
         """True if the features need weights of spans."""
         return not {*BOUNDARY_FEATURES}.isdisjoint(self.features(experiment))
 
-    def needs_network(self, experiment: Experiment) -> bool:
-        """True if the features need a network of target words that the estimator does not learn."""
-        return self.estimator.name != NETWORK and not {*feature_names((NETWORK,))}.isdisjoint(self.features(experiment))
+    def needed_parts(self, experiment: Experiment) -> list[str]:
+        """Parts that the features need and the estimator does not learn."""
+        wanted = self.features(experiment)
+        needed = [name for name in PARTS if not {*feature_names((name,))}.isdisjoint(wanted)]
+        return [name for name in needed if name != self.estimator.name]
 
     def check(self, system: System, experiment: Experiment, before: Collection[str]) -> Fault | None:
         assert system.rules is not None
@@ -166,12 +168,12 @@ class Latent(SystemStep):
         return None
 
     def train(self, draft: Draft) -> Iterator[Stage]:
-        """The model, with a context model of the system's rules and a network of target words if features need them."""
-        files, networks = draft.files, tuple[Output, ...]()
-        if self.needs_network(draft.experiment):
-            network = _network(draft)
-            yield network
-            networks = (network / MODEL,)
+        """The model, with a context model of the system's rules and the parts that features need."""
+        files, parts = draft.files, tuple[Output, ...]()
+        for name in self.needed_parts(draft.experiment):
+            part = _part(draft, name)
+            yield part
+            parts = (*parts, part / MODEL)
         if self.over_forests:
             forests = derive_stage(draft.experiment, files, forests=True)
             yield forests
@@ -190,7 +192,7 @@ class Latent(SystemStep):
         chosen = context.models if context else ()
         takes_text = any(CONTEXT_MODELS[one.name].TAKES_TEXT for one in chosen)
         more = draft.texts.more_source if takes_text else ()
-        inputs = ModelFiles(files.derivations, read, files.source if context else None, more, networks)
+        inputs = ModelFiles(files.derivations, read, files.source if context else None, more, parts)
         draft.model = Stage("estimate", estimate, settings, inputs)
         draft.features = draft.model / MODEL
         yield draft.model
@@ -228,13 +230,13 @@ class Latent(SystemStep):
         }
 
 
-def _network(draft: Draft) -> Stage:
-    """The network of target words, with default settings, that all systems with the same trees share.
+def _part(draft: Draft, name: str) -> Stage:
+    """A part of models, with default settings, that all systems with the same trees share.
 
-    It is the stage of a system that has the network alone, so the stage has the same name.
+    It is the stage of a system that has the part alone, so the stage has the same name.
     """
     assert draft.files.derivations is not None
-    chosen = Chosen.of(ESTIMATORS[NETWORK], NETWORK, ESTIMATORS[NETWORK].Settings())
+    chosen = Chosen.of(ESTIMATORS[name], name, ESTIMATORS[name].Settings())
     return Stage("estimate", estimate, ModelSettings(chosen), ModelFiles(draft.files.derivations, RuleFiles[Input]()))
 
 
@@ -281,7 +283,7 @@ class ModelFiles(Generic[File]):
     more_source: tuple[File, ...] = ()
     """Further source text for context models with dense values of words."""
     network: tuple[File, ...] = ()
-    """Model whose network of target words joins the model; none, or one."""
+    """Models whose parts join the model."""
 
 
 @version(1, growth=40)
@@ -299,7 +301,8 @@ def estimate(folder: Path, settings: ModelSettings, inputs: ModelFiles[Path], jo
     if spans := settings.boundary:
         model = replace(model, boundary=EXTRACTORS[spans.name].boundary(files, spans.settings))
     for path in inputs.network:
-        model = replace(model, neural=Parameters.load(path).neural)
+        given = Parameters.load(path)
+        model = replace(model, neural=given.neural or model.neural, orientation=given.orientation or model.orientation)
     model.save(folder / MODEL)
     for name in found.CHECKPOINTS:
         (folder / name).unlink(missing_ok=True)

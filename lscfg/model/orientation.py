@@ -1,0 +1,80 @@
+"""Weights of orientations of source spans, as in model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lscfg.grammar.table import vocabulary_words
+from lscfg.io.layout import check_layout, check_range
+from lscfg.kernel.compiled import word_arrays
+from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
+
+PREFIX = "orientation."
+
+LAYOUT = {
+    "source.vocab.bytes": "uint8 [source bytes]",
+    "source.vocab.offsets": "int64 [source words + 1]",
+    "target.vocab.bytes": "uint8 [target bytes]",
+    "target.vocab.offsets": "int64 [target words + 1]",
+    "words": f"float32 [2, 4, source words + {SOURCE_WORDS}, 3]",
+    "length": "float32 [2, 7, 3]",
+    "links": "int32 [links, 2]",
+    "share": "float32 [links]",
+}
+"""The arrays in a file, without ``orientation.``."""
+
+
+@dataclass(frozen=True)
+class OrientationModel:
+    """Log-linear probabilities of the orientations of a source span (Galley & Manning 2008).
+
+    Attributes:
+        words: the source and the target vocabulary.
+        weights: float32 [2, 4, source words + 3, 3]: target symbols before and behind; first word, last word, the word
+            before and the one after; rows as of ``NeuralModel``; monotone, swap, discontinuous.
+        lengths: float32 [2, 7, 3], weights of classes of length.
+        links: int32 [links, 2] ascending, share: float32 [links], probabilities of linked words, as of ``NeuralModel``.
+    """
+
+    words: tuple[list[str], list[str]]
+    weights: np.ndarray
+    lengths: np.ndarray
+    links: np.ndarray
+    share: np.ndarray
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The arrays by their names in model files."""
+        own = {"words": self.weights, "length": self.lengths, "links": self.links, "share": self.share}
+        found = {PREFIX + name: array for name, array in own.items()}
+        for side, words in zip(("source", "target"), self.words, strict=True):
+            encoded = word_arrays(words)
+            found |= {f"{PREFIX}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> OrientationModel:
+        """The inverse of ``arrays``.
+
+        Raises:
+            ValueError: names an array that is missing or wrong.
+        """
+        sizes = check_layout(arrays, {PREFIX + name: declared for name, declared in LAYOUT.items()})
+        own = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
+        for name in ("words", "length", "share"):
+            if not np.isfinite(own[name]).all():
+                raise ValueError(f"array 'orientation.{name}' holds a value that is not finite")
+        source, target = own["links"].T.astype(np.int64)
+        targets = sizes["target words"] + TARGET_WORDS
+        check_range("orientation.links", source, -1, sizes["source words"] + SOURCE_WORDS)
+        check_range("orientation.links", target, 0, targets)
+        check_range("orientation.share", own["share"], 0, np.nextafter(1, 2))
+        if (np.diff(source * targets + target) <= 0).any():
+            raise ValueError("array 'orientation.links' does not ascend")
+        source_words, target_words = (
+            vocabulary_words({f"vocab.{name}": own[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")})
+            for side in ("source", "target")
+        )
+        return cls((source_words, target_words), own["words"], own["length"], own["links"], own["share"])
