@@ -90,4 +90,5 @@ def rounded_weights(weights: np.ndarray) -> np.ndarray:
     logs = np.log(np.abs(weights).astype(np.float64))
     least, step = logs.min(), max(float(np.ptp(logs)), 1e-9) / (LEVELS - 1)
     level: np.ndarray = np.exp(least + step * np.rint((logs - least) / step))
-    return (np.sign(weights) * level).astype(np.float32)
+    found: np.ndarray = (np.sign(weights) * level).astype(np.float32)
+    return found
