@@ -60,7 +60,10 @@ CASES = [
     ("features=paper log=false", FeatureOptions(names=("paper",), log=False)),
     ("features=paper floor=0.01 negative=clamp", FeatureOptions(names=("paper",), floor=0.01, negative="clamp")),
     ("features=paper improper=keep", FeatureOptions(names=("paper",), improper="keep")),
-    ("features=paper,ratios,context,boundary", FeatureOptions(names=("paper", "ratios", "context", "boundary"))),
+    (
+        "features=paper,context,orientation,boundary",
+        FeatureOptions(names=("paper", "context", "orientation", "boundary")),
+    ),
     ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
 ]
 

@@ -42,7 +42,10 @@ def run(driver: Path, folder: Path, weights: int, line: str) -> subprocess.Compl
     [
         ("features=paper", FeatureOptions(names=("paper",))),
         ("features=paper log=false", FeatureOptions(names=("paper",), log=False)),
-        ("features=paper,ratios,context,boundary", FeatureOptions(names=("paper", "ratios", "context", "boundary"))),
+        (
+            "features=paper,ratios,boundary,orientation",
+            FeatureOptions(names=("paper", "ratios", "boundary", "orientation")),
+        ),
         ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
     ],
 )

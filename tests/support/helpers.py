@@ -20,10 +20,12 @@ from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
+from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
 from lscfg.kinds import Kind
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
+from lscfg.model.orientation import OrientationModel
 from lscfg.model.parameters import OneState, Parameters
 
 SPANISH_RULES = (
@@ -115,6 +117,17 @@ def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
     return BoundaryModel.of(rules.words, *((pairs, rng.normal(size=len(pairs))) for _ in range(2)))
 
 
+def random_orientation(rules: RuleTable, seed: int) -> OrientationModel:
+    """Normal weights of all words, which are those of both sides, and links of a part of their pairs."""
+    rng, n = np.random.default_rng(seed), len(rules.words)
+    weights = rng.normal(size=(2, 4, n + SOURCE_WORDS, 3)).astype(np.float32)
+    drawn = np.argwhere(rng.random((n, n)) < 0.5).astype(np.int32) + np.array([SOURCE_WORDS, TARGET_WORDS], np.int32)
+    share = rng.uniform(size=len(drawn)).astype(np.float32)
+    return OrientationModel(
+        (rules.words, rules.words), weights, rng.normal(size=(2, 7, 3)).astype(np.float32), drawn, share
+    )
+
+
 def random_low_dimensional(
     rules: RuleTable, seed: int, kind: str = "dot", window: int = 2, bag: bool = False
 ) -> LowDimensionalModel:
@@ -161,6 +174,7 @@ def save_model(
     one: OneState | None = None,
     context: ContextModel | None = None,
     boundary: BoundaryModel | None = None,
+    orientation: OrientationModel | None = None,
 ) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)
@@ -168,7 +182,8 @@ def save_model(
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    made = Parameters(rules, stacked, root, unk, one=one, context=context, boundary=boundary)  # type: ignore[arg-type]
+    parts = {"one": one, "context": context, "boundary": boundary, "orientation": orientation}
+    made = Parameters(rules, stacked, root, unk, **parts)  # type: ignore[arg-type]
     made.save(path, np.float64)
     return path
 
