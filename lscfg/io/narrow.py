@@ -20,9 +20,15 @@ INTEGERS, SIGNED, LENGTHS, WHICH, TABLE = ".int32", ".signed32", ".lengths", ".w
 
 
 def narrowed(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The arrays, each in the form that takes the fewest bytes."""
+    """The arrays, each in the form that takes the fewest bytes.
+
+    Raises:
+        ValueError: a name ends as those of narrow arrays do.
+    """
     found: dict[str, np.ndarray] = {}
     for name, array in arrays.items():
+        if name.endswith((INTEGERS, SIGNED, LENGTHS, WHICH, TABLE)):
+            raise ValueError(f"array '{name}' has a name of a narrow array; rename it")
         found |= _narrowed(name, array)
     return found
 

@@ -41,6 +41,9 @@ NARROW = "4"
 COMPILED = "2"
 """The format of compiled grammars and language models with such arrays."""
 
+COMPILED_KINDS = ("grammar", "ngrams")
+"""Kinds of compiled files."""
+
 CHECKSUM, CHECKSUM_KIND = "checksum", "crc32"
 """Name of the last array, and of its kind in the metadata: the CRC-32 of all bytes before, little-endian.
 
@@ -254,7 +257,8 @@ def load(
         if is_compressed(path):
             arrays, metadata = _load_compressed(path)
             _check(kind, metadata, arrays, names, path)
-            return (_wide(arrays, path) if names is None else {name: arrays[name] for name in names}), metadata
+            found = {name: arrays[name] for name in (arrays if names is None else names)}
+            return (_wide(found, path) if names is None and _is_narrow(metadata) else found), metadata
         with safetensors.safe_open(os.fspath(path), "numpy") as file:
             metadata = dict(file.metadata() or {})
             present = sorted(file.keys())
@@ -266,7 +270,7 @@ def load(
                 header = file.get_slice(name)
                 _type_of(name, header.get_dtype(), header.get_shape(), path)
             found = {name: file.get_tensor(name) for name in wanted}
-            return (found if names is not None else _wide(found, path)), metadata
+            return (_wide(found, path) if names is None and _is_narrow(metadata) else found), metadata
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
     except safetensors.SafetensorError as error:
@@ -274,6 +278,11 @@ def load(
             cure = "name a model, derivations or another binary file that lscfg wrote"
             raise InputError(f"not a safetensors file but text; {cure}", path) from error
         raise InputError(f"not a safetensors file, or cut off ({error}); make it again", path) from error
+
+
+def _is_narrow(metadata: Mapping[str, str]) -> bool:
+    """True for files whose arrays may be narrow; in others, an array may have a name that ends as theirs."""
+    return metadata.get("lscfg") in COMPILED_KINDS or metadata.get("format") == NARROW
 
 
 def _wide(arrays: dict[str, np.ndarray], path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
@@ -322,7 +331,7 @@ def _check(
         raise InputError(f"not an lscfg {kind} file, but {quote(metadata.get('lscfg', 'something else'))}", path)
     has = cut(metadata.get("format", FORMAT))
     reads = (FORMAT, PACKED, WITH_CATEGORIES, NARROW) if kind == "model" else (FORMAT,)
-    reads = (COMPILED,) if kind in ("grammar", "ngrams") else reads
+    reads = (COMPILED,) if kind in COMPILED_KINDS else reads
     if has not in reads:
         known = f"format {FORMAT}" if len(reads) == 1 else f"formats {reads[0]} to {reads[-1]}"
         raise InputError(f"the {kind} has format {has}, and this version of lscfg reads {known}; update it", path)

@@ -250,9 +250,13 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"lscfg.model.compress.make_sparse": call("model", "out", 0.0005)},
     ),
     (
-        "pack -c cdec.ini -w weights --prepare folder --glossary terms -o bundle",
+        "pack -c cdec.ini -w weights --prepare folder --glossary terms --texts --small -o bundle",
         {"lscfg.bundle.pack.pack": SimpleNamespace(files={})},
-        {"lscfg.bundle.pack.pack": call("cdec.ini", "bundle", "weights", "folder", glossary="terms")},
+        {
+            "lscfg.bundle.pack.pack": call(
+                "cdec.ini", "bundle", "weights", "folder", glossary="terms", texts=True, small=True
+            )
+        },
     ),
     (
         "serve -c cdec.ini -w weights --host 127.0.0.2 --port 97 --jobs 96 --public-name a --public-name b "

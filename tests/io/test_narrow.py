@@ -1,5 +1,7 @@
 """Arrays in fewer bytes: the same values for every reader, and one message for what does not fit."""
 
+import gzip
+
 import numpy as np
 import pytest
 import safetensors.numpy
@@ -150,3 +152,15 @@ def test_hostile_arrays_never_crash(tmp_path):
         refused += message is not None
         assert message is None or "\n" not in message
     assert refused > 100
+
+
+def test_names_of_narrow_arrays_belong_to_narrow_files(tmp_path):
+    arrays = {f"x{ending}": np.arange(100, dtype=np.int64) for ending in (".lengths", ".which", ".table", ".int32")}
+    for file in ("plain", "plain.gz"):
+        save(tmp_path / "plain", arrays, {"lscfg": "model"})
+        (tmp_path / "plain.gz").write_bytes(gzip.compress((tmp_path / "plain").read_bytes()))
+        again, _ = load(tmp_path / file, "model")
+        assert {name: array.tolist() for name, array in again.items()} == {n: a.tolist() for n, a in arrays.items()}
+    for name in arrays:
+        with pytest.raises(ValueError, match="a name of a narrow array"):
+            narrowed({name: arrays[name]})
