@@ -8,7 +8,7 @@ from lscfg.version import __version__
 if TYPE_CHECKING:
     from lscfg import lm
     from lscfg.api.decoder import Decoder
-    from lscfg.api.estimators import EM, MLE, Clusters, FeatureEM, Neural, Spectral
+    from lscfg.api.estimators import EM, MLE, Clusters, FeatureEM, Neural, Orientation, Spectral
     from lscfg.api.model import LatentModel
     from lscfg.api.model import load_model as load
     from lscfg.api.text import align_lines as align
@@ -30,6 +30,7 @@ __all__ = [
     "LatentModel",
     "LscfgError",
     "Neural",
+    "Orientation",
     "Pipeline",
     "Spectral",
     "__version__",
@@ -52,6 +53,7 @@ _PLACES = {
     "LscfgError": ("errors", "LscfgError"),
     "MLE": ("api.estimators", "MLE"),
     "Neural": ("api.estimators", "Neural"),
+    "Orientation": ("api.estimators", "Orientation"),
     "Pipeline": ("tuning.pipeline.estimator", "Pipeline"),
     "Spectral": ("api.estimators", "Spectral"),
     "align": ("api.text", "align_lines"),

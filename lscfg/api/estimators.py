@@ -176,3 +176,9 @@ class Neural(LatentEstimator):
     """A neural network for target words (Devlin et al. 2014), without hidden states."""
 
     kind = "neural"
+
+
+class Orientation(LatentEstimator):
+    """Orientations of phrases, without hidden states (Galley and Manning 2008)."""
+
+    kind = "orientation"

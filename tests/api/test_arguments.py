@@ -18,7 +18,7 @@ from lscfg.settings import settings_of
 SOURCE = ["das haus", "das buch", "ein buch", "ein haus"] * 10
 TARGET = ["the house", "the book", "a book", "a house"] * 5 + ["the home", "the book", "a book", "a home"] * 5
 LINKS = ["0-0 1-1"] * 40
-ESTIMATORS = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural]
+ESTIMATORS = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural, lscfg.Orientation]
 
 WRONG = {
     "None": lambda: None,

@@ -16,7 +16,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import em, spectral
 from lscfg.estimate.estimator import ESTIMATORS
 
-ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural]
+ALL = [lscfg.MLE, lscfg.Spectral, lscfg.EM, lscfg.FeatureEM, lscfg.Clusters, lscfg.Neural, lscfg.Orientation]
 
 
 @pytest.fixture(scope="module")

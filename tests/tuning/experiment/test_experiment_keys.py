@@ -31,7 +31,7 @@ from lscfg.formats.ini import DecoderConfig, read_ini
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel import CONTEXT_FEATURES, DeriveOptions
 from lscfg.lm.estimate import DEFAULT_FALLBACK
-from lscfg.settings import settings_of
+from lscfg.settings import Declared, settings_of
 from lscfg.tuning.evaluate import evaluate
 from lscfg.tuning.experiment.cache import Costs, StageCache
 from lscfg.tuning.experiment.config import PARTS, SYSTEM_KEYS, read_experiment
@@ -272,7 +272,14 @@ estimator = "neural"
 features = ["neural"]
 hidden = 64
 seed = 9
+
+[systems.ORIENTATION]
+estimator = "orientation"
+features = ["orientation"]
 """
+TUNED = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "NEURAL", "ORIENTATION")
+"""The systems with weights."""
+
 OWN_RUNS = {"weights_of", "expand", "states", "trees", "alignment", "agree"}
 """Keys of systems that test_experiment and test_monolingual_run try."""
 
@@ -563,6 +570,7 @@ def test_keys_of_estimators(doubles):
         ),
         "clusters": ClusterSettings(m=15, iterations=10),
         "neural": NeuralSettings(hidden=64, seed=9),
+        "orientation": Declared(),
     }
     for name, settings in expected.items():
         doubles.estimates[name].assert_called_once_with("trees", settings, JOBS, ANY, False)
@@ -583,17 +591,17 @@ def test_keys_of_decoders(doubles):
         assert latent.library == str(doubles.folder / "liblscfg_cdec.so")
         assert latent.options.items() >= {**options, "features": ",".join(features)}.items()
     library = doubles.folder / "liblscfg_cdec.so"
-    tunings = [call(ANY, JOBS, library=library)] * 16
-    decodings = [call(ANY, JOBS, once=True, library=library)] * 16
+    tunings = [call(ANY, JOBS, library=library)] * (2 * len(TUNED))
+    decodings = [call(ANY, JOBS, once=True, library=library)] * (2 * len(TUNED))
     doubles.open.assert_has_calls(tunings + decodings, any_order=True)
-    assert doubles.open.call_count == 32
+    assert doubles.open.call_count == 4 * len(TUNED)
 
 
 def test_keys_of_tuning(doubles):
     sources = ["dev.f one", "dev.f two"]
     references = [["dev.e1 one", "dev.e1 two"], ["dev.e2 one", "dev.e2 two"]]
     calls = []
-    for name in ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "NEURAL"):
+    for name in TUNED:
         for seed in (6, 7):
             settings = TuneSettings(
                 optimiser="pro",
@@ -607,10 +615,12 @@ def test_keys_of_tuning(doubles):
                 metric="chrf",
                 learner=ProSettings(samples=1000, kept=14, threshold=0.125, regularisation=1.5),
             )
-            more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}, "NEURAL": {}}.get(name, {"LatentSpan": 0.75})
+            more = {"HIERO": {}, "GIVEN": {"Seed": seed}, "MLE": {}, "NEURAL": {}, "ORIENTATION": {}}.get(
+                name, {"LatentSpan": 0.75}
+            )
             calls.append(call(ANY, sources, references, {"Glue": 0.25, **more}, settings, ANY, resume=False))
     doubles.tune_weights.assert_has_calls(calls)
-    assert doubles.tune_weights.call_count == 16
+    assert doubles.tune_weights.call_count == 2 * len(TUNED)
 
 
 def test_keys_of_evaluation_and_report(doubles):
@@ -626,5 +636,4 @@ def test_keys_of_evaluation_and_report(doubles):
     assert json.loads(made[2].sentences.read_text()) == {"charts": [1], "trees": []}
     assert content.trees.sentences == [] and content.trees.systems == {}  # of cdec
     assert content.results["against"] == ["EM"] and content.results["runs"] == 2
-    tuned = ("HIERO", "GIVEN", "MLE", "SPECTRAL", "EM", "FEATURES", "CLUSTERS", "NEURAL")
-    assert {name: len(runs) for name, runs in content.weights.items()} == dict.fromkeys(tuned, 2)
+    assert {name: len(runs) for name, runs in content.weights.items()} == dict.fromkeys(TUNED, 2)
