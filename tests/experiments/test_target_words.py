@@ -115,7 +115,7 @@ def plain_places(plain, rows, rule, rules):
     return [place for place, symbol in zip(places, target, strict=True) if symbol >= 0]
 
 
-@pytest.mark.parametrize("history", range(3))
+@pytest.mark.parametrize("history", range(4))
 def test_scores_are_those_of_the_definition(history, tmp_path):
     words = ["a", "b", "c", "d", "new"]
     line = {"id": 0, "words": words, "derivations": [derivation(rules) for rules in DERIVATIONS]}
