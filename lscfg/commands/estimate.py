@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from typing import Any
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
@@ -14,6 +15,13 @@ from lscfg.io.arguments import InputFile
 from lscfg.model.parameters import Parameters
 from lscfg.options import add_checkpoint, add_jobs, add_kind, add_output, checkpoint_folder
 from lscfg.parser import CommandParser
+
+PARTS = {
+    "boundary": ("span-boundary weights", "grammar biparsed --write boundary=MODEL"),
+    "neural": ("neural network", "estimate neural"),
+    "orientation": ("orientations", "estimate orientation"),
+}
+"""Parts of other models that the model takes: option, content, and the command that makes such a model."""
 
 
 def add_arguments(parser: CommandParser) -> None:
@@ -27,24 +35,10 @@ def add_arguments(parser: CommandParser) -> None:
         default="single",
         help="precision of the tensors in the file (default: %(default)s)",
     )
-    parser.add_argument(
-        "--boundary",
-        type=InputFile,
-        metavar="MODEL",
-        help="model whose span-boundary weights are copied, of lscfg grammar biparsed --write boundary=MODEL",
-    )
-    parser.add_argument(
-        "--neural",
-        type=InputFile,
-        metavar="MODEL",
-        help="model whose neural network is copied, of lscfg estimate neural",
-    )
-    parser.add_argument(
-        "--orientation",
-        type=InputFile,
-        metavar="MODEL",
-        help="model whose orientations are copied, of lscfg estimate orientation",
-    )
+    for name, (content, source) in PARTS.items():
+        parser.add_argument(
+            f"--{name}", type=InputFile, metavar="MODEL", help=f"model with the {content} to copy, of lscfg {source}"
+        )
     for action in add_checkpoint(parser):
         parser.limit(action, *(name for name in ESTIMATORS if ESTIMATORS[name].CHECKPOINTS))
     add_jobs(parser)
@@ -60,24 +54,15 @@ def run(args: argparse.Namespace) -> None:
     given = GivenSettings(args, args.estimator)
     settings = given.build(args.estimator, ESTIMATORS[args.estimator].Settings, others=ESTIMATORS.settings())
     folder = checkpoint_folder(args)
-    boundary = Parameters.load(args.boundary).boundary if args.boundary else None
-    if args.boundary and boundary is None:
-        raise InputError(
-            "no span-boundary weights; name a model of lscfg grammar biparsed --write boundary=MODEL", args.boundary
-        )
-    neural = Parameters.load(args.neural).neural if args.neural else None
-    if args.neural and neural is None:
-        raise InputError("no neural network; name a model of lscfg estimate neural", args.neural)
-    orientation = Parameters.load(args.orientation).orientation if args.orientation else None
-    if args.orientation and orientation is None:
-        raise InputError("no orientations; name a model of lscfg estimate orientation", args.orientation)
+    parts: dict[str, Any] = {}
+    for name, (content, source) in PARTS.items():
+        if path := getattr(args, name):
+            parts[name] = getattr(Parameters.load(path), name)
+            if parts[name] is None:
+                raise InputError(f"no {content}; name a model of lscfg {source}", path)
     derivations = Derivations.load(args.derivations)
     model = ESTIMATORS[args.estimator].estimate(derivations, settings, args.jobs, folder, args.resume)
-    if boundary:
-        model = dataclasses.replace(model, boundary=boundary)
-    if neural:
-        model = dataclasses.replace(model, neural=neural)
-    if orientation:
-        model = dataclasses.replace(model, orientation=orientation)
+    if parts:
+        model = dataclasses.replace(model, **parts)
     model.save(args.output, "float32" if args.precision == "single" else "float64")
     log.info(f"wrote {args.output}: {counted(len(model.rules), 'rule')}, m = {model.rank}")

@@ -18,7 +18,6 @@ from lscfg.functions.function import WORD_PENALTY
 from lscfg.functions.rows import FewRows, NamedRows, SparseRows
 from lscfg.kernel import EXTRA_RULES, PASS, FeaturePass, Grammar
 from lscfg.kernel.forest import feature_views, live_features
-from lscfg.kernel.inference import TOGETHER
 from lscfg.later import later
 
 if TYPE_CHECKING:
@@ -245,14 +244,13 @@ class ComputedRows:
     def __matmul__(self, weights: np.ndarray) -> np.ndarray:
         starts = self.source.starts
         products = np.empty(starts[-1])
-        room = np.empty((WHOLE + max(TOGETHER, int(np.diff(starts).max())), self.source.columns))
-        node = done = filled = 0
-        while node < len(starts) - 1:
-            end = max(node + 1, int(np.searchsorted(starts, starts[node] + TOGETHER, "right")) - 1)
+        room = np.empty((WHOLE + self.source.largest, self.source.columns))
+        done = filled = 0
+        for node, end in self.source.blocks():
             found = self.source.of_nodes(node, end, room[filled:])
             if not np.isfinite(found).all():
                 raise InputError(self.refusal)
-            node, filled = end, filled + len(found)
+            filled += len(found)
             ready = filled if end == len(starts) - 1 else filled - filled % WHOLE
             np.matmul(room[:ready], weights, out=products[done : done + ready])
             room[: filled - ready] = room[ready:filled].copy()

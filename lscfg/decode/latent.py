@@ -111,8 +111,8 @@ class LatentFeatures:
         """float64 [n_apps, len(names)]. Several threads may call it at the same time."""
         return self.infer(forest)[1] if self._infers else self.binding.features(forest, None, self.options)
 
-    def pruned(self, forest: Forest) -> tuple[Forest, np.ndarray, np.ndarray]:
-        """The part of a forest that pruning leaves, the numbers of its applications in the forest, and their features.
+    def pruned(self, forest: Forest) -> tuple[Forest, np.ndarray]:
+        """The part of a forest that pruning leaves, and the features of its applications.
 
         Features are those of the whole forest. Without a probability of any derivation, the whole forest stays.
         """
@@ -124,7 +124,7 @@ class LatentFeatures:
             keep = forest.kept(inference.apps, inference.nodes, self.prune, LEAST_OF_NODE)
         part, apps = forest.restricted(keep)
         assert part is not None  # a derivation stays
-        return part, apps, made.of_apps(apps)
+        return part, made.of_apps(apps)
 
     def in_parts(self, forest: Forest) -> FeaturePass:
         """Features that are computed in parts when they are used."""

@@ -343,7 +343,7 @@ def _with_features(
     provider = decoder._provider
     if not (prune and isinstance(provider, LatentFeatures) and provider.prune > 0):
         return forest, _in_parts(decoder, index, text, forest)
-    part, _, values = provider.pruned(forest)
+    part, values = provider.pruned(forest)
     if not np.isfinite(values).all():
         raise InputError(_not_finite(index, text))
     return part, values

@@ -363,21 +363,29 @@ class FeaturePass:
         self.starts = np.asarray(forest.edge_apps)[forest.node_edges]
         """int32 [n_nodes + 1]: the first application of each node, and the number of all."""
 
+    @property
+    def largest(self) -> int:
+        """Most applications of one of ``blocks``."""
+        return max(TOGETHER, int(np.diff(self.starts).max()))
+
+    def blocks(self) -> Iterator[tuple[int, int]]:
+        """Yields ranges of nodes, first and end, of at most ``TOGETHER`` applications or of one node."""
+        node, nodes = 0, len(self.starts) - 1
+        while node < nodes:
+            end = max(node + 1, int(np.searchsorted(self.starts, self.starts[node] + TOGETHER, "right")) - 1)
+            yield node, end
+            node = end
+
     def of_apps(self, apps: np.ndarray) -> np.ndarray:
         """The features of ascending applications, float64 [len(apps), columns]; edges without one are left out."""
         keep = np.zeros(int(self.starts[-1]), np.uint8)
         keep[apps] = 1
         lib.lscfg_feature_pass_keep(self._pointer, ffi.from_buffer("uint8_t[]", keep))
-        found, node, room = np.empty((len(apps), self.columns)), 0, np.empty((0, self.columns))
-        nodes = len(self.starts) - 1
-        while node < nodes:
-            end = max(node + 1, int(np.searchsorted(self.starts, self.starts[node] + TOGETHER, "right")) - 1)
+        found, room = np.empty((len(apps), self.columns)), np.empty((self.largest, self.columns))
+        for node, end in self.blocks():
             begin, size = int(self.starts[node]), int(self.starts[end] - self.starts[node])
-            if size > len(room):
-                room = np.empty((max(size, TOGETHER), self.columns))
             first, last = np.searchsorted(apps, [begin, begin + size])
             found[first:last] = self.of_nodes(node, end, room)[apps[first:last] - begin]
-            node = end
         lib.lscfg_feature_pass_keep(self._pointer, ffi.NULL)
         return found
 

@@ -58,10 +58,7 @@ class NeuralModel:
         """The arrays by their names in model files."""
         found = {PREFIX + name: array for name, array in self.parameters.items()}
         found[PREFIX + "shape"] = np.array([self.reach, self.history], np.int32)
-        for side, words in zip(("source", "target"), self.words, strict=True):
-            encoded = word_arrays(words)
-            found |= {f"{PREFIX}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
-        return found
+        return found | side_arrays(PREFIX, self.words)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> NeuralModel:
@@ -80,24 +77,54 @@ class NeuralModel:
             raise ValueError("the arrays 'neural.*' have impossible sizes")
         if sizes["inputs"] != (2 * reach + 1 + history) * sizes["dims"]:
             raise ValueError("array 'neural.hidden' does not fit 'neural.shape'")
-        words = []
-        for side in ("source", "target"):
-            start = f"{side}.vocab."
-            vocabulary = {f"vocab.{name}": own[start + name] for name in ("bytes", "offsets")}
-            words.append(vocabulary_words(vocabulary))
         parameters = {name: array for name, array in own.items() if name in LAYOUT and "vocab" not in name}
         del parameters["shape"]
         _check_values(parameters, sizes)
-        return cls(reach, history, (words[0], words[1]), parameters)
+        return cls(reach, history, side_words(own), parameters)
+
+
+def side_arrays(prefix: str, words: tuple[list[str], list[str]]) -> dict[str, np.ndarray]:
+    """The arrays of the source and the target vocabulary by their names in model files."""
+    found: dict[str, np.ndarray] = {}
+    for side, own in zip(("source", "target"), words, strict=True):
+        encoded = word_arrays(own)
+        found |= {f"{prefix}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
+    return found
+
+
+def side_words(arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[str]]:
+    """The source and the target vocabulary of arrays by their names without the prefix.
+
+    Raises:
+        ValueError: the arrays are no vocabularies.
+    """
+    source, target = (
+        vocabulary_words({f"vocab.{name}": arrays[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")})
+        for side in ("source", "target")
+    )
+    return source, target
+
+
+def check_links(prefix: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
+    """Checks the links and their shares.
+
+    Args:
+        arrays: by names without the prefix; sizes: numbers of words, as of ``check_layout``.
+
+    Raises:
+        ValueError: a row or share is out of its range, or the links do not ascend.
+    """
+    source, target = arrays["links"].T.astype(np.int64)
+    targets = sizes["target words"] + TARGET_WORDS
+    check_range(f"{prefix}links", source, -1, sizes["source words"] + SOURCE_WORDS)
+    check_range(f"{prefix}links", target, 0, targets)
+    check_range(f"{prefix}share", arrays["share"], 0, np.nextafter(1, 2))
+    if (np.diff(source * targets + target) <= 0).any():
+        raise ValueError(f"array '{prefix}links' does not ascend")
 
 
 def _check_values(arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
     for name, array in arrays.items():
         if array.dtype == np.float32 and not np.isfinite(array).all():
             raise ValueError(f"array 'neural.{name}' holds a value that is not finite")
-    source, target = arrays["links"].T.astype(np.int64)
-    check_range("neural.links", source, -1, sizes["source words"] + SOURCE_WORDS)
-    check_range("neural.links", target, 0, sizes["target words"] + TARGET_WORDS)
-    check_range("neural.share", arrays["share"], 0, np.nextafter(1, 2))
-    if (np.diff(source * (sizes["target words"] + TARGET_WORDS) + target) <= 0).any():
-        raise ValueError("array 'neural.links' does not ascend")
+    check_links(PREFIX, arrays, sizes)

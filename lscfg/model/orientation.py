@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lscfg.grammar.table import vocabulary_words
-from lscfg.io.layout import check_layout, check_range
-from lscfg.kernel.compiled import word_arrays
-from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
+from lscfg.io.layout import check_layout
+from lscfg.kernel.neural import SOURCE_WORDS
+from lscfg.model.neural import check_links, side_arrays, side_words
 
 PREFIX = "orientation."
 
@@ -48,11 +47,7 @@ class OrientationModel:
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays by their names in model files."""
         own = {"words": self.weights, "length": self.lengths, "links": self.links, "share": self.share}
-        found = {PREFIX + name: array for name, array in own.items()}
-        for side, words in zip(("source", "target"), self.words, strict=True):
-            encoded = word_arrays(words)
-            found |= {f"{PREFIX}{side}.vocab.{name}": encoded[k] for k, name in enumerate(("bytes", "offsets"))}
-        return found
+        return {PREFIX + name: array for name, array in own.items()} | side_arrays(PREFIX, self.words)
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> OrientationModel:
@@ -66,15 +61,5 @@ class OrientationModel:
         for name in ("words", "length", "share"):
             if not np.isfinite(own[name]).all():
                 raise ValueError(f"array 'orientation.{name}' holds a value that is not finite")
-        source, target = own["links"].T.astype(np.int64)
-        targets = sizes["target words"] + TARGET_WORDS
-        check_range("orientation.links", source, -1, sizes["source words"] + SOURCE_WORDS)
-        check_range("orientation.links", target, 0, targets)
-        check_range("orientation.share", own["share"], 0, np.nextafter(1, 2))
-        if (np.diff(source * targets + target) <= 0).any():
-            raise ValueError("array 'orientation.links' does not ascend")
-        source_words, target_words = (
-            vocabulary_words({f"vocab.{name}": own[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")})
-            for side in ("source", "target")
-        )
-        return cls((source_words, target_words), own["words"], own["length"], own["links"], own["share"])
+        check_links(PREFIX, own, sizes)
+        return cls(side_words(own), own["words"], own["length"], own["links"], own["share"])

@@ -1,9 +1,10 @@
-#define _DEFAULT_SOURCE /* mmap, madvise, under -std=c11 */
+#define _POSIX_C_SOURCE 200809L /* mmap, under -std=c11 */
 /* Reading safetensors: 8 bytes little-endian header length, a JSON object name -> {dtype, shape, data_offsets}, data.
  * */
 #include "base/safetensors.h"
 
 #include "base/crc32.h"
+#include "base/pages.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -333,17 +334,6 @@ static int fill_values(const codes *c, const tensor_view *table, void *to) {
   else
     FILL(if (v >= size) return -1; ((double *)to)[k] = ((const double *)table->data)[v]);
   return 0;
-}
-
-/* Memory in large pages if it is large: clearing small ones takes longer than what is written there. */
-static void *large_pages(size_t bytes) {
-  const size_t page = (size_t)2 << 20;
-  if (bytes < 2 * page) return malloc(bytes);
-  void *found = aligned_alloc(page, (bytes + page - 1) / page * page);
-#ifdef MADV_HUGEPAGE
-  if (found) madvise(found, bytes, MADV_HUGEPAGE);
-#endif
-  return found;
 }
 
 static int widen(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, narrow_made *made,

@@ -140,22 +140,17 @@ static int bind_boundary(lscfg_binding *b) {
   return b->word_in_boundary ? LSCFG_OK : LSCFG_ENOMEM;
 }
 
-static int bind_neural(lscfg_binding *b) {
-  for (int side = 0; side < 2 && b->model->neural; side++) {
-    b->word_in_neural[side] = words_in(&b->model->neural_words[side], b->grammar, 1);
-    b->n_neural_vocab[side] = lscfg_vocab_size(b->grammar->vocab);
-    if (!b->word_in_neural[side]) return LSCFG_ENOMEM;
-  }
+static int bind_sides(const lscfg_binding *b, const lscfg_rules vocabularies[2], side_words *words) {
+  for (int side = 0; side < 2; side++)
+    if (!(words->number[side] = words_in(&vocabularies[side], b->grammar, 1))) return LSCFG_ENOMEM;
+  words->n = lscfg_vocab_size(b->grammar->vocab);
   return LSCFG_OK;
 }
 
-static int bind_orientation(lscfg_binding *b) {
-  for (int side = 0; side < 2 && b->model->orientation; side++) {
-    b->word_in_orientation[side] = words_in(&b->model->orientation_words[side], b->grammar, 1);
-    b->n_orientation_vocab[side] = lscfg_vocab_size(b->grammar->vocab);
-    if (!b->word_in_orientation[side]) return LSCFG_ENOMEM;
-  }
-  return LSCFG_OK;
+static int bind_parts(lscfg_binding *b) {
+  const lscfg_model *model = b->model;
+  if (model->neural && bind_sides(b, model->neural_words, &b->neural)) return LSCFG_ENOMEM;
+  return model->orientation ? bind_sides(b, model->orientation_words, &b->orientation) : LSCFG_OK;
 }
 
 /* The binding of expanded forests. */
@@ -226,8 +221,7 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   if (b->rule_row && b->sums && b->rule_target && !bind_categories(b) && !rule_table_init(&targets)) {
     memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
     code = bind_rules(b, &targets, error);
-    if (!code && (bind_context(b) || bind_boundary(b) || bind_neural(b) || bind_orientation(b) || make_inner(b) ||
-                  make_one_state(b)))
+    if (!code && (bind_context(b) || bind_boundary(b) || bind_parts(b) || make_inner(b) || make_one_state(b)))
       code = out_of_memory(error);
   } else {
     code = out_of_memory(error);
@@ -255,10 +249,10 @@ void lscfg_binding_free(lscfg_binding *b) {
   free(b->context_rule);
   free(b->word_in_context);
   free(b->word_in_boundary);
-  free(b->word_in_neural[0]);
-  free(b->word_in_neural[1]);
-  free(b->word_in_orientation[0]);
-  free(b->word_in_orientation[1]);
+  for (int side = 0; side < 2; side++) {
+    free(b->neural.number[side]);
+    free(b->orientation.number[side]);
+  }
   composition_free(b->composition);
   if (b->inner) free(b->inner->rule_row);
   free(b->inner);

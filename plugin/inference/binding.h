@@ -9,6 +9,12 @@
 typedef struct group_sums group_sums;   /* see sums.h */
 typedef struct composition composition; /* see compose.h */
 
+/* Numbers of a part of the model for the words of both sides that the grammar knew, -1: none. */
+typedef struct {
+  int32_t *number[2]; /* [n] */
+  int32_t n;
+} side_words;
+
 /* The mapping from the rules of a grammar to a model. */
 struct lscfg_binding {
   const lscfg_model *model;
@@ -26,10 +32,7 @@ struct lscfg_binding {
   int32_t n_vocab;
   int32_t *word_in_boundary; /* [n_boundary_vocab] the same of words at borders of spans; NULL: the model has none */
   int32_t n_boundary_vocab;
-  int32_t *word_in_neural[2]; /* the same of words of the neural model on both sides */
-  int32_t n_neural_vocab[2];
-  int32_t *word_in_orientation[2]; /* the same of words of the model of orientations on both sides */
-  int32_t n_orientation_vocab[2];
+  side_words neural, orientation; /* of these parts of the model */
   group_sums *sums;
   int32_t *rule_target; /* equal numbers: equal target sides */
   int32_t n_targets;
@@ -50,6 +53,22 @@ static inline int32_t binding_category(const lscfg_binding *b, int32_t category)
 /* The same of the category of a node. */
 static inline int32_t node_category(const lscfg_binding *b, const lscfg_forest *f, int32_t node) {
   return binding_category(b, f->node_cat.data[node]);
+}
+
+/* The row of a word on a side in the tables of a part of the model. */
+static inline int32_t row_of_word(const side_words *words, int side, int32_t word) {
+  if (word < 0 || word >= words->n || words->number[side][word] < 0)
+    return side ? LSCFG_ROW_TARGET_UNKNOWN : LSCFG_ROW_SOURCE_UNKNOWN;
+  return words->number[side][word] + (side ? LSCFG_ROW_TARGET_WORDS : LSCFG_ROW_SOURCE_WORDS);
+}
+
+/* The same of all symbols of a rule, the source side first; nonterminals stay as they are. */
+static inline void rows_of_rule(const lscfg_binding *b, const side_words *words, const grammar_rule *rule,
+                                int32_t *rows) {
+  for (int32_t k = 0; k < rule->n_src + rule->n_tgt; k++) {
+    int32_t symbol = b->grammar->symbols.data[rule->src + k]; /* the target side follows the source side */
+    rows[k] = symbol < 0 ? symbol : row_of_word(words, k >= rule->n_src, symbol);
+  }
 }
 
 static inline int32_t binding_row(const lscfg_binding *b, int32_t rule) {

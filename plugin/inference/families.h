@@ -43,6 +43,15 @@ static inline int edge_is_wanted(const feature_work *w, int32_t edge) {
   return 0;
 }
 
+/* Fills spans [2][2] with those of the tails of an edge; 0 if it has more than two. */
+static inline int tail_spans(const lscfg_forest *f, int32_t edge, int32_t spans[4]) {
+  const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
+  if (tail[0] >= 0 && tail[1] >= 0 && f->node_cat.data[tail[1]] == LSCFG_REST) return 0;
+  for (int k = 0; k < 2; k++)
+    if (tail[k] >= 0) memcpy(spans + 2 * k, f->node_span.data + 2 * (int64_t)tail[k], 2 * sizeof *spans);
+  return 1;
+}
+
 /* The row of an application. */
 static inline double *features_of_app(const feature_work *w, int32_t application) {
   return w->features + (int64_t)w->options->n_columns * (application - w->first_app);

@@ -15,11 +15,6 @@ typedef struct {
   ARRAY(int32_t) room;            /* of a rule: rows of both sides, places, fertilities */
 } neural_work;
 
-static int32_t row_of_word(const lscfg_binding *b, int side, int32_t word) {
-  if (word < 0 || word >= b->n_neural_vocab[side] || b->word_in_neural[side][word] < 0) return LSCFG_ROW_TARGET_UNKNOWN;
-  return b->word_in_neural[side][word] + (side ? LSCFG_ROW_TARGET_WORDS : LSCFG_ROW_SOURCE_WORDS);
-}
-
 enum { NONE = LSCFG_ROW_TARGET_NONE };
 static const int32_t no_words[LSCFG_NEURAL_HISTORY] = {NONE, NONE, NONE};
 
@@ -93,10 +88,7 @@ static int score_rule(neural_work *w, int32_t application, const grammar_rule *r
   w->room.size = 0;
   if (ARRAY_RESERVE(w->room, 2 * (int64_t)n + 1)) return LSCFG_ENOMEM;
   int32_t *src = w->room.data, *tgt = src + rule->n_src, *place = tgt + rule->n_tgt, *fertility = place + rule->n_tgt;
-  for (int32_t k = 0; k < n; k++) {
-    int32_t symbol = b->grammar->symbols.data[rule->src + k]; /* the target side follows the source side */
-    src[k] = symbol < 0 ? symbol : row_of_word(b, k >= rule->n_src, symbol);
-  }
+  rows_of_rule(b, &b->neural, rule, src);
   lscfg_affiliate(&w->net->links, src, rule->n_src, tgt, rule->n_tgt, begin, tails, place, fertility);
   return score_sides(w, application, src, rule->n_src, tgt, rule->n_tgt, place, fertility, begin, tails);
 }
@@ -104,19 +96,15 @@ static int score_rule(neural_work *w, int32_t application, const grammar_rule *r
 /* A word that is passed through is linked to itself. */
 static int score_passed(neural_work *w, int32_t application, int32_t begin) {
   static const int32_t no_tails[2] = {0, 0};
-  int32_t word = w->work->forest->words[begin], one = 1, target = row_of_word(w->work->binding, 1, word);
+  int32_t word = w->work->forest->words[begin], one = 1, target = row_of_word(&w->work->binding->neural, 1, word);
   return score_sides(w, application, &w->rows[begin], 1, &target, 1, &begin, &one, begin, no_tails);
 }
 
 static int score_edge(neural_work *w, int32_t edge) {
   const lscfg_forest *f = w->work->forest;
   const lscfg_binding *b = w->work->binding;
-  const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
   int32_t tails[4], head = f->edge_head.data[edge], begin = f->node_span.data[2 * (int64_t)head];
-  if (node_category(b, f, head) < 0) return LSCFG_OK;
-  if (tail[0] >= 0 && tail[1] >= 0 && f->node_cat.data[tail[1]] == LSCFG_REST) return LSCFG_OK;
-  for (int k = 0; k < 2; k++)
-    if (tail[k] >= 0) memcpy(tails + 2 * k, f->node_span.data + 2 * (int64_t)tail[k], 2 * sizeof *tails);
+  if (node_category(b, f, head) < 0 || !edge_is_wanted(w->work, edge) || !tail_spans(f, edge, tails)) return LSCFG_OK;
   int code = LSCFG_OK;
   for (int32_t a = f->edge_apps.data[edge]; a < f->edge_apps.data[edge + 1] && !code; a++) {
     int32_t rule = f->app_rule.data[a], extra = rule - b->n_rules;
@@ -135,7 +123,7 @@ static int prepare(neural_work *w) {
   w->sums = malloc(n * hidden * sizeof *w->sums);
   w->fertility = malloc(n * LSCFG_NEURAL_FERTILITY * sizeof *w->fertility);
   if (!w->rows || !w->sums || !w->fertility) return LSCFG_ENOMEM;
-  for (int32_t k = 0; k < w->n; k++) w->rows[k] = row_of_word(w->work->binding, 0, f->words[k]);
+  for (int32_t k = 0; k < w->n; k++) w->rows[k] = row_of_word(&w->work->binding->neural, 0, f->words[k]);
   network_places(w->net, w->rows, w->n, w->sums);
   for (int32_t k = 0; k < w->n; k++) {
     int64_t units = find_units(w, k, no_words);
@@ -170,7 +158,7 @@ static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   }
   w->work = work;
   for (int32_t e = f->node_edges.data[work->first_node]; e < f->node_edges.data[work->end_node] && !code; e++)
-    if (edge_is_wanted(work, e)) code = score_edge(w, e);
+    code = score_edge(w, e);
   return code ? out_of_memory(error) : LSCFG_OK;
 }
 

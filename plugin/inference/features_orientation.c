@@ -17,16 +17,10 @@ typedef struct {
   int32_t n_src, n_tgt, arity;
 } placed_rule;
 
-static int32_t row_of_word(const lscfg_binding *b, int side, int32_t word) {
-  if (word < 0 || word >= b->n_orientation_vocab[side] || b->word_in_orientation[side][word] < 0)
-    return side ? LSCFG_ROW_TARGET_UNKNOWN : LSCFG_ROW_SOURCE_UNKNOWN;
-  return b->word_in_orientation[side][word] + (side ? LSCFG_ROW_TARGET_WORDS : LSCFG_ROW_SOURCE_WORDS);
-}
-
 static int32_t row_at(const feature_work *w, int32_t position) {
   if (position < 0) return LSCFG_ROW_SOURCE_BEGIN;
   if (position >= w->forest->n_words) return LSCFG_ROW_SOURCE_END;
-  return row_of_word(w->binding, 0, w->forest->words[position]);
+  return row_of_word(&w->binding->orientation, 0, w->forest->words[position]);
 }
 
 static int prepare(orientation_work *w) {
@@ -83,10 +77,7 @@ static int score_rule(orientation_work *w, int32_t application, const grammar_ru
   w->room.size = 0;
   if (ARRAY_RESERVE(w->room, 2 * (int64_t)n + 1)) return LSCFG_ENOMEM;
   int32_t *src = w->room.data, *tgt = src + rule->n_src, *place = tgt + rule->n_tgt, *linked = place + rule->n_tgt;
-  for (int32_t k = 0; k < n; k++) {
-    int32_t symbol = b->grammar->symbols.data[rule->src + k]; /* the target side follows the source side */
-    src[k] = symbol < 0 ? symbol : row_of_word(b, k >= rule->n_src, symbol);
-  }
+  rows_of_rule(b, &b->orientation, rule, src);
   lscfg_affiliate(&w->model->links, src, rule->n_src, tgt, rule->n_tgt, begin, tails, place, linked);
   placed_rule r = {src, tgt, place, linked, tails, rule->n_src, rule->n_tgt, rule->arity};
   for (int32_t x = 0; x < rule->n_tgt; x++)
@@ -104,9 +95,7 @@ static int score_edge(orientation_work *w, int32_t edge) {
   const int32_t *tail = f->edge_tail.data + 2 * (int64_t)edge;
   int32_t tails[4] = {0}, head = f->edge_head.data[edge], begin = f->node_span.data[2 * (int64_t)head];
   if (tail[0] < 0 || node_category(b, f, head) < 0 || !edge_is_wanted(w->work, edge)) return LSCFG_OK;
-  if (tail[1] >= 0 && f->node_cat.data[tail[1]] == LSCFG_REST) return LSCFG_OK;
-  for (int k = 0; k < 2; k++)
-    if (tail[k] >= 0) memcpy(tails + 2 * k, f->node_span.data + 2 * (int64_t)tail[k], 2 * sizeof *tails);
+  if (!tail_spans(f, edge, tails)) return LSCFG_OK;
   int code = LSCFG_OK;
   for (int32_t a = f->edge_apps.data[edge]; a < f->edge_apps.data[edge + 1] && !code; a++)
     if (f->app_rule.data[a] < b->n_rules)

@@ -452,27 +452,35 @@ static int map_boundary(lscfg_model *model, lscfg_error *error) {
   return code ? code : map_boundary_kind(model, 1, "boundary.sides.words", "boundary.sides.weights", error);
 }
 
+/* The vocabularies of both sides; names: of their words and offsets. */
+static int map_sides(const tensor_file *file, const char *const names[2][2], lscfg_rules words[2], int64_t n_words[2],
+                     lscfg_error *error) {
+  int code = LSCFG_OK;
+  for (int side = 0; side < 2 && !code; side++) {
+    code = map_words(file, names[side][0], names[side][1], &words[side], error);
+    n_words[side] = words[side].n_words;
+  }
+  return code;
+}
+
 /* The neural model, if the file has it. */
 static int map_neural(lscfg_model *model, lscfg_error *error) {
-  lscfg_rules *words = model->neural_words;
+  static const char *const names[2][2] = {{"neural.source.vocab.bytes", "neural.source.vocab.offsets"},
+                                          {"neural.target.vocab.bytes", "neural.target.vocab.offsets"}};
+  int64_t n_words[2];
   if (!tensor_file_has(&model->file, "neural.shape", "I32")) return LSCFG_OK;
-  int code = map_words(&model->file, "neural.source.vocab.bytes", "neural.source.vocab.offsets", &words[0], error);
-  if (!code)
-    code = map_words(&model->file, "neural.target.vocab.bytes", "neural.target.vocab.offsets", &words[1], error);
-  const int64_t n_words[2] = {words[0].n_words, words[1].n_words};
+  int code = map_sides(&model->file, names, model->neural_words, n_words, error);
   return code ? code : network_open(&model->file, n_words, &model->neural, error);
 }
 
 /* The model of orientations, if the file has it. */
 static int map_orientation(lscfg_model *model, lscfg_error *error) {
-  const tensor_file *file = &model->file;
-  lscfg_rules *words = model->orientation_words;
-  if (!tensor_file_has(file, "orientation.words", "F32")) return LSCFG_OK;
-  int code = map_words(file, "orientation.source.vocab.bytes", "orientation.source.vocab.offsets", &words[0], error);
-  if (!code)
-    code = map_words(file, "orientation.target.vocab.bytes", "orientation.target.vocab.offsets", &words[1], error);
-  const int64_t n_words[2] = {words[0].n_words, words[1].n_words};
-  return code ? code : orientation_open(file, n_words, &model->orientation, error);
+  static const char *const names[2][2] = {{"orientation.source.vocab.bytes", "orientation.source.vocab.offsets"},
+                                          {"orientation.target.vocab.bytes", "orientation.target.vocab.offsets"}};
+  int64_t n_words[2];
+  if (!tensor_file_has(&model->file, "orientation.words", "F32")) return LSCFG_OK;
+  int code = map_sides(&model->file, names, model->orientation_words, n_words, error);
+  return code ? code : orientation_open(&model->file, n_words, &model->orientation, error);
 }
 
 static void free_context(context_model *context) {

@@ -25,23 +25,14 @@ static int get_weights(const tensor_file *file, const char *name, const int64_t 
 }
 
 static int get_links(const tensor_file *file, orientation_model *model, lscfg_error *error) {
-  static const char *const name = "orientation.links";
+  static const char *const names[] = {"orientation.links", "orientation.share"};
+  const int64_t rows[] = {model->sources, model->targets};
   tensor_view pairs;
   const float *share;
-  int code = tensor_file_get(file, name, "I32", 2, &pairs, error);
-  if (!code && pairs.shape[1] != 2) code = misfit(name, error);
-  if (!code) code = get_weights(file, "orientation.share", pairs.shape, 1, &share, error);
-  if (code) return code;
-  const int32_t *pair = pairs.data;
-  for (int64_t k = 0; k < pairs.shape[0]; k++, pair += 2) {
-    if (pair[0] < -1 || pair[0] >= model->sources || pair[1] < 0 || pair[1] >= model->targets)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld and %ld", name, (long)pair[0], (long)pair[1]);
-    if (k && (pair[-2] > pair[0] || (pair[-2] == pair[0] && pair[-1] >= pair[1])))
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend", name);
-    if (share[k] < 0 || share[k] > 1)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'orientation.share' holds %g", (double)share[k]);
-  }
-  return links_init(&model->links, pairs.data, share, pairs.shape[0]) ? out_of_memory(error) : LSCFG_OK;
+  int code = tensor_file_get(file, names[0], "I32", 2, &pairs, error);
+  if (!code && pairs.shape[1] != 2) code = misfit(names[0], error);
+  if (!code) code = get_weights(file, names[1], pairs.shape, 1, &share, error);
+  return code ? code : links_open(&model->links, pairs.data, share, pairs.shape[0], rows, names, error);
 }
 
 int orientation_open(const tensor_file *file, const int64_t n_words[2], orientation_model **made,

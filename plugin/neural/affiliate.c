@@ -14,6 +14,20 @@ int links_init(lscfg_links *links, const int32_t *pairs, const float *share, int
   return LSCFG_OK;
 }
 
+int links_open(lscfg_links *links, const int32_t *pairs, const float *share, int64_t n, const int64_t rows[2],
+               const char *const names[2], lscfg_error *error) {
+  const int32_t *pair = pairs;
+  for (int64_t k = 0; k < n; k++, pair += 2) {
+    if (pair[0] < -1 || pair[0] >= rows[0] || pair[1] < 0 || pair[1] >= rows[1])
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %ld and %ld", names[0], (long)pair[0], (long)pair[1]);
+    if (k && (pair[-2] > pair[0] || (pair[-2] == pair[0] && pair[-1] >= pair[1])))
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' does not ascend", names[0]);
+    if (share[k] < 0 || share[k] > 1)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'%s' holds %g", names[1], (double)share[k]);
+  }
+  return links_init(links, pairs, share, n) ? out_of_memory(error) : LSCFG_OK;
+}
+
 void links_release(lscfg_links *links) { free(links->map.entries); }
 
 int lscfg_links_new(const int32_t *pairs, const float *share, int64_t n, lscfg_links **made, lscfg_error *error) {

@@ -15,6 +15,9 @@ struct lscfg_links {
 static inline int64_t link_key(int64_t source, int64_t target) { return (source + 1) << 32 | target; }
 
 int links_init(lscfg_links *, const int32_t *pairs, const float *share, int64_t n);
+/* The same of the arrays of a file, after checks; rows: of the source and the target table; names: of both arrays. */
+int links_open(lscfg_links *, const int32_t *pairs, const float *share, int64_t n, const int64_t rows[2],
+               const char *const names[2], lscfg_error *);
 void links_release(lscfg_links *);
 
 #endif

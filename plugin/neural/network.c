@@ -67,22 +67,14 @@ static int get_sizes(const tensor_file *file, neural_network *net, lscfg_error *
 }
 
 static int get_links(const tensor_file *file, neural_network *net, lscfg_error *error) {
+  static const char *const names[] = {"neural.links", "neural.share"};
+  const int64_t rows[] = {net->sources, net->targets};
   tensor_view pairs;
   const float *share;
-  int code = tensor_file_get(file, "neural.links", "I32", 2, &pairs, error);
-  if (!code && pairs.shape[1] != 2) code = misfit("neural.links", error);
-  if (!code) code = get_floats(file, "neural.share", pairs.shape[0], 0, &share, error);
-  if (code) return code;
-  const int32_t *pair = pairs.data;
-  for (int64_t k = 0; k < pairs.shape[0]; k++, pair += 2) {
-    if (pair[0] < -1 || pair[0] >= net->sources || pair[1] < 0 || pair[1] >= net->targets)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'neural.links' holds %ld and %ld", (long)pair[0], (long)pair[1]);
-    if (k && (pair[-2] > pair[0] || (pair[-2] == pair[0] && pair[-1] >= pair[1])))
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'neural.links' does not ascend");
-    if (share[k] < 0 || share[k] > 1)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "'neural.share' holds %g", (double)share[k]);
-  }
-  return links_init(&net->links, pairs.data, share, pairs.shape[0]) ? out_of_memory(error) : LSCFG_OK;
+  int code = tensor_file_get(file, names[0], "I32", 2, &pairs, error);
+  if (!code && pairs.shape[1] != 2) code = misfit(names[0], error);
+  if (!code) code = get_floats(file, names[1], pairs.shape[0], 0, &share, error);
+  return code ? code : links_open(&net->links, pairs.data, share, pairs.shape[0], rows, names, error);
 }
 
 /* Makes the layer of source words by input, and the contribution of each target word before. */

@@ -1,33 +1,19 @@
 /* The language model as an automaton that caches its transitions: each is requested once from the caller. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "search/lm.h"
 
-#include <math.h>
+#include "base/pages.h"
 
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
+#include <math.h>
 
 /* The kernel reads ARPA files itself, with KenLM's numbers to the last bit: KenLM through Python took 2 us per
  * pair of state and word, more than half of a first pass. The latest pairs lie in a table of 128 KiB before the
  * table of all pairs, because a sentence asks for a few thousand of them again and again. */
 
-enum { FIRST_SLOTS_LOG2 = 12, HUGE_PAGE = 1 << 21 };
-
-/* Memory with random reads: in huge pages on systems that support them, which saves address look-ups. Freed by
- * free(). */
-static void *scattered(size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  void *memory = bytes % HUGE_PAGE ? NULL : aligned_alloc(HUGE_PAGE, bytes);
-  if (memory) madvise(memory, bytes, MADV_HUGEPAGE); /* a refusal does no harm */
-  if (memory) return memory;
-#endif
-  return malloc(bytes);
-}
+enum { FIRST_SLOTS_LOG2 = 12 };
 
 static lm_slot *empty_slots(int32_t log2) {
   size_t count = (size_t)1 << log2;
-  lm_slot *slots = scattered(count * sizeof *slots);
+  lm_slot *slots = large_pages(count * sizeof *slots);
   for (size_t i = 0; slots && i < count; i++) slots[i].key = LM_NO_KEY;
   return slots;
 }

@@ -11,7 +11,7 @@ from lscfg.decode import columns, sentence
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.errors import InputError
 from lscfg.io.write import write_lines
-from lscfg.kernel import Binding, FeatureOptions, FeaturePass, Model, ParseOptions, X
+from lscfg.kernel import Binding, FeatureOptions, FeaturePass, Model, ParseOptions, X, inference
 
 RULES = [*MINIMAL, "[X,1] [X,2] ||| [X,1] x [X,2]"]
 ALL = FeatureOptions(names=("paper", "LatentSpan", "ratios", "context", "composed"))
@@ -50,7 +50,7 @@ def test_the_decoder_computes_large_forests_in_parts(tmp_path, monkeypatch, rows
         weights = {name: 0.3 + 0.1 * k for k, name in enumerate(decoder.feature_names)}
         whole = [*decoder.translate(text, weights, 20)]
         monkeypatch.setattr(sentence, "LARGE", 1)
-        monkeypatch.setattr(columns, "TOGETHER", rows)
+        monkeypatch.setattr(inference, "TOGETHER", rows)
         monkeypatch.setattr(columns, "WHOLE", 4)
         assert [*decoder.translate(text, weights, 20)] == whole
         here = decoder._opened.here
