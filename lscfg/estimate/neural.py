@@ -126,8 +126,14 @@ class NeuralEstimator(Estimator[NeuralSettings]):
         """
         if settings.hidden % LAYER_UNIT:
             raise InputError(f"hidden must be a multiple of {LAYER_UNIT}, not {settings.hidden}")
-        text = NeuralText(derivations, self.DESIGN)
-        return _Learning(text, settings, self.DESIGN, folder).run(threads, resume)
+        return self.learn(NeuralText(derivations, self.DESIGN), settings, threads, folder, resume)
+
+    @staticmethod
+    def learn(
+        text: NeuralText, settings: NeuralSettings, threads: int = 1, folder: Path | None = None, resume: bool = False
+    ) -> Parameters:
+        """Returns a model of a text, as ``estimate``."""
+        return _Learning(text, settings, folder).run(threads, resume)
 
 
 class NeuralText:
@@ -261,8 +267,9 @@ class _State:
 class _Learning:
     """A run of the estimator."""
 
-    def __init__(self, text: NeuralText, settings: NeuralSettings, design: Design, folder: Path | None):
-        self.text, self.settings, self.design = text, settings, design
+    def __init__(self, text: NeuralText, settings: NeuralSettings, folder: Path | None):
+        self.text, self.settings, self.design = text, settings, text.design
+        design = self.design
         self.file = folder / CHECKPOINT if folder else None
         self.shape = NeuralShape(
             2 * design.reach + 1,
