@@ -141,9 +141,11 @@ static int bind_boundary(lscfg_binding *b) {
 }
 
 static int bind_sides(const lscfg_binding *b, const lscfg_rules vocabularies[2], side_words *words) {
-  for (int side = 0; side < 2; side++)
-    if (!(words->number[side] = words_in(&vocabularies[side], b->grammar, 1))) return LSCFG_ENOMEM;
-  words->n = lscfg_vocab_size(b->grammar->vocab);
+  for (int side = 0; side < 2; side++) {
+    words->number[side] = words_in(&vocabularies[side], b->grammar, 1);
+    words->n[side] = lscfg_vocab_size(b->grammar->vocab);
+    if (!words->number[side]) return LSCFG_ENOMEM;
+  }
   return LSCFG_OK;
 }
 

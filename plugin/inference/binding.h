@@ -9,10 +9,11 @@
 typedef struct group_sums group_sums;   /* see sums.h */
 typedef struct composition composition; /* see compose.h */
 
-/* Numbers of a part of the model for the words of both sides that the grammar knew, -1: none. */
+/* Numbers of a part of the model for the words of both sides that the grammar knew, -1: none. The grammar learns the
+ * words of the target side after those of the source side, whose array is shorter. */
 typedef struct {
-  int32_t *number[2]; /* [n] */
-  int32_t n;
+  int32_t *number[2]; /* [n] of each side */
+  int32_t n[2];
 } side_words;
 
 /* The mapping from the rules of a grammar to a model. */
@@ -57,7 +58,7 @@ static inline int32_t node_category(const lscfg_binding *b, const lscfg_forest *
 
 /* The row of a word on a side in the tables of a part of the model. */
 static inline int32_t row_of_word(const side_words *words, int side, int32_t word) {
-  if (word < 0 || word >= words->n || words->number[side][word] < 0)
+  if (word < 0 || word >= words->n[side] || words->number[side][word] < 0)
     return side ? LSCFG_ROW_TARGET_UNKNOWN : LSCFG_ROW_SOURCE_UNKNOWN;
   return words->number[side][word] + (side ? LSCFG_ROW_TARGET_WORDS : LSCFG_ROW_SOURCE_WORDS);
 }

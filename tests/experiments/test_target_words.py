@@ -1,5 +1,6 @@
 """experiments/target_words.py: scores of whole translations equal those of the definition."""
 
+import dataclasses
 import gzip
 import json
 import sys
@@ -8,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers import random_network
 from plain_neural import PlainNeural, affiliate
 
-from lscfg.kernel.neural import FERTILITIES, SOURCE_WORDS, TARGET_BEGIN, TARGET_END, TARGET_NONE, TARGET_WORDS
-from lscfg.model.neural import NeuralModel
+from lscfg.kernel.neural import TARGET_BEGIN, TARGET_END, TARGET_NONE, TARGET_WORDS
 from lscfg.model.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,23 +41,13 @@ DERIVATIONS = [
 
 def network(history, seed=1):
     """A network with random parameters and a few links."""
-    draw = np.random.default_rng(seed)
-    dims, hidden, window = 3, 4, 3
-    shapes = {
-        "source": (len(SOURCE) + SOURCE_WORDS, dims),
-        "target": (len(TARGET) + TARGET_WORDS, dims),
-        "hidden": (hidden, (window + history) * dims),
-        "hidden.bias": (hidden,),
-        "output": (len(TARGET) + TARGET_WORDS, hidden),
-        "output.bias": (len(TARGET) + TARGET_WORDS,),
-        "fertility": (FERTILITIES, hidden),
-        "fertility.bias": (FERTILITIES,),
-    }
-    arrays = {name: draw.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    made = random_network((SOURCE, TARGET), seed, history)
     links = [(-1, 5, 0.4), (3, 4, 0.7), (3, 5, 0.2), (4, 5, 0.6), (5, 6, 0.5), (5, 8, 0.5), (6, 7, 0.3), (6, 8, 0.1)]
-    arrays["links"] = np.array([link[:2] for link in links], np.int32)
-    arrays["share"] = np.array([link[2] for link in links], np.float32)
-    return NeuralModel(1, history, (SOURCE, TARGET), arrays)
+    own = {
+        "links": np.array([link[:2] for link in links], np.int32),
+        "share": np.array([link[2] for link in links], np.float32),
+    }
+    return dataclasses.replace(made, parameters={**made.parameters, **own})
 
 
 def derivation(rules):

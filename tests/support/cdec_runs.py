@@ -8,7 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers import SPANISH_RULES, random_boundary, random_orientation, random_scorer, rule_table, save_model
+from helpers import (
+    SPANISH_RULES,
+    random_boundary,
+    random_network,
+    random_orientation,
+    random_scorer,
+    rule_table,
+    save_model,
+)
 
 from lscfg.cdec_bridge.library import CdecTree
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
@@ -30,7 +38,8 @@ def write_system(folder: Path) -> None:
     one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
     unk = np.array([0.01, 0.02, 0.03])
     parts = (np.array([0.5, 0.3, 0.2]), unk, one, random_scorer(table, 1))
-    parts += (random_boundary(table, 1), random_orientation(table, 1))
+    words = (table.words, table.words)
+    parts += (random_boundary(table, 1), random_orientation(words, 1), random_network(words, 1))
     save_model(folder / "model.lscfg", table, values, *parts)
     (folder / "grammar").write_text(
         "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"

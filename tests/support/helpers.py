@@ -20,11 +20,12 @@ from lscfg.command_table import COMMANDS
 from lscfg.extract.derive import Derivations
 from lscfg.grammar.table import RuleTable
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, Forest
-from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
+from lscfg.kernel.neural import FERTILITIES, SOURCE_WORDS, TARGET_WORDS
 from lscfg.kinds import Kind
 from lscfg.model.boundary import BoundaryModel
 from lscfg.model.context import ContextModel, context_items
 from lscfg.model.low_dimensional import LowDimensionalModel, end_of_items
+from lscfg.model.neural import NeuralModel
 from lscfg.model.orientation import OrientationModel
 from lscfg.model.parameters import OneState, Parameters
 
@@ -117,15 +118,38 @@ def random_boundary(rules: RuleTable, seed: int) -> BoundaryModel:
     return BoundaryModel.of(rules.words, *((pairs, rng.normal(size=len(pairs))) for _ in range(2)))
 
 
-def random_orientation(rules: RuleTable, seed: int) -> OrientationModel:
-    """Normal weights of all words, which are those of both sides, and links of a part of their pairs."""
-    rng, n = np.random.default_rng(seed), len(rules.words)
-    weights = rng.normal(size=(2, 4, n + SOURCE_WORDS, 3)).astype(np.float32)
-    drawn = np.argwhere(rng.random((n, n)) < 0.5).astype(np.int32) + np.array([SOURCE_WORDS, TARGET_WORDS], np.int32)
-    share = rng.uniform(size=len(drawn)).astype(np.float32)
-    return OrientationModel(
-        (rules.words, rules.words), weights, rng.normal(size=(2, 7, 3)).astype(np.float32), drawn, share
-    )
+def random_links(words: tuple[list[str], list[str]], rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Links of about half of the pairs of a source word, or none, and a target word; and their shares."""
+    pairs = np.argwhere(rng.random((len(words[0]) + 1, len(words[1]))) < 0.5)
+    pairs += np.array([SOURCE_WORDS - 1, TARGET_WORDS])
+    pairs[pairs[:, 0] < SOURCE_WORDS, 0] = -1
+    return pairs.astype(np.int32), rng.uniform(size=len(pairs)).astype(np.float32)
+
+
+def random_orientation(words: tuple[list[str], list[str]], seed: int) -> OrientationModel:
+    """Normal weights of all source words and lengths, and links of a part of the pairs."""
+    rng = np.random.default_rng(seed)
+    weights = rng.normal(size=(2, 4, len(words[0]) + SOURCE_WORDS, 3)).astype(np.float32)
+    lengths = rng.normal(size=(2, 7, 3)).astype(np.float32)
+    return OrientationModel(words, weights, lengths, *random_links(words, rng))
+
+
+def random_network(words: tuple[list[str], list[str]], seed: int, history: int = 2, reach: int = 1) -> NeuralModel:
+    """A network over the source and the target words with normal parameters, and links of a part of their pairs."""
+    rng, (sources, targets), dims, hidden = np.random.default_rng(seed), map(len, words), 3, 4
+    shapes = {
+        "source": (sources + SOURCE_WORDS, dims),
+        "target": (targets + TARGET_WORDS, dims),
+        "hidden": (hidden, (2 * reach + 1 + history) * dims),
+        "hidden.bias": (hidden,),
+        "output": (targets + TARGET_WORDS, hidden),
+        "output.bias": (targets + TARGET_WORDS,),
+        "fertility": (FERTILITIES, hidden),
+        "fertility.bias": (FERTILITIES,),
+    }
+    arrays = {name: rng.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+    links = dict(zip(("links", "share"), random_links(words, rng), strict=True))
+    return NeuralModel(reach, history, words, arrays | links)
 
 
 def random_low_dimensional(
@@ -175,6 +199,7 @@ def save_model(
     context: ContextModel | None = None,
     boundary: BoundaryModel | None = None,
     orientation: OrientationModel | None = None,
+    neural: NeuralModel | None = None,
 ) -> Path:
     """Writes a model whose tensors are given rule by rule."""
     m = len(root)
@@ -182,7 +207,7 @@ def save_model(
         np.array([t for t, a in zip(tensors, rules.arity, strict=True) if a == k]).reshape(-1, *[m] * (k + 1))
         for k in range(3)
     )
-    parts = {"one": one, "context": context, "boundary": boundary, "orientation": orientation}
+    parts = {"one": one, "context": context, "boundary": boundary, "orientation": orientation, "neural": neural}
     made = Parameters(rules, stacked, root, unk, **parts)  # type: ignore[arg-type]
     made.save(path, np.float64)
     return path
