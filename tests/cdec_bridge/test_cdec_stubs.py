@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cdec_runs import SENTENCES, write_system
+from cdec_runs import PARTS, RULES, SENTENCES, THREE_GAPS, write_system
 from native import stub_driver
 from shown_forests import CdecForests, configure
 
@@ -41,6 +41,11 @@ def shown(driver: Path, folder: Path, *lines: str) -> Named:
     """The features of all edges after the last pass."""
     done = run(driver, folder, *lines)
     assert done.returncode == 0 and "unmatched" not in done.stderr and "warning" not in done.stderr, done.stderr
+    return features_of(done)
+
+
+def features_of(done: subprocess.CompletedProcess[str]) -> Named:
+    """The features that the driver has written, edge by edge."""
     return [
         {name: float(value) for name, value in (word.split("=") for word in line.split()[2:])}
         for line in done.stdout.splitlines()
@@ -64,6 +69,7 @@ CASES = [
         "features=paper,context,orientation,boundary",
         FeatureOptions(names=("paper", "context", "orientation", "boundary")),
     ),
+    ("features=neural,orientation", FeatureOptions(names=PARTS)),
     ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
 ]
 
@@ -78,15 +84,43 @@ def test_both_modes_give_the_features_of_the_kernel(driver: Path, system: Path, 
     assert_latent(shown(driver, system, "mode=record", "-", f"mode=forest {model}"), ours.features)
 
 
-def test_packed_features_are_restored(driver: Path, system: Path) -> None:
+@pytest.mark.parametrize("glue", [False, True])
+def test_rules_of_three_nonterminals_leave_the_features_of_others(driver: Path, system: Path, glue: bool) -> None:
+    """Such a rule gets no features; its translations get those of their other rules. Some words are all unknown."""
+    lines = (system / "grammar").read_text().splitlines(keepends=True)
+    lines.insert(len(RULES), f"[X] ||| {THREE_GAPS} ||| R{len(RULES)}=1\n")
+    (system / "grammar").write_text("".join(lines))
+    configure(system, glue)
+    ours = CdecForests(system, glue, FeatureOptions(names=PARTS), [*SENTENCES, "u v nueva", "u y nueva nueva v"])
+    model, of_long, numbers, number = "model=model.lscfg features=neural,orientation", [], [], -1
+    for line in (system / "forest").read_text().splitlines():
+        if line.startswith("sentence"):
+            number += 1
+            continue
+        if line.endswith(f"R{len(RULES)}=1"):
+            of_long.append((number, ours.features[len(numbers)]))
+        numbers.append(number)
+    assert len(of_long) > 3 and not any(any(values.values()) for _, values in of_long)
+    assert_latent(shown(driver, system, model), ours.features)
+    # a recorded forest with such a rule is none of the kernel's, as a warning tells
+    done = run(driver, system, "mode=record", "-", f"mode=forest {model}")
+    sentences, nothing = {number for number, _ in of_long}, dict.fromkeys(ours.features[0], 0.0)
+    assert f"sentence {min(sentences) + 1} gets no latent features: it has a rule of more than two" in done.stderr
+    assert f"0 unmatched; {len(sentences)} sentences without latent features" in done.stderr
+    kept = [nothing if n in sentences else values for n, values in zip(numbers, ours.features, strict=True)]
+    assert_latent(features_of(done), kept)
+
+
+@pytest.mark.parametrize("features", ["paper", "paper,neural,orientation"])
+def test_packed_features_are_restored(driver: Path, system: Path, features: str) -> None:
     configure(system, False)
-    CdecForests(system, False, CASES[0][1])
+    CdecForests(system, False, FeatureOptions(names=tuple(features.split(","))))
     weights = (system / "weights").read_text() + "Packed 2\n"
     (system / "weights").write_text(weights)
     weight = {name: float(value) for name, value in (line.split() for line in weights.splitlines())}
-    model = "model=model.lscfg features=paper"
-    plain = shown(driver, system, model)
-    for line, packed in ((f"{model} pack=latent", "Latent"), (f"{model} pack=all", ""), (model, "")):
+    model = f"model=model.lscfg features={features}"
+    plain, latent = shown(driver, system, model), ("Latent", "Neural", "Orient")
+    for line, packed in ((f"{model} pack=latent", latent), (f"{model} pack=all", ""), (model, "")):
         lines = (line,) if "pack=" in line else (line, "-", "mode=pack")
         for own, whole in zip(shown(driver, system, *lines), plain, strict=True):
             names = [name for name in whole if name.startswith(packed)]
@@ -188,6 +222,6 @@ def test_damaged_models_are_refused_in_one_line(driver: Path, system: Path) -> N
         (system / "model.lscfg").write_bytes(
             bytes(data[: int(rng.integers(len(data)))] if rng.random() < 0.3 else data)
         )
-        done = run(driver, system, "model=model.lscfg features=paper,ratios,context,boundary")
+        done = run(driver, system, "model=model.lscfg features=paper,ratios,context,boundary,neural,orientation")
         assert done.returncode in (0, 1) and "Sanitizer" not in done.stderr, done.stderr
         assert done.returncode == 0 or done.stderr.startswith("[lscfg] model model.lscfg: "), done.stderr

@@ -8,10 +8,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from categories import RULES as LABELLED_RULES
 from categories import random_parameters, saved, table_of
-from cdec_runs import RULES, SENTENCES, write_system
+from cdec_runs import PARTS, RULES, SENTENCES, write_system
 from native import stub_driver
 from shown_forests import MosesForests
 
@@ -46,6 +47,7 @@ def run(driver: Path, folder: Path, weights: int, line: str) -> subprocess.Compl
             "features=paper,ratios,boundary,orientation",
             FeatureOptions(names=("paper", "ratios", "boundary", "orientation")),
         ),
+        ("features=neural,orientation", FeatureOptions(names=PARTS)),
         ("features=LatentMarginal,LatentSpan", FeatureOptions(names=("LatentMarginal", "LatentSpan"))),
     ],
 )
@@ -58,6 +60,33 @@ def test_features_are_those_of_the_kernel(driver: Path, system: Path, line: str,
     for (sentence, *found), (number, values) in zip(shown, ours.features, strict=True):
         assert sentence == number and found == pytest.approx(values, rel=1e-6, abs=1e-7)  # Moses' scores are single
     assert any(value for _, values in ours.features for value in values)
+
+
+def test_four_threads_give_the_features_of_the_kernel(driver: Path, system: Path) -> None:
+    """Each thread keeps the sentence that it decodes; some sentences contain only words that no rule has."""
+    options = FeatureOptions(names=PARTS)
+    ours = MosesForests(system, options, sentences=[*SENTENCES, "u v nueva"] * 60)
+    command = [driver, "forest", str(len(options.names)), "LatentSCFG model=model.lscfg features=neural,orientation"]
+    both = [
+        subprocess.run([*command, *more], cwd=system, capture_output=True, text=True, check=True)
+        for more in ([], ["threads"])
+    ]
+    assert both[0].stdout == both[1].stdout
+    assert all(f"{len(ours.features)} rule applications" in done.stderr for done in both)
+    found = [[float(value) for value in row.split()] for row in both[1].stdout.splitlines()]
+    expected = [[number, *values] for number, values in ours.features]
+    assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-7)
+
+
+def test_weighted_sums_contain_the_network(driver: Path, system: Path) -> None:
+    """With the stand-ins all weights are 0.5."""
+    options = FeatureOptions(names=PARTS)
+    ours = MosesForests(system, options)
+    line = "LatentSCFG model=model.lscfg features=neural,orientation"
+    command = [driver, "forest", str(len(options.names)), line, "best"]
+    done = subprocess.run(command, cwd=system, capture_output=True, text=True, check=True)
+    shown = [float(row.split()[1]) for row in done.stdout.splitlines()]
+    assert shown == pytest.approx([0.5 * sum(values) for _, values in ours.features], rel=1e-6, abs=1e-6)
 
 
 @pytest.fixture

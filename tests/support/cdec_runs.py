@@ -24,6 +24,10 @@ from lscfg.kernel import LATENT_FEATURES, Grammar
 from lscfg.model.parameters import OneState
 
 NAMES = LATENT_FEATURES
+PARTS = ("neural", "orientation")
+"""Families of features that score target words or their order by a part of the model."""
+THREE_GAPS = "[X,1] y [X,2] nueva [X,3] ||| [X,3] new [X,1] and [X,2]"
+"""A rule that matches one of ``SENTENCES`` and that no model of lscfg knows."""
 RULES = list(SPANISH_RULES)
 WEIGHTS = "PassThrough -1\nGlue 0.25\nLatentMarginal 0.5\nLatentEgivenF 0.25\nLatentFgivenE 0.125\n"
 WEIGHTS += "".join(f"{name} {0.1 + 0.017 * k}\n" for k, name in enumerate(NAMES[4:]))
@@ -38,7 +42,7 @@ def write_system(folder: Path) -> None:
     one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
     unk = np.array([0.01, 0.02, 0.03])
     parts = (np.array([0.5, 0.3, 0.2]), unk, one, random_scorer(table, 1))
-    words = (table.words, table.words)
+    words = ([*table.words, "nueva"], [*table.words, "nueva"])  # one that no rule has
     parts += (random_boundary(table, 1), random_orientation(words, 1), random_network(words, 1))
     save_model(folder / "model.lscfg", table, values, *parts)
     (folder / "grammar").write_text(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from cdec_runs import RULES, SENTENCES
 
 from lscfg.grammar.table import RuleTable
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S
+from lscfg.kernel import REST, Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S
 
 GLUE_TOP, GLUE, PASS = range(3)
 """Rules of every grammar, whose numbers follow those of the rules that it lists."""
@@ -23,21 +24,21 @@ def configure(folder: Path, glue: bool) -> None:
 
 
 class CdecForests:
-    """The kernel's forests of ``SENTENCES``, written to the file ``forest`` for cdec's driver, and their features.
+    """The kernel's forests of sentences, written to the file ``forest`` for cdec's driver, and their features.
 
     Attributes:
         features: of each edge, by name.
     """
 
-    def __init__(self, folder: Path, glue: bool, options: FeatureOptions):
+    def __init__(self, folder: Path, glue: bool, options: FeatureOptions, sentences: list[str] = SENTENCES):
         self.grammar, self.features = Grammar.from_files([folder / "grammar"]), []
         binding = Binding(Model(folder / "model.lscfg"), self.grammar)
         lines = []
-        for sentence in SENTENCES:
+        for sentence in sentences:
             words = self.grammar.vocab.add_line(sentence)
             forest = self.grammar.parse(words, ParseOptions(50, glue, 1))
             assert forest is not None
-            values = binding.features(forest, binding.infer(forest), options)
+            values = binding.features(forest, binding.infer(forest), options)[~forest.is_rest]
             self.features += [dict(zip(options.names, row, strict=True)) for row in values.tolist()]
             self.features.append(dict.fromkeys(options.names, 0.0))  # the edge of the goal
             lines += [f"sentence {sentence}", *self.edges(forest, sentence.split())]
@@ -45,19 +46,21 @@ class CdecForests:
 
     def edges(self, forest: Forest, words: list[str]) -> list[str]:
         """The applications in cdec's words; the last edge leads to cdec's goal."""
-        lines, before = [], 0
+        lines, before, numbers = [], 0, (np.cumsum(forest.node_cat != REST) - 1).tolist()
         for app, edge in enumerate(forest.app_edge.tolist()):
             head = int(forest.edge_head[edge])
             assert head >= before  # from below
             before = head
+            if forest.node_cat[head] == REST:
+                continue
             i, j = forest.node_span[head].tolist()
-            tails = [tail for tail in forest.edge_tail[edge].tolist() if tail >= 0]
+            tails = forest.tails(edge)
             names = ["XS"[forest.node_cat[tail]] for tail in tails]
             source, target, scores = self.rule(int(forest.app_rule[app]), names, words[i])
-            numbers = " ".join(map(str, (head, i, j, *tails)))
-            lines.append(f"{numbers} ||| {'XS'[forest.node_cat[head]]} ||| {source} ||| {target} ||| {scores}")
-        root, last = forest.n_nodes - 1, "XS"[forest.node_cat[-1]]
-        return [*lines, f"{forest.n_nodes} 0 {len(words)} {root} ||| Goal ||| [{last},1] ||| [1] ||| "]
+            shown = " ".join(map(str, (numbers[head], i, j, *(numbers[tail] for tail in tails))))
+            lines.append(f"{shown} ||| {'XS'[forest.node_cat[head]]} ||| {source} ||| {target} ||| {scores}")
+        root, last = numbers[-1], "XS"[forest.node_cat[-1]]
+        return [*lines, f"{root + 1} 0 {len(words)} {root} ||| Goal ||| [{last},1] ||| [1] ||| "]
 
     def rule(self, number: int, names: list[str], word: str) -> tuple[str, str, str]:
         size = len(self.grammar)

@@ -1,15 +1,19 @@
-/* Moses' main function, for the stand-ins: moses_driver FILE N LINE [best].
+/* Moses' main function, for the stand-ins: moses_driver FILE N LINE [best] [threads].
  *
- * N: number of weights; LINE: the feature's line of a moses.ini; best: only translations are written. FILE:
+ * N: number of weights; LINE: the feature's line of a moses.ini; best: only translations are written; threads: four of
+ * them share the sentences, as with Moses' -threads 4. FILE:
  *   rule LABEL SOURCE ||| TARGET    as in a rule table, "a [X][X] ||| [X][X] b ||| 1-0", rules numbered from 0
  *   join LABEL                      a glue rule of another label than X
  *   sentence WORD...
  *   RULE I J [I J]...               applications: spans of the rule and of its nonterminals; rule -1 passes a word on
  * Prints the scores of each application, and the lines that the feature writes for sentences without a derivation. */
+#include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <deque>
 #include <exception>
 #include <iostream>
+#include <thread>
 
 #include "moses/stub.h"
 
@@ -81,13 +85,29 @@ const TargetPhrase *AddRule(PhraseDictionaryMemory *table, const string &line, c
 /* Positions count <s>, and the last word belongs to a range. */
 Range RangeOf(int i, int j) { return Range(i + 1, j); }
 
+struct Input {
+  string line;
+  vector<vector<int>> applications; /* the numbers of each */
+};
+
+/* A thread that decodes sentences. */
 class Run {
  public:
-  explicit Run(FeatureFunction *feature)
-      : feature_(dynamic_cast<StatelessFeatureFunction *>(feature)), io_(std::make_shared<IOWrapper>()) {}
+  Run(FeatureFunction *feature, std::shared_ptr<IOWrapper> io)
+      : feature_(dynamic_cast<StatelessFeatureFunction *>(feature)), io_(io), applications_(0) {}
 
-  void Begin(const string &line, long id) {
+  /* The scores of the applications. */
+  string Decode(const Input &input, long id, const vector<const TargetPhrase *> &rules) {
+    out_.str("");
+    Begin(input.line, id);
+    for (const vector<int> &numbers : input.applications) Apply(numbers, rules);
     End();
+    return out_.str();
+  }
+
+ private:
+  void Begin(const string &line, long id) {
+    out_.precision(9);
     task_ = std::make_shared<TranslationTask>();
     task_->io = io_;
     task_->source = std::make_shared<InputType>();
@@ -120,15 +140,14 @@ class Run {
     feature_->EvaluateWithSourceContext(source, path, *phrase, tails.empty() ? nullptr : &tails, scores, nullptr);
     const ChartManager manager(source);
     feature_->EvaluateWhenApplied(ChartHypothesis(path.GetWordsRange(), manager), nullptr);
-    std::cout << source.id;
-    for (const float value : scores.added) std::cout << ' ' << value;
-    std::cout << '\n';
+    out_ << source.id;
+    for (const float value : scores.added) out_ << ' ' << value;
+    out_ << '\n';
     ++applications_;
   }
 
   /* A sentence with applications has a derivation, whose last hypothesis covers <s> and </s>. */
   void End() {
-    if (!task_) return;
     const ChartManager manager(*task_->source);
     const Range whole(0, task_->source->GetSize() - 1);
     if (applications_) feature_->EvaluateWhenApplied(ChartHypothesis(whole, manager), nullptr);
@@ -136,16 +155,28 @@ class Run {
     task_.reset();
   }
 
-  void Report() const {
-    for (const auto &line : io_->collector.written) std::cout << "empty " << line.first << '\n';
-  }
-
- private:
   StatelessFeatureFunction *const feature_;
   std::shared_ptr<IOWrapper> io_;
+  std::ostringstream out_;
   ttasksptr task_;
-  int applications_ = 0;
+  int applications_;
 };
+
+/* Decodes all sentences; the first free thread takes the next one. */
+vector<string> DecodeAll(FeatureFunction *feature, std::shared_ptr<IOWrapper> io, const vector<Input> &inputs,
+                         const vector<const TargetPhrase *> &rules, int n_threads) {
+  vector<string> scores(inputs.size());
+  std::atomic<size_t> next(0);
+  const auto work = [&] {
+    Run run(feature, io);
+    for (size_t k; (k = next++) < inputs.size();) scores[k] = run.Decode(inputs[k], static_cast<long>(k), rules);
+  };
+  vector<std::thread> threads;
+  for (int k = 1; k < n_threads; ++k) threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads) thread.join();
+  return scores;
+}
 
 } // namespace
 } // namespace Moses
@@ -155,7 +186,8 @@ int decoder_main(int argc, const char **argv) {
   if (argc < 4) return 2;
   StaticData &data = StaticData::InstanceNonConst();
   data.parameter.n_weights = atoi(argv[2]);
-  data.parameter.lists = argc < 5;
+  const vector<string> options(argv + 4, argv + argc);
+  data.parameter.lists = std::count(options.begin(), options.end(), "best") == 0;
   data.Factory("LatentSCFG")->Create(argv[3]);
   FeatureFunction *feature = FeatureFunction::All().back().get();
   feature->Load(data.options());
@@ -167,24 +199,23 @@ int decoder_main(int argc, const char **argv) {
   AddRule(&glue, "[X][S] [X][X] ||| [X][S] [X][X] ||| 0-0 1-1", "S");
   vector<const TargetPhrase *> rules;
   std::ifstream file(argv[1]);
-  Run run(feature);
-  long id = 0;
-  std::cout.precision(9);
+  vector<Input> inputs;
   for (string line; std::getline(file, line);) {
     if (line.compare(0, 5, "join ") == 0)
       AddRule(&glue, "[X][S] [X][" + line.substr(5) + "] ||| [X][S] [X][" + line.substr(5) + "] ||| 0-0 1-1", "S");
     else if (line.compare(0, 5, "rule ") == 0)
       rules.push_back(AddRule(&table, line.substr(line.find(' ', 5)), line.substr(5, line.find(' ', 5) - 5)));
     else if (line.compare(0, 8, "sentence") == 0)
-      run.Begin(line.substr(8), id++);
+      inputs.push_back({line.substr(8), {}});
     else {
-      vector<int> numbers;
-      for (const string &token : Tokens(line)) numbers.push_back(atoi(token.c_str()));
-      run.Apply(numbers, rules);
+      inputs.back().applications.emplace_back();
+      for (const string &token : Tokens(line)) inputs.back().applications.back().push_back(atoi(token.c_str()));
     }
   }
-  run.End();
-  run.Report();
+  const int n_threads = std::count(options.begin(), options.end(), "threads") ? 4 : 1;
+  const auto io = std::make_shared<IOWrapper>();
+  for (const string &scores : DecodeAll(feature, io, inputs, rules, n_threads)) std::cout << scores;
+  for (const auto &line : io->collector.written) std::cout << "empty " << line.first << '\n';
   FeatureFunction::All().clear();
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -55,12 +56,14 @@ class FactorCollection {
     return all;
   }
   const Factor *AddFactor(const StringPiece &text, bool is_nonterminal) {
+    const std::lock_guard<std::mutex> lock(mutex_);
     std::unique_ptr<Factor> &factor = factors_[{text.as_string(), is_nonterminal}];
     if (!factor) factor.reset(new Factor(text.as_string()));
     return factor.get();
   }
 
  private:
+  std::mutex mutex_;
   std::map<std::pair<std::string, bool>, std::unique_ptr<Factor>> factors_;
 };
 
@@ -182,8 +185,14 @@ class InputType {
 
 class OutputCollector {
  public:
-  void Write(long id, const std::string &line) { written[id] = line; }
+  void Write(long id, const std::string &line) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    written[id] = line;
+  }
   std::map<long, std::string> written;
+
+ private:
+  std::mutex mutex_;
 };
 
 class IOWrapper {
