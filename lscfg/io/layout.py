@@ -5,7 +5,8 @@ A fault raises a ``ValueError`` that names the array; the reader of the file add
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -45,6 +46,19 @@ def _agrees(size: int, dimension: str, sizes: dict[str, int]) -> bool:
     name, _, more = dimension.partition(" + ")
     size -= int(more or 0)
     return size >= 0 and sizes.setdefault(name, size) == size
+
+
+@contextmanager
+def named_from(prefix: str) -> Iterator[None]:
+    """Completes the name of the array in a fault, for checks of arrays by the ends of their names.
+
+    Args:
+        prefix: beginning of the names, such as ``boundary.``.
+    """
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(str(error).replace("array '", f"array '{prefix}", 1)) from error
 
 
 def check_offsets(name: str, offsets: np.ndarray, end: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import vocabulary_words
-from lscfg.io.layout import check_layout, check_range
+from lscfg.io.layout import check_layout, check_range, named_from
 
 LAYOUT = {
     "vocab.bytes": "uint8 [bytes]",
@@ -82,8 +82,9 @@ class BoundaryModel:
         """
         start = "boundary."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        sizes = check_layout(own, LAYOUT)
-        words = vocabulary_words(own)
+        with named_from(start):
+            sizes = check_layout(own, LAYOUT)
+            words = vocabulary_words(own)
         for kind in ("ends", "sides"):
             pairs = own[f"{kind}.words"]
             check_range(f"boundary.{kind}.words", pairs, -1, sizes["words"])

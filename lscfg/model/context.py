@@ -9,7 +9,7 @@ import numpy as np
 
 from lscfg.grammar.table import LAYOUT as RULES
 from lscfg.grammar.table import MAX_TENSOR_ARITY, RuleTable
-from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.io.layout import check_layout, check_offsets, check_range, named_from
 from lscfg.kernel import CONTEXT_LENGTHS, CONTEXT_SHAPES, CONTEXT_WORD_KINDS
 from lscfg.model.low_dimensional import LowDimensionalModel
 
@@ -79,9 +79,10 @@ class ContextModel:
         """
         start = "context."
         own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
-        check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
-        own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])
-        rules, low_dimensional = RuleTable.from_arrays(own), None
+        with named_from(start):
+            check_layout(own, LAYOUT | {name: kind for name, kind in RULES.items() if name != "rules.arity"})
+            own["rules.arity"] = _arity(own["rules.symbols"], own["rules.offsets"], own["rules.src_length"])
+            rules, low_dimensional = RuleTable.from_arrays(own), None
         if "sense.items" in arrays:
             low_dimensional = LowDimensionalModel.from_arrays(arrays, kind, len(rules), len(rules.words))
         made = cls(rules, own["counts"], own["offsets"], own["items"], own["weights"], low_dimensional)
@@ -114,7 +115,7 @@ def _arity(symbols: np.ndarray, offsets: np.ndarray, src_length: np.ndarray) -> 
     Raises:
         ValueError: the offsets are wrong.
     """
-    check_offsets("context.rules.offsets", offsets, len(symbols))
+    check_offsets("rules.offsets", offsets, len(symbols))
     lengths = np.diff(offsets)
     source = np.arange(len(symbols)) - np.repeat(offsets[:-1], lengths) < np.repeat(src_length, lengths)
     nonterminals = np.concatenate([[0], np.cumsum(source & (symbols < 0))])

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lscfg.io.layout import check_layout, check_offsets, check_range
+from lscfg.io.layout import check_layout, check_offsets, check_range, named_from
 from lscfg.kernel import CONTEXT_EXTRA_WORDS, CONTEXT_LENGTHS, SCORE_FUNCTIONS
 
 LAYOUT = {
@@ -103,7 +103,8 @@ class LowDimensionalModel:
             raise ValueError(f"unknown score function {kind!r:.30}")
         hidden, weighted = "hidden" in own, "weights" in own
         parts = (WEIGHTS if weighted else VECTORS) | (HIDDEN if hidden else {})
-        sizes = check_layout(own, LAYOUT | parts)
+        with named_from("sense."):
+            sizes = check_layout(own, LAYOUT | parts)
         window, bag = own["window"].tolist()
         check_range("sense.window", own["window"][:1], 1, 1001)
         check_range("sense.items", own["items"], 0, end_of_items(window, words))

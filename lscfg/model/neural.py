@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lscfg.grammar.table import vocabulary_words
-from lscfg.io.layout import check_layout, check_range
+from lscfg.io.layout import check_layout, check_range, named_from
 from lscfg.kernel.compiled import word_arrays
 from lscfg.kernel.neural import FERTILITIES, MAX_HISTORY, SOURCE_WORDS, TARGET_WORDS
 
@@ -35,6 +35,9 @@ LAYOUT = {
 
 MOST_REACH, MOST_UNITS, MOST_WORDS = 100, 4096, 1 << 16
 """Most source words on each side of a place, units of a layer, and words of a vocabulary, as in the kernel."""
+
+MOST_WEIGHT = np.float32(1e15)
+"""Largest absolute value of a parameter, as in the kernel: sums of products are finite in single precision."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class NeuralModel:
         parameters = {name: array for name, array in own.items() if name in LAYOUT and "vocab" not in name}
         del parameters["shape"]
         _check_values(parameters, sizes)
-        return cls(reach, history, side_words(own), parameters)
+        return cls(reach, history, side_words(PREFIX, own), parameters)
 
 
 def side_arrays(prefix: str, words: tuple[list[str], list[str]]) -> dict[str, np.ndarray]:
@@ -92,17 +95,18 @@ def side_arrays(prefix: str, words: tuple[list[str], list[str]]) -> dict[str, np
     return found
 
 
-def side_words(arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[str]]:
+def side_words(prefix: str, arrays: Mapping[str, np.ndarray]) -> tuple[list[str], list[str]]:
     """The source and the target vocabulary of arrays by their names without the prefix.
 
     Raises:
-        ValueError: the arrays are no vocabularies.
+        ValueError: names an array that is no part of a vocabulary.
     """
-    source, target = (
-        vocabulary_words({f"vocab.{name}": arrays[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")})
-        for side in ("source", "target")
-    )
-    return source, target
+    found = []
+    for side in ("source", "target"):
+        with named_from(f"{prefix}{side}."):
+            own = {f"vocab.{name}": arrays[f"{side}.vocab.{name}"] for name in ("bytes", "offsets")}
+            found.append(vocabulary_words(own))
+    return found[0], found[1]
 
 
 def check_links(prefix: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
@@ -125,6 +129,6 @@ def check_links(prefix: str, arrays: Mapping[str, np.ndarray], sizes: Mapping[st
 
 def _check_values(arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int]) -> None:
     for name, array in arrays.items():
-        if array.dtype == np.float32 and not np.isfinite(array).all():
-            raise ValueError(f"array 'neural.{name}' holds a value that is not finite")
+        if array.dtype == np.float32 and not (np.abs(array) <= MOST_WEIGHT).all():
+            raise ValueError(f"array 'neural.{name}' holds a value that is not finite or beyond {MOST_WEIGHT:g}")
     check_links(PREFIX, arrays, sizes)

@@ -62,4 +62,4 @@ class OrientationModel:
             if not np.isfinite(own[name]).all():
                 raise ValueError(f"array 'orientation.{name}' holds a value that is not finite")
         check_links(PREFIX, own, sizes)
-        return cls(side_words(own), own["words"], own["length"], own["links"], own["share"])
+        return cls(side_words(PREFIX, own), own["words"], own["length"], own["links"], own["share"])

@@ -239,8 +239,6 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
                         &error);
   if (code < 0) throw std::runtime_error(error.message);
 
-  for (const double value : exact)
-    if (!std::isfinite(value)) throw std::runtime_error("its features are not finite");
   if (packed_.empty()) {
     sentence->values.assign(exact.begin(), exact.end());
   } else {
@@ -248,6 +246,8 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
     for (int32_t a = 0; a < f.n_apps; ++a)
       sentence->values[a] = std::inner_product(packed_.begin(), packed_.end(), &exact[a * packed_.size()], 0.0);
   }
+  for (const float value : sentence->values)
+    if (!std::isfinite(value)) throw std::runtime_error("its features are not finite in Moses' single precision");
   AddEdges(sentence);
   sentence->known = true;
 }

@@ -9,6 +9,7 @@
 static const int32_t first_word[2] = {LSCFG_ROW_SOURCE_WORDS, LSCFG_ROW_TARGET_WORDS};
 
 enum { LANES = 16, MOST = 1 << 16, MOST_REACH = 100, MOST_UNITS = 4096 };
+static const float most_weight = 1e15f; /* sums of products of such weights are finite in single precision */
 
 /* out += factor * values. */
 SIMD_FOR_ALL static void add_scaled(int32_t n, float factor, const float *values, float *out) {
@@ -41,8 +42,9 @@ static int get_floats(const tensor_file *file, const char *name, int64_t rows, i
   if (view.shape[0] != rows || (columns && view.shape[1] != columns)) return misfit(name, error);
   *found = view.data;
   for (int64_t k = 0; k < rows * (columns ? columns : 1); k++)
-    if (!isfinite((*found)[k]))
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds a value that is not finite", name);
+    if (!(fabsf((*found)[k]) <= most_weight)) /* NaN, too */
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds %g, which is not finite or beyond %g", name,
+                        (double)(*found)[k], (double)most_weight);
   return LSCFG_OK;
 }
 

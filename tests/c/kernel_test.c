@@ -57,24 +57,28 @@ static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *gr
 }
 
 /* Marginals, features, translations. */
-static void use(const lscfg_binding *binding, const lscfg_grammar *grammar, const lscfg_vocab *vocab, lscfg_lm *lm,
+static void use(const lscfg_model *model, const lscfg_binding *binding, const lscfg_grammar *grammar, const lscfg_vocab *vocab, lscfg_lm *lm,
                 const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference result;
-  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 0, 1e-6, 1, {LSCFG_MARGINAL}};
+  lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 0, 1e-6, 0, {0}};
   lscfg_search_options search = {30, 5, 1, 1.0, -1.0};
   lscfg_kbest *kbest;
   lscfg_kbest_view list;
   lscfg_hypergraph *graph;
   lscfg_forest_get(forest, &f);
+  for (int32_t k = 0; k < LSCFG_N_FEATURES; k++) { /* those that the model has */
+    how.columns[how.n_columns++] = k;
+    if (lscfg_model_check_features(model, &how, &error) != LSCFG_OK) how.n_columns--;
+  }
   double *apps = (double *)malloc((size_t)f.n_apps * sizeof *apps),
          *nodes = (double *)malloc((size_t)f.n_nodes * sizeof *nodes);
-  double *features = (double *)malloc((size_t)f.n_apps * sizeof *features);
+  double *features = (double *)malloc((size_t)f.n_apps * (size_t)how.n_columns * sizeof *features);
   require(apps && nodes && features, "memory");
   require(lscfg_infer(binding, forest, apps, nodes, &result, &error) == LSCFG_OK, "infer");
   require(lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error) == LSCFG_OK, "features");
   printf("sign %d, root %.6f, %d applications\n", (int)result.sign, nodes[f.n_nodes - 1], (int)f.n_apps);
-  for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[a];
+  for (int32_t a = 0; a < f.n_apps; a++) apps[a] = features[a * how.n_columns]; /* the marginal */
   require(lscfg_search_hypergraph(forest, grammar, lm, apps, &search, 50, &kbest, &graph, &error) == LSCFG_OK,
           "search");
   lscfg_kbest_get(kbest, &list);
@@ -162,14 +166,14 @@ int main(int argc, char **argv) {
   require(lm != NULL, "memory");
   lscfg_forest_get(forest, &view);
   rebuilt = rebuild(&view, grammar);
-  use(binding, grammar, vocab, lm, forest);
-  use(binding, grammar, vocab, lm, rebuilt);
+  use(model, binding, grammar, vocab, lm, forest);
+  use(model, binding, grammar, vocab, lm, rebuilt);
   lscfg_lm_free(lm);
   lscfg_ngrams *ngrams;
   require(lscfg_ngrams_read(vocab, bigrams, strlen(bigrams), &ngrams, &error) == LSCFG_OK, "n-grams");
   lm = lscfg_lm_new(lscfg_ngrams_order(ngrams), 0, lscfg_ngrams_step, ngrams);
   require(lm != NULL, "memory");
-  use(binding, grammar, vocab, lm, forest);
+  use(model, binding, grammar, vocab, lm, forest);
   use_joined(lm, lscfg_ngrams_order(ngrams), words, (int32_t)n);
   lscfg_lm_free(lm);
   lscfg_ngrams_free(ngrams);

@@ -215,10 +215,14 @@ static void infer(const lscfg_model *model, const lscfg_binding *binding, const 
   lscfg_error error = {0};
   lscfg_inference result;
   lscfg_feature_options how = {.log = options & 1, .negative = options >> 1 & 1, .floor = 1e-6};
-  for (int32_t k = 0; k < (options & 4 ? LSCFG_N_FEATURES : LSCFG_TARGET); k++) how.columns[how.n_columns++] = k;
+  for (int32_t k = 0; k < (options & 4 ? LSCFG_N_FEATURES : LSCFG_TARGET); k++) {
+    how.columns[how.n_columns++] = k;
+    if (!lscfg_model_check_features(model, &how, &error)) continue;
+    CHECK(k >= LSCFG_TARGET && strstr(error.message, "the model has no "));
+    how.n_columns--;
+  }
   double *apps = malloc((size_t)(f->n_apps + f->n_nodes) * sizeof *apps), *nodes = apps + f->n_apps, sum = 0;
   CHECK(apps);
-  while (lscfg_model_check_features(model, &how, &error)) CHECK(how.n_columns-- > LSCFG_TARGET);
   int code = lscfg_infer(binding, forest, apps, nodes, &result, &error);
   CHECK(code == LSCFG_OK || *error.message);
   if (!code) code = lscfg_features(binding, forest, &result, apps, nodes, &how, features, &error);

@@ -20,8 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     words[n++] = lscfg_vocab_size(vocab) ? 0 : -1;
     lscfg_parse_options options = {LONGEST, (int32_t)(size & 1), 1, (int32_t)(size & 1), 0, 0, NULL};
     lscfg_forest *forest;
-    if (!lscfg_parse(grammar, words, n, &options, &forest, &error))
+    if (!lscfg_parse(grammar, words, n, &options, &forest, &error)) {
       use_forest(model, grammar, forest, (uint8_t)(size >> 1), 0);
+      use_forest(model, grammar, forest, (uint8_t)(size >> 1) ^ 4, 0); /* with all features, or without most of them */
+    }
     lscfg_forest_free(forest);
   }
   lscfg_grammar_free(grammar);

@@ -14,7 +14,15 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 
-from helpers import random_context, random_low_dimensional, rule_table, save_model  # noqa: E402
+from helpers import (  # noqa: E402
+    random_boundary,
+    random_context,
+    random_low_dimensional,
+    random_network,
+    random_orientation,
+    rule_table,
+    save_model,
+)
 from mutations import join_file, split_file  # noqa: E402
 from searches import random_arpa  # noqa: E402
 
@@ -66,6 +74,7 @@ def main() -> None:
         factors = rng.normal(size=(3, 3, m))
         save_low_rank(folder / f"low-rank{m}", parameters, np.array([0, 1, 3]), factors, {})
     make_packed(folder)
+    make_parts(folder)
     make_compiled(HERE / "corpus" / "compiled")
 
 
@@ -81,6 +90,20 @@ def make_packed(folder: Path) -> None:
     narrow.LEAST_SIZE = 0
     write_packed(folder / "sparse", folder / "narrow")
     for path in (plain, folder / "sparse", folder / "narrow"):
+        path.write_bytes(join_file(*split_file(path.read_bytes())))
+
+
+def make_parts(folder: Path) -> None:
+    """Networks, orientations and weights of spans, without checksums; each network has another history."""
+    table = rule_table(RULES)
+    tensors = [np.ones((1,) * (arity + 1)) for arity in table.arity]
+    sides = (["a", "b"], ["x", "z", "a"])
+    parts = {f"neural{history}": {"neural": random_network(sides, history, history, 1)} for history in (0, 3)}
+    parts["orientation"] = {"orientation": random_orientation(sides, 1)}
+    parts["boundary"] = {"boundary": random_boundary(rule_table(["a ||| x"]), 1)}
+    parts["parts"] = parts["neural3"] | parts["orientation"]
+    for name, own in parts.items():
+        path = save_model(folder / name, table, tensors, np.ones(1), np.ones(1), **own)
         path.write_bytes(join_file(*split_file(path.read_bytes())))
 
 

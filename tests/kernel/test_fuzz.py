@@ -69,7 +69,13 @@ def test_mutated_corpus(name, objects, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "model"),
-    [("kernel_test", "low-rank3"), ("kernel_test", "packed"), ("kernel_test", "sparse"), ("corpus_test", "context1")],
+    [
+        ("kernel_test", "low-rank3"),
+        ("kernel_test", "packed"),
+        ("kernel_test", "sparse"),
+        ("kernel_test", "parts"),
+        ("corpus_test", "context1"),
+    ],
 )
 def test_no_failing_allocation_crashes_or_leaks(name, model, objects, tmp_path):
     kernel = [path for path in objects if path.stem not in ("fuzz-fuzz", "fuzz-driver")]

@@ -1,14 +1,19 @@
-"""Networks and orientations of a model in the kernel."""
+"""Networks, orientations and weights of context in the kernel: words of one side, damaged files, odd sentences."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from helpers import random_network, random_orientation
+from helpers import random_boundary, random_context, random_network, random_orientation, rule_table, save_model
 
+from lscfg.errors import InputError
+from lscfg.io import tensors
 from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S
-from lscfg.model.parameters import Parameters
+from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
+from lscfg.model.parameters import OneState, Parameters
 
-FAMILIES = {name: FeatureOptions(names=(name,)) for name in ("neural", "orientation")}
+FAMILIES = {name: FeatureOptions(names=(name,)) for name in ("neural", "orientation", "boundary", "context")}
 RULES = ("a ||| A", "a [X,1] ||| [X,1] A", "[X,1] [X,2] ||| [X,2] [X,1]")
 
 
@@ -20,17 +25,24 @@ def grammar_of(rules: tuple[str, ...]) -> Grammar:
 
 
 def saved(folder: Path, words: tuple[list[str], list[str]]) -> Model:
-    """A model of a network and orientations alone."""
-    parts = {"neural": random_network(words, 1), "orientation": random_orientation(words, 1)}
-    Parameters.without_rules(**parts).save(folder / "m")
-    return Model(folder / "m")
+    """A model with all parts; words: of the network and the orientations."""
+    table = rule_table(RULES)
+    tensors = [np.ones((1,) * (int(arity) + 1)) for arity in table.arity]
+    parts = (
+        random_context(table, 1),
+        random_boundary(table, 1),
+        random_orientation(words, 1),
+        random_network(words, 1),
+    )
+    one = OneState(np.full(len(table), 0.5), np.ones(1))
+    return Model(save_model(folder / "m", table, tensors, np.ones(1), np.ones(1), one, *parts))
 
 
 def parsed(grammar: Grammar, line: str) -> Forest:
     return grammar.parse(grammar.vocab.add_line(line), ParseOptions(100, True, 1, S))
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", ["neural", "orientation"])
 def test_source_words_that_only_the_target_side_knows_are_unknown(tmp_path, family):
     """The target side adds far more words to the grammar than the source side."""
     model = saved(tmp_path, (["a"], ["A", *(f"t{number}" for number in range(30_000))]))
@@ -42,3 +54,117 @@ def test_source_words_that_only_the_target_side_knows_are_unknown(tmp_path, fami
     assert found[0][rules].any()
     for other in found[1:]:
         assert other[rules].tobytes() == found[0][rules].tobytes()
+
+
+# ---- damaged files ----
+
+
+def grown(array: np.ndarray, axis: int, by: int) -> np.ndarray:
+    """The array with its last row on an axis left out or said twice."""
+    size = array.shape[axis]
+    return np.take(array, [*range(size + min(by, 0)), *[size - 1] * max(by, 0)], axis)
+
+
+def changed(array: np.ndarray, at: int, value: float) -> np.ndarray:
+    made = array.copy()
+    made.flat[at] = value
+    return made
+
+
+def damages(arrays: dict[str, np.ndarray], name: str) -> Iterator[tuple[str, dict[str, np.ndarray]]]:
+    """Copies of the arrays with one damage to one of them, and its name."""
+    array = arrays[name]
+    yield "missing", {other: values for other, values in arrays.items() if other != name}
+    made = {
+        "flat": array.ravel(),
+        "one more axis": array[None],
+        "other type": array.astype(np.float64 if array.dtype == np.float32 else np.float32),
+    }
+    for axis in range(array.ndim):
+        made |= {f"axis {axis} by {by}": grown(array, axis, by) for by in (-1, 1) if array.size}
+        made[f"axis {axis} is 0"] = np.take(array, [], axis)
+    values = {
+        np.dtype(np.float32): (np.nan, np.inf, -np.inf, 1e16, -3e38, 1.5, -0.25, 1e15),
+        np.dtype(np.int32): (-2, -1, 0, 2, 3, 4, 5, 100, 101, 2**31 - 1, -(2**31)),
+        np.dtype(np.float64): (np.nan, np.inf, -1.0, 0.0, 1e308),
+        np.dtype(np.int64): (-1, 0, 1, 2, 2**62, -(2**62)),
+        np.dtype(np.uint8): (0, 32, 255),
+    }[array.dtype]
+    places = range(array.size) if array.size < 20 else (0, array.size // 2, array.size - 1)
+    made |= {f"{value} at {at}": changed(array, at, value) for value in values for at in places}
+    if name.endswith("links"):
+        for column, end in enumerate((2 + SOURCE_WORDS, 2 + TARGET_WORDS)):
+            made |= {
+                f"row {row} in column {column}": changed(array, 2 * at + column, row)
+                for row in (end - 1, end)
+                for at in range(len(array))
+            }
+        made |= {"descending": array[::-1].copy(), "twice": array[np.maximum(np.arange(len(array)) - 1, 0)]}
+    for kind, values_ in made.items():
+        yield kind, arrays | {name: np.ascontiguousarray(values_)}
+
+
+def resized(arrays: dict[str, np.ndarray], layer: str) -> dict[str, np.ndarray]:
+    """The network without hidden units, or without dimensions: all its arrays agree."""
+    hidden = {"neural.hidden": 0, "neural.hidden.bias": 0, "neural.output": 1, "neural.fertility": 1}
+    axes = hidden if layer == "hidden" else {"neural.source": 1, "neural.target": 1, "neural.hidden": 1}
+    return arrays | {name: np.take(arrays[name], [], axis) for name, axis in axes.items()}
+
+
+ABSENT = {
+    "neural": ("neural.shape", "no neural network"),
+    "orientation": ("orientation.words", "no orientations"),
+    "boundary": ("boundary.ends.weights", "no span-boundary weights"),
+    "context": ("context.weights", "no log-linear context weights"),
+}
+"""An array without which a file lacks the part, and what the kernel says then."""
+
+
+def outcome(path: Path, family: str, grammar: Grammar, forest: Forest) -> str:
+    """The answer of Python and the kernel: both refuse an array, the kernel lacks the part, or both use the file."""
+    refused = {}
+    for read in (Parameters.load, Model):
+        try:
+            read(path)
+        except InputError as error:
+            refused[read] = str(error)
+    texts, names = [*refused.values()], (f"{family}.", "rule ") if family == "context" else (f"{family}.",)
+    assert all(any(name in text for name in names) and "\n" not in text for text in texts), texts
+    if Model in refused:
+        assert len(refused) == 2, texts
+        return "refused"
+    model = Model(path)
+    if refused or getattr(Parameters.load(path), family) is None:
+        with pytest.raises(InputError, match=ABSENT[family][1]):
+            model.check_features(FAMILIES[family])
+        return "absent"
+    assert np.isfinite(Binding(model, grammar).features(forest, None, FAMILIES[family])).all()
+    return "used"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_damaged_arrays_are_refused_or_used_by_python_and_kernel(tmp_path, family):
+    """Each length, each index, values that are not finite or too large, other types, arrays that are missing."""
+    saved(tmp_path, (["a", "b"], ["A", "B"]))
+    arrays, metadata = tensors.load(tmp_path / "m", "model")
+    metadata.pop("checksum", None)
+    grammar, found = grammar_of(RULES), {}
+    forest = parsed(grammar, "a b a x")
+    cases = [
+        (f"{name} {kind}", made) for name in arrays if name.startswith(family) for kind, made in damages(arrays, name)
+    ]
+    if family == "neural":
+        cases += [(f"no {layer}", resized(arrays, layer)) for layer in ("hidden", "dims")]
+    for kind, made in cases:
+        tensors.save(tmp_path / "d", made, metadata)
+        try:
+            found[kind] = outcome(tmp_path / "d", family, grammar, forest)
+        except AssertionError as error:
+            error.add_note(kind)
+            raise
+    absent = {kind for kind, result in found.items() if result == "absent"}
+    assert absent <= {f"{ABSENT[family][0]} {kind}" for kind in ("missing", "one more axis", "other type")}
+    for kind in found:
+        if kind.startswith("no ") or kind.endswith(("missing", "one more axis", "other type", "nan at 0", "is 0")):
+            assert found[kind] == "refused" or kind in absent, kind
+    assert list(found.values()).count("used") > 20 and list(found.values()).count("refused") > 60

@@ -5,6 +5,7 @@ The stand-ins in ``tests/plugin_stubs/moses`` declare what the plug-in uses. ``m
 
 from __future__ import annotations
 
+import dataclasses
 import subprocess
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from shown_forests import MosesForests
 from lscfg.grammar.table import RuleTable
 from lscfg.grammar.write import glue_rules
 from lscfg.kernel import FeatureOptions
+from lscfg.model.parameters import Parameters
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +78,20 @@ def test_four_threads_give_the_features_of_the_kernel(driver: Path, system: Path
     found = [[float(value) for value in row.split()] for row in both[1].stdout.splitlines()]
     expected = [[number, *values] for number, values in ours.features]
     assert np.array(found) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-7)
+
+
+def test_values_beyond_single_precision_are_told(driver: Path, system: Path) -> None:
+    """The kernel's features are finite, Moses' would not be."""
+    model, options = Parameters.load(system / "model.lscfg"), FeatureOptions(names=("orientation",))
+    assert model.orientation
+    huge = dataclasses.replace(model.orientation, weights=np.sign(model.orientation.weights) * np.float32(3e38))
+    dataclasses.replace(model, orientation=huge).save(system / "model.lscfg", np.float64)
+    assert max(abs(value) for _, values in MosesForests(system, options).features for value in values) > 1e39
+    for more in ([], ["best"]):
+        command = [driver, "forest", "3", "LatentSCFG model=model.lscfg features=orientation", *more]
+        done = subprocess.run(command, cwd=system, capture_output=True, text=True, check=True)
+        assert "gets no latent features: its features are not finite in Moses' single precision" in done.stderr
+        assert "inf" not in done.stdout and "nan" not in done.stdout
 
 
 def test_weighted_sums_contain_the_network(driver: Path, system: Path) -> None:
