@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers import rule_table
+from helpers import random_network, rule_table
 from plain_neural import PlainNeural, activation, activation_slope, adam, affiliate, dropout_mask, loss_and_gradients
 
 from lscfg.cli import main
@@ -248,6 +248,43 @@ def test_held_out_text_is_learned(trees):
     assert model.about["log Z"] < 1
 
 
+def drawn(network, pairs, seed):
+    """Text of a network whose word at each place is drawn given the source words around and the words before.
+
+    Returns:
+        Source, target and links, and the negative log probability of each target side, whose length is known.
+    """
+    random, plain, known = np.random.default_rng(seed), PlainNeural(network), {}
+    sources, targets = (np.arange(len(words)) + first for words, first in zip(network.words, (3, 4), strict=True))
+    found = []
+    for _ in range(pairs):
+        rows = random.choice(sources, random.integers(2, 7)).tolist()
+        padded, made, loss = [1, *rows, 2], [2], 0.0
+        for place in range(len(rows)):
+            key = (*padded[place : place + 3], made[-1])
+            if key not in known:
+                scores = [plain.score(rows, place, made[-1:], word) for word in targets]
+                known[key] = np.exp(scores) / np.exp(scores).sum()
+            made.append(int(random.choice(targets, p=known[key])))
+            loss -= math.log(known[key][made[-1] - 4])
+        sides = [network.words[0][row - 3] for row in rows], [network.words[1][row - 4] for row in made[1:]]
+        found.append((*map(" ".join, sides), " ".join(f"{k}-{k}" for k in range(len(rows))), loss))
+    return [*zip(*found, strict=True)]
+
+
+def test_text_of_a_known_network_is_learned_to_its_entropy():
+    """Within .02 nats a word; the bare source words, or one epoch, are further away."""
+    network = random_network((list("abcde"), list("ABCDEF")), 1, 1, 1)
+    *text, losses = drawn(network, 14_000, 1)
+    trees, design = derive(*map(list, text)), {"history": 1, "dropout": 0.0}
+    held_out = NeuralText(trees, dataclasses.replace(SMALL, **design)).held_out.tolist()
+    entropy = sum(losses[pair] for pair in held_out) / sum(len(text[1][pair].split()) + 1 for pair in held_out)
+    one, eight = (Small(epochs=epochs, **design).estimate(trees, SETTINGS).about for epochs in (1, 8))
+    bare, whole = (math.log(found) - entropy for found in eight["held-out perplexity"])
+    assert -0.005 < whole < 0.02 < bare
+    assert math.log(one["held-out perplexity"][1]) - entropy > 0.02
+
+
 def test_model_files_keep_the_network(trees, tmp_path):
     model = Small(history=1, epochs=1).estimate(trees, SETTINGS)
     model.save(tmp_path / "a")
@@ -388,17 +425,10 @@ def test_features_are_those_of_the_definition(trees, tmp_path, history):
                     expected = plain.application(sentence, *sides, begin, spans)
                 else:  # passed through, and linked to itself
                     word = rows[1].get(words[begin], 0)
-                    expected = passed(plain, sentence, begin, word)
+                    expected = plain.passed(sentence, begin, word)
                 assert values[application] == pytest.approx(expected, abs=1e-4)
                 applications += 1
     assert applications > 150 and len(seen) == len(RULES) + 1
-
-
-def passed(plain, sentence, place, word):
-    """The features of a word that is passed through."""
-    scores = plain.parts["fertility"] @ plain.units(sentence, place, []) + plain.parts["fertility.bias"]
-    value = plain.score(sentence, place, [], word)
-    return value, value, scores[1] - np.log(np.exp(scores).sum())
 
 
 def test_lattices_have_no_places(model, tmp_path):

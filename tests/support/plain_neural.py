@@ -116,6 +116,21 @@ def affiliate(share, source, target, begin, tails):
     return found, counts
 
 
+def rule_rows(rule, rows):
+    """Rows of both sides of a rule as in the JSON of derivations; nonterminals as -1, -2 on the target side.
+
+    Args:
+        rows: of the words of each side.
+    """
+
+    def of(side, side_rows, words):
+        symbols = [-int(s[-2]) if s.startswith(("[X,", "[S,")) else side_rows.get(s, 0) for s in side.split()]
+        assert sum(symbol >= 0 for symbol in symbols) == len(words)
+        return symbols
+
+    return [of(rule[side], rows[k], rule[f"{side}_words"]) for k, side in enumerate(("source", "target"))]
+
+
 class PlainNeural:
     """Values of rule applications by a ``NeuralModel``."""
 
@@ -137,6 +152,12 @@ class PlainNeural:
 
     def score(self, sentence, place, before, word):
         return self.parts["output"][word] @ self.units(sentence, place, before) + self.parts["output.bias"][word]
+
+    def passed(self, sentence, place, word):
+        """The three features of a word that is passed through, and linked to itself."""
+        scores = self.parts["fertility"] @ self.units(sentence, place, []) + self.parts["fertility.bias"]
+        value = self.score(sentence, place, [], word)
+        return value, value, scores[1] - np.log(np.exp(scores).sum())
 
     def application(self, sentence, source, target, begin, tails):
         """The three features of an application, for rows of both sides."""
