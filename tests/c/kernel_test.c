@@ -57,8 +57,8 @@ static lscfg_forest *rebuild(const lscfg_forest_view *f, const lscfg_grammar *gr
 }
 
 /* Marginals, features, translations. */
-static void use(const lscfg_model *model, const lscfg_binding *binding, const lscfg_grammar *grammar, const lscfg_vocab *vocab, lscfg_lm *lm,
-                const lscfg_forest *forest) {
+static void use(const lscfg_model *model, const lscfg_binding *binding, const lscfg_grammar *grammar,
+                const lscfg_vocab *vocab, lscfg_lm *lm, const lscfg_forest *forest) {
   lscfg_forest_view f;
   lscfg_inference result;
   lscfg_feature_options how = {1, LSCFG_NEGATIVE_FLIP, 0, 1e-6, 0, {0}};
