@@ -34,6 +34,11 @@ static inline int32_t index_next(const index_table *t, uint32_t hash, int64_t *a
   return -1;
 }
 
+/* Fetches the slot of a hash from memory. */
+static inline void index_prefetch(const index_table *t, uint32_t hash) {
+  if (t->count) __builtin_prefetch(t->slots + (hash & (t->count - 1)));
+}
+
 static inline void index_put(index_table *t, uint32_t hash, int32_t id) {
   int64_t i = hash & (t->count - 1);
   while (t->slots[i].id >= 0) i = (i + 1) & (t->count - 1);

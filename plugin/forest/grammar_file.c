@@ -136,6 +136,11 @@ static int add_links(lscfg_grammar *g, const grammar_file *f, int32_t n, place *
 
 static int add_rules(lscfg_grammar *g, const grammar_file *f, int32_t *numbers[3], place *at, lscfg_error *error) {
   const int32_t *facts = f->rules.data;
+  int64_t n_features = f->ids.shape[0];
+  if (ARRAY_RESERVE(g->rules, f->rules.shape[0]) || ARRAY_RESERVE(g->feature_rows, f->rules.shape[0]) ||
+      ARRAY_RESERVE(g->symbols, f->symbols.shape[0]) || ARRAY_RESERVE(g->feature_ids, n_features) ||
+      ARRAY_RESERVE(g->feature_values, n_features))
+    return out_of_memory(error);
   for (int64_t r = 0; r < f->rules.shape[0]; r++, facts += FACTS) {
     int64_t n = (int64_t)facts[1] + facts[2];
     if (facts[1] < 1 || facts[2] < 0 || facts[0] < 0 || facts[0] >= f->categories.offsets.shape[0] - 1)

@@ -71,66 +71,70 @@ static int32_t longest_rule(const lscfg_grammar *g) {
   return longest;
 }
 
-static int bind_rules(lscfg_binding *b, rule_table *targets, lscfg_error *error) {
+/* [n_rules] The number of each rule in an index, -1: none. ids, by_category: see translate. */
+static int find_rules(const lscfg_binding *b, const rule_index *index, const int32_t *ids, int by_category,
+                      int32_t *found) {
+  const lscfg_grammar *g = b->grammar;
+  int32_t n = lscfg_grammar_size(g), longest = longest_rule(g), which[RULES_AT_ONCE], numbers[RULES_AT_ONCE];
+  int32_t *symbols = malloc((RULES_AT_ONCE * (size_t)longest + 1) * sizeof *symbols);
+  if (!symbols) return LSCFG_ENOMEM;
+  for (int32_t begin = 0; begin < n; begin += RULES_AT_ONCE) {
+    rule_query queries[RULES_AT_ONCE];
+    int32_t end = n - begin < RULES_AT_ONCE ? n : begin + RULES_AT_ONCE, asked = 0;
+    for (int32_t r = begin; r < end; r++) {
+      const grammar_rule *rule = &g->rules.data[r];
+      int32_t *own = symbols + (int64_t)asked * longest;
+      found[r] = -1;
+      if (!translate(b, rule, ids, by_category, own)) continue;
+      queries[asked] = (rule_query){own, rule->n_src, rule->n_src + rule->n_tgt, binding_category(b, rule->lhs)};
+      which[asked++] = r;
+    }
+    rule_index_find_all(index, queries, asked, numbers);
+    for (int32_t k = 0; k < asked; k++) found[which[k]] = numbers[k];
+  }
+  free(symbols);
+  return LSCFG_OK;
+}
+
+static int bind_rules(lscfg_binding *b) {
   const lscfg_grammar *g = b->grammar;
   const lscfg_model *model = b->model;
-  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
-  int32_t *ids = words_in(&model->rules, g, 0);
-  if (!ids || !symbols) {
+  int32_t *ids = words_in(&model->rules, g, 0), unknown = 0;
+  if (!ids || find_rules(b, &model->index, ids, 1, b->rule_row)) {
     free(ids);
-    free(symbols);
-    return out_of_memory(error);
+    return LSCFG_ENOMEM;
   }
-  int code = LSCFG_OK, unknown = 0;
-  for (int32_t r = 0; r < n && !code; r++) {
+  for (int32_t r = 0; r < b->n_rules; r++) {
     const grammar_rule *rule = &g->rules.data[r];
-    b->rule_target[r] = rule_table_intern(targets, g->symbols.data + rule->tgt, 0, rule->n_tgt, 0);
-    if (b->rule_target[r] < 0) code = out_of_memory(error);
-    int32_t lhs = binding_category(b, rule->lhs);
-    if (code || lhs < 0) continue;
-    int64_t k = -1;
-    if (translate(b, rule, ids, 1, symbols))
-      k = model_find(model, symbols, rule->n_src, rule->n_src + rule->n_tgt, lhs);
-    b->n_known += k >= 0;
-    if (k >= 0)
-      b->rule_row[r] = (int32_t)(k - model->first_of_arity[rule->arity]);
+    int32_t number = b->rule_row[r];
+    b->rule_row[r] = NO_ROW;
+    if (binding_category(b, rule->lhs) < 0) continue;
+    b->n_known += number >= 0;
+    if (number >= 0)
+      b->rule_row[r] = (int32_t)(number - model->first_of_arity[rule->arity]);
     else if (b->options.compose && !model->lhs && rule->arity <= MAX_TENSOR_ARITY)
       unknown = 1;
     else if ((model->lhs && is_copy(g, rule)) || (b->options.oov && !rule->arity))
       b->rule_row[r] = OOV_ROW;
   }
-  if (!code && unknown) {
-    if ((b->composition = composition_new(b, ids)))
-      ids = NULL;
-    else
-      code = out_of_memory(error);
+  if (!unknown) {
+    free(ids);
+    return LSCFG_OK;
   }
-  b->n_targets = (int32_t)rule_table_size(targets);
-  free(ids);
-  free(symbols);
-  return code;
+  b->composition = composition_new(b, ids);
+  if (!b->composition) free(ids);
+  return b->composition ? LSCFG_OK : LSCFG_ENOMEM;
 }
 
 static int bind_context(lscfg_binding *b) {
-  const lscfg_grammar *g = b->grammar;
   const context_model *context = b->model->context;
   if (!context) return LSCFG_OK;
-  int32_t n = lscfg_grammar_size(g), *symbols = malloc(((size_t)longest_rule(g) + 1) * sizeof *symbols);
   /* all of them are added, so that it does not matter which words the vocabulary happens to have */
-  b->word_in_context = words_in(&context->rules, g, 1);
-  b->n_vocab = lscfg_vocab_size(g->vocab);
-  b->context_rule = malloc(((size_t)n + 1) * sizeof *b->context_rule);
-  if (!symbols || !b->word_in_context || !b->context_rule) {
-    free(symbols);
-    return LSCFG_ENOMEM;
-  }
-  for (int32_t r = 0; r < n; r++) {
-    const grammar_rule *rule = &g->rules.data[r];
-    int known = translate(b, rule, b->word_in_context, 0, symbols);
-    b->context_rule[r] = known ? rule_table_find(&context->index, symbols, rule->n_src, rule->n_src + rule->n_tgt) : -1;
-  }
-  free(symbols);
-  return LSCFG_OK;
+  b->word_in_context = words_in(&context->rules, b->grammar, 1);
+  b->n_vocab = lscfg_vocab_size(b->grammar->vocab);
+  b->context_rule = malloc(((size_t)b->n_rules + 1) * sizeof *b->context_rule);
+  if (!b->word_in_context || !b->context_rule) return LSCFG_ENOMEM;
+  return find_rules(b, &context->index, b->word_in_context, 0, b->context_rule);
 }
 
 static int bind_boundary(lscfg_binding *b) {
@@ -201,7 +205,6 @@ static int make_one_state(lscfg_binding *b) {
 
 int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const lscfg_binding_options *options,
                       lscfg_binding **made, lscfg_error *error) {
-  rule_table targets = {0};
   int32_t n = lscfg_grammar_size(g);
   *made = NULL;
   if (!g->finished)
@@ -218,20 +221,11 @@ int lscfg_binding_new(const lscfg_model *model, const lscfg_grammar *g, const ls
   b->rule_row = malloc(((size_t)n + 1) * sizeof *b->rule_row);
   b->sums = group_sums_new(g->groups.size);
   b->rule_group = g->rule_group;
-  b->rule_target = malloc(((size_t)n + 1) * sizeof *b->rule_target);
-  int code;
-  if (b->rule_row && b->sums && b->rule_target && !bind_categories(b) && !rule_table_init(&targets)) {
-    memset(b->rule_row, 0xff, ((size_t)n + 1) * sizeof *b->rule_row);
-    code = bind_rules(b, &targets, error);
-    if (!code && (bind_context(b) || bind_boundary(b) || bind_parts(b) || make_inner(b) || make_one_state(b)))
-      code = out_of_memory(error);
-  } else {
-    code = out_of_memory(error);
-  }
-  rule_table_release(&targets);
-  if (code) {
+  int failed = !b->rule_row || !b->sums || bind_categories(b) || bind_rules(b) || bind_context(b) ||
+               bind_boundary(b) || bind_parts(b) || make_inner(b) || make_one_state(b);
+  if (failed) {
     lscfg_binding_free(b);
-    return code;
+    return out_of_memory(error);
   }
   *made = b;
   return LSCFG_OK;
@@ -246,7 +240,6 @@ void lscfg_binding_free(lscfg_binding *b) {
   }
   group_sums_free(b->sums);
   free(b->rule_row);
-  free(b->rule_target);
   free(b->category);
   free(b->context_rule);
   free(b->word_in_context);

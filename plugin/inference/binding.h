@@ -35,8 +35,6 @@ struct lscfg_binding {
   int32_t n_boundary_vocab;
   side_words neural, orientation; /* of these parts of the model */
   group_sums *sums;
-  int32_t *rule_target; /* equal numbers: equal target sides */
-  int32_t n_targets;
   lscfg_binding_options options;
   composition *composition; /* NULL if no rule is composed */
   /* The binding of expanded forests: the grammar's rules, the OOV rule, the model's rules. NULL in itself. */

@@ -6,6 +6,7 @@
  * contains the rule: a grammar contains many rules that no sentence needs. Rules of the model whose source side is a
  * single nonterminal do not take part. */
 #include "inference/compose.h"
+#include "base/rule_table.h"
 
 #include "forest/forest.h"
 
@@ -88,7 +89,7 @@ static int add_pattern(composition *w, int32_t i, int32_t j, int32_t n_gaps, int
       symbols[p.length++] = w->src[k++];
     }
   }
-  if (rule_table_find(&w->model->sources, symbols, p.length, p.length) < 0) return LSCFG_OK;
+  if (rule_index_find(&w->model->sources, (rule_query){symbols, p.length, p.length, 0}) < 0) return LSCFG_OK;
   w->pattern_symbols.size += p.length;
   w->patterns.data[w->patterns.size++] = p;
   return LSCFG_OK;
@@ -152,7 +153,8 @@ static int try_rule(composition *w, int32_t which, int32_t s, int32_t t, const i
     w->symbols[n++] = g < 0 ? w->tgt[k] : -1 - g;
     k = g < 0 ? k + 1 : span[g][1];
   }
-  if ((made.rule = rule_table_find(&w->model->index, w->symbols, p.length, n)) < 0) return LSCFG_OK;
+  made.rule = rule_index_find(&w->model->index, (rule_query){w->symbols, p.length, n, 0});
+  if (made.rule < 0) return LSCFG_OK;
   for (int32_t g = 0; g < p.n_gaps; g++) {
     made.child[g] = derive_gap(w, &p, g, span[g]);
     if (made.child[g] == NO_MEMORY) return LSCFG_ENOMEM;

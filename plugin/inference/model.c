@@ -1,16 +1,19 @@
 /* The model file, mapped and validated. */
 #include "inference/model.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "inference/map_scores.h"
 #include "base/text.h"
 
 static int check_values(const char *name, const void *values, int single, int64_t n, lscfg_error *error) {
-  for (int64_t k = 0; k < n; k++)
-    if (!isfinite(single ? (double)((const float *)values)[k] : ((const double *)values)[k]))
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds a value that is not finite", name);
-  return LSCFG_OK;
+  int bad = 0; /* loops without a way out, which compilers turn into vector instructions */
+  if (single)
+    for (int64_t k = 0; k < n; k++) bad |= !(fabsf(((const float *)values)[k]) <= FLT_MAX);
+  else
+    for (int64_t k = 0; k < n; k++) bad |= !(fabs(((const double *)values)[k]) <= DBL_MAX);
+  return bad ? lscfg_fail(error, LSCFG_EINPUT, 0, "tensor '%s' holds a value that is not finite", name) : LSCFG_OK;
 }
 
 static int check_offsets(const char *name, const int64_t *offsets, int64_t n, int64_t end, lscfg_error *error) {
@@ -287,48 +290,25 @@ int32_t model_category(const lscfg_model *model, const char *name, size_t length
   return -1;
 }
 
-/* In the index, rules of several categories end in a symbol of their left-hand side. */
-static int32_t put_lhs(const lscfg_model *model, int32_t *symbols, int32_t n, int32_t lhs) {
-  if (model->lhs) symbols[n++] = category_symbol(lhs);
-  return n;
-}
-
-int64_t model_find(const lscfg_model *model, int32_t *symbols, int32_t n_src, int32_t n, int32_t lhs) {
-  return rule_table_find(&model->index, symbols, n_src, put_lhs(model, symbols, n, lhs));
-}
-
-/* The number of a rule in the index, or LSCFG_ENOMEM. */
-static int32_t index_rule(lscfg_model *model, int64_t rule, const int32_t *symbols, int32_t n_src, int32_t n) {
-  if (!model->lhs) return rule_table_intern(&model->index, symbols, n_src, n, 0);
-  int32_t *longer = malloc(((size_t)n + 1) * sizeof *longer);
-  if (!longer) return LSCFG_ENOMEM;
-  memcpy(longer, symbols, (size_t)n * sizeof *longer);
-  int32_t found = rule_table_intern(&model->index, longer, n_src, put_lhs(model, longer, n, model->lhs[rule]), 0);
-  free(longer);
-  return found;
+/* Indexes the rules of a part of the model; whose: in the message of two equal rules. */
+static int index_rules(const lscfg_rules *rules, const int32_t *lhs, const char *whose, rule_index *index,
+                       lscfg_error *error) {
+  int64_t same[2];
+  if (rule_index_build(index, rules, lhs, 0, same)) return out_of_memory(error);
+  if (same[0] < 0) return LSCFG_OK;
+  return lscfg_fail(error, LSCFG_EINPUT, 0, "rules %lld and %lld of the %s are the same", (long long)same[0],
+                    (long long)same[1], whose);
 }
 
 /* Once for all bindings: grammars of single sentences are many, and each has only some hundred rules. */
-static int index_rules(lscfg_model *model, lscfg_error *error) {
-  if (rule_table_init(&model->index) || rule_table_init(&model->sources)) return out_of_memory(error);
-  if (index_reserve_all(&model->index.index, model->n_rules)) return out_of_memory(error);
-  const int32_t *before = NULL; /* the last source side, which many rules share with the one before */
-  int32_t n_before = -1;
-  for (int64_t r = 0; r < model->n_rules; r++) {
-    const int32_t *symbols = model->rules.symbols + model->rules.offsets[r];
-    int32_t n = (int32_t)(model->rules.offsets[r + 1] - model->rules.offsets[r]), n_src = model->rules.src_length[r];
-    int same = n_src == n_before && !memcmp(symbols, before, (size_t)n_src * sizeof *symbols);
-    if (n_src > model->longest_source) model->longest_source = n_src;
-    int32_t found = index_rule(model, r, symbols, n_src, n);
-    if (found < 0 || (!same && rule_table_intern(&model->sources, symbols, n_src, n_src, 0) < 0))
-      return out_of_memory(error);
-    before = symbols;
-    n_before = n_src;
-    if (found < r)
-      return lscfg_fail(error, LSCFG_EINPUT, 0, "the model's rules %ld and %lld are the same", (long)found,
-                        (long long)r);
-  }
-  return LSCFG_OK;
+static int index_model_rules(lscfg_model *model, lscfg_error *error) {
+  const lscfg_rules *rules = &model->rules;
+  int64_t same[2];
+  int code = index_rules(rules, model->lhs, "model", &model->index, error);
+  if (code) return code;
+  for (int64_t r = 0; r < rules->n; r++)
+    if (rules->src_length[r] > model->longest_source) model->longest_source = rules->src_length[r];
+  return rule_index_build(&model->sources, rules, NULL, 1, same) ? out_of_memory(error) : LSCFG_OK;
 }
 
 /* The model of one state, if the file has it. */
@@ -367,6 +347,21 @@ static int map_one_state(lscfg_model *model, lscfg_error *error) {
   return LSCFG_OK;
 }
 
+static int check_items(const context_model *context, int64_t n, lscfg_error *error) {
+  int64_t outcomes = context_outcomes(&context->rules), end = context_items(context->rules.n_words);
+  int bad = 0;
+  for (int64_t k = 0; k < n; k++) bad |= context->items[k] < 0 || context->items[k] >= end;
+  for (int64_t k = 0; k < n && bad; k++)
+    if (context->items[k] < 0 || context->items[k] >= end)
+      return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)context->items[k]);
+  for (int64_t o = 0; o < outcomes; o++) {
+    for (int64_t k = context->offsets[o] + 1; k < context->offsets[o + 1]; k++)
+      bad |= context->items[k] <= context->items[k - 1];
+    if (bad) return lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' do not ascend for outcome %lld", (long long)o);
+  }
+  return LSCFG_OK;
+}
+
 static int map_context_weights(const tensor_file *file, context_model *context, lscfg_error *error) {
   tensor_view counts, offsets, items, weights;
   int64_t outcomes = context_outcomes(&context->rules);
@@ -388,15 +383,7 @@ static int map_context_weights(const tensor_file *file, context_model *context, 
   for (int64_t r = 0; r < context->rules.n && !code; r++)
     if (context->counts[r] <= 0)
       code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.counts' holds %g", context->counts[r]);
-  int64_t end = context_items(context->rules.n_words);
-  for (int64_t k = 0; k < items.shape[0] && !code; k++)
-    if (context->items[k] < 0 || context->items[k] >= end)
-      code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' holds %ld", (long)context->items[k]);
-  for (int64_t o = 0; o < outcomes && !code; o++)
-    for (int64_t k = context->offsets[o] + 1; k < context->offsets[o + 1] && !code; k++)
-      if (context->items[k] <= context->items[k - 1])
-        code = lscfg_fail(error, LSCFG_EINPUT, 0, "'context.items' do not ascend for outcome %ld", (long)o);
-  return code;
+  return code ? code : check_items(context, items.shape[0], error);
 }
 
 /* The weights of what is around a rule, if the file has them. */
@@ -404,20 +391,12 @@ static int map_context(lscfg_model *model, lscfg_error *error) {
   static const char *const names[] = {"context.rules.symbols", "context.rules.offsets", "context.rules.src_length"};
   if (!tensor_file_has(&model->file, "context.weights", "F32")) return LSCFG_OK;
   context_model *context = model->context = calloc(1, sizeof *context);
-  if (!context || rule_table_init(&context->index)) return out_of_memory(error);
+  if (!context) return out_of_memory(error);
   const lscfg_rules *rules = &context->rules;
   int code = map_words(&model->file, "context.vocab.bytes", "context.vocab.offsets", &context->rules, error);
   if (!code) code = map_rules(&model->file, names, &context->rules, error);
-  for (int64_t r = 0; r < rules->n && !code; r++) {
-    if ((code = check_rule(rules, r, -1, 1, error))) break;
-    int32_t n = (int32_t)(rules->offsets[r + 1] - rules->offsets[r]);
-    int32_t found = rule_table_intern(&context->index, rules->symbols + rules->offsets[r], rules->src_length[r], n, 0);
-    if (found < 0)
-      code = out_of_memory(error);
-    else if (found < r)
-      code = lscfg_fail(error, LSCFG_EINPUT, 0, "rules %ld and %lld of the context are the same", (long)found,
-                        (long long)r);
-  }
+  for (int64_t r = 0; r < rules->n && !code; r++) code = check_rule(rules, r, -1, 1, error);
+  if (!code) code = index_rules(rules, NULL, "context", &context->index, error);
   if (!code) code = map_context_weights(&model->file, context, error);
   return code ? code : map_scores(&model->file, rules->n, rules->n_words, &context->scores, error);
 }
@@ -485,7 +464,7 @@ static int map_orientation(lscfg_model *model, lscfg_error *error) {
 
 static void free_context(context_model *context) {
   if (!context) return;
-  rule_table_release(&context->index);
+  rule_index_release(&context->index);
   free(context);
 }
 
@@ -503,7 +482,7 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
   if (!code) code = map_boundary(model, error);
   if (!code) code = map_neural(model, error);
   if (!code) code = map_orientation(model, error);
-  if (!code) code = index_rules(model, error);
+  if (!code) code = index_model_rules(model, error);
   if (!code) code = map_one_state(model, error);
   if (code) {
     lscfg_model_close(model);
@@ -516,8 +495,8 @@ int lscfg_model_open(const char *path, lscfg_model **opened, lscfg_error *error)
 void lscfg_model_close(lscfg_model *model) {
   if (!model) return;
   tensor_file_close(&model->file);
-  rule_table_release(&model->index);
-  rule_table_release(&model->sources);
+  rule_index_release(&model->index);
+  rule_index_release(&model->sources);
   free_context(model->context);
   network_close(model->neural);
   orientation_close(model->orientation);

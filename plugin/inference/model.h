@@ -2,10 +2,10 @@
 #define LSCFG_MODEL_H
 
 #include "lscfg/inference.h"
-#include "base/rule_table.h"
 #include "base/safetensors.h"
 #include "forest/grammar.h"
 #include "inference/orientation.h"
+#include "inference/rule_index.h"
 #include "inference/scores.h"
 #include "neural/network.h"
 
@@ -18,7 +18,7 @@ typedef struct {
   const int32_t *items;
   const float *weights;
   context_scores scores; /* its function is NULL if there are none */
-  rule_table index;      /* the rules by their symbols, under their numbers */
+  rule_index index;
 } context_model;
 
 /* Learned weights of source spans, by the words at both ends of the span and those before and after it; all in the
@@ -99,7 +99,7 @@ struct lscfg_model {
   neural_network *neural;      /* NULL: none */
   lscfg_rules orientation_words[2]; /* vocabularies of the model of orientations, words alone */
   orientation_model *orientation;   /* NULL: none */
-  rule_table index, sources;         /* the rules by their symbols, under their numbers; their source sides */
+  rule_index index, sources;         /* the rules; their source sides */
   int32_t longest_source;            /* symbols of the longest source side */
   lscfg_model *one_state; /* the same rules with m = 1; NULL where the file does not have it, and in itself */
 };
@@ -114,8 +114,6 @@ static inline const double *model_unk(const lscfg_model *model, int32_t category
 
 /* The number of the category of this name, -1: none. */
 int32_t model_category(const lscfg_model *model, const char *name, size_t length);
-/* The number of the rule of n symbols, n_src of them on the source side, -1: none. symbols has room for one more. */
-int64_t model_find(const lscfg_model *model, int32_t *symbols, int32_t n_src, int32_t n, int32_t lhs);
 
 static inline int64_t tensor_length(int32_t rank, int32_t arity) {
   int64_t length = rank;

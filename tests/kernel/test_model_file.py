@@ -206,7 +206,7 @@ def test_words_are_text(tmp_path, length):
 def test_rule_twice(tmp_path):
     table = rule_table(["a ||| x", "a ||| x", "a ||| x", "a ||| x", "b [X,1] ||| [X,1] y"])
     path = save_model(tmp_path / "m", table, [np.ones([2] * (a + 1)) for a in table.arity], np.ones(2), np.ones(2))
-    with pytest.raises(InputError, match="rules 0 and 1 are the same"):
+    with pytest.raises(InputError, match="rules 0 and 1 of the model are the same"):
         Model(path)
 
 
