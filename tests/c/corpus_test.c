@@ -54,6 +54,82 @@ static int32_t line_of(const lscfg_vocab *vocab, const char *line, int32_t *word
   return n;
 }
 
+/* ---- the network of target words ---- */
+
+/* Learns each target word from the source word at its place and the word before, and how many are linked to each. */
+static void learn_network(const lscfg_neural_shape *shape, const int32_t *inputs, const int32_t *labels,
+                          int64_t n_words, int64_t n) {
+  enum { MOST = 9000, STEPS = 3 };
+  static float parameters[3][MOST];
+  const float correct[2] = {1, 1};
+  int64_t sizes[LSCFG_NEURAL_ARRAYS], total = 0;
+  double before = INFINITY;
+  lscfg_neural_trainer *trainer;
+  lscfg_neural_sizes(shape, sizes);
+  for (int k = 0; k < LSCFG_NEURAL_ARRAYS; k++) total += sizes[k];
+  CHECK(total <= MOST);
+  memset(parameters, 0, sizeof parameters);
+  for (int64_t k = 0; k < total; k++) parameters[0][k] = (float)(k % 7) / 30 - 0.1f;
+  int ready =
+      good(lscfg_neural_trainer_new(shape, parameters[0], parameters[1], parameters[2], NULL, &trainer, &error));
+  for (int step = 0; step < STEPS && ready; step++) {
+    double losses[LSCFG_NEURAL_SUMS] = {0};
+    int32_t parts = lscfg_neural_batch(trainer, inputs, labels, n_words, n, 0);
+    if (!(ready = had(parts >= 0))) break;
+    for (int32_t k = 0; k < parts; k++) lscfg_neural_forward(trainer, k, 1, losses);
+    for (int32_t shard = 0; shard < LSCFG_NEURAL_SHARDS; shard++) lscfg_neural_step(trainer, shard, 0.01f, correct);
+    CHECK(losses[0] < before);
+    before = losses[0];
+  }
+  if (ready) printf("loss of a network %.4f\n", before);
+  lscfg_neural_trainer_free(trainer);
+}
+
+/* A link of each pair of the lexicon; numbers of words become rows. */
+static void affiliate(const lscfg_derivations_view *v, const lscfg_rules *rules) {
+  enum { MOST = PAIRS * MAX_WORDS };
+  const lscfg_tables *t = &v->tables;
+  const lscfg_node_table nodes = {v->n_trees, v->n_nodes, v->trees, v->node_rule, v->node_parent, v->node_span};
+  const int32_t first[2] = {LSCFG_ROW_SOURCE_WORDS, LSCFG_ROW_TARGET_WORDS};
+  int32_t src[MOST], tgt[MOST], place[MOST], fertility[MOST], inputs[4 * MOST], labels[2 * MOST], pairs[2 * PLACES];
+  int32_t rows[2 * RULES], n_words = 0, n_src = 0;
+  float share[PLACES];
+  lscfg_links *links;
+  lscfg_trees trees = {v->n_trees, v->n_nodes, v->trees, v->node_rule, v->node_parent, v->node_slot, v->node_span};
+  CHECK(t->n_pairs <= PLACES && t->n_words <= RULES);
+  for (int32_t w = 0; w < 2 * t->n_words; w++) rows[w] = w / 2 + first[w % 2];
+  for (int64_t k = 0; k < t->n_pairs; k++) {
+    pairs[2 * k] = t->pairs[k].src < 0 ? -1 : t->pairs[k].src + first[0];
+    pairs[2 * k + 1] = t->pairs[k].tgt < 0 ? LSCFG_ROW_TARGET_UNKNOWN : t->pairs[k].tgt + first[1];
+    share[k] = 0.5f;
+  }
+  if (!good(lscfg_links_new(pairs, share, t->n_pairs, &links, &error))) return;
+  int ready = good(lscfg_affiliate_trees(links, rules, &nodes, rows, place, fertility, &error)) &&
+              good(lscfg_trees_read(&trees, rules, src, tgt, &error));
+  lscfg_links_free(links);
+  for (int64_t tree = 0, begin = 0, from = 0; tree < v->n_trees && ready; tree++) {
+    if (v->trees[tree] == v->trees[tree + 1]) continue;
+    const int32_t *span = v->node_span + 4 * v->trees[tree];
+    for (int32_t x = 0; x < span[3]; x++, n_words++) {
+      CHECK(place[begin + x] >= 0 && place[begin + x] < span[1]);
+      inputs[2 * n_words] = src[from + place[begin + x]] + first[0];
+      inputs[2 * n_words + 1] = x ? tgt[begin + x - 1] + first[1] : LSCFG_ROW_TARGET_BEGIN;
+      labels[n_words] = tgt[begin + x] + first[1];
+    }
+    begin += span[3];
+    from += span[1];
+    n_src = (int32_t)from;
+  }
+  for (int32_t k = 0; k < n_src && ready; k++) {
+    inputs[2 * (n_words + k)] = src[k] + first[0];
+    inputs[2 * (n_words + k) + 1] = LSCFG_ROW_TARGET_NONE;
+    labels[n_words + k] = fertility[k] < LSCFG_NEURAL_FERTILITY ? fertility[k] : LSCFG_NEURAL_FERTILITY - 1;
+  }
+  const lscfg_neural_shape shape = {1, 1, 32, 32, (int32_t)t->n_words + first[0], (int32_t)t->n_words + first[1], 0.1f,
+                                    0.1f, 0.2f};
+  if (ready) learn_network(&shape, inputs, labels, n_words, n_words + n_src);
+}
+
 /* ---- trees as a file has them ---- */
 
 /* The words of all trees are as many as their roots cover; a root over more words is refused. */
@@ -67,6 +143,7 @@ static void check_trees(const lscfg_derivations_view *v) {
   if (!good(lscfg_trees_read(&trees, &rules, src, tgt, &error))) return;
   CHECK(src[0] >= 0 && src[0] < t->n_words && tgt[0] >= 0 && tgt[0] < t->n_words);
   memcpy(span, v->node_span, (size_t)v->n_nodes * sizeof *span);
+  affiliate(v, &rules);
   span[0][1]++;
   trees.span = span[0];
   int code = lscfg_trees_read(&trees, &rules, NULL, NULL, &error);

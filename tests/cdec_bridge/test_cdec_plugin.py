@@ -25,7 +25,14 @@ from lscfg.kernel import ParseOptions
 @pytest.mark.parametrize("glue", [False, True])
 @pytest.mark.parametrize(
     "options",
-    ["", "log=false", "floor=0.01 negative=clamp", "features=paper,ratios,context", "features=context,boundary"],
+    [
+        "",
+        "log=false",
+        "floor=0.01 negative=clamp",
+        "features=paper,ratios,context",
+        "features=context,boundary",
+        "features=neural,orientation",
+    ],
 )
 def test_features_are_those_of_the_embedded_decoder(cdec, exact, glue, options):
     base = "grammar=grammar\nadd_pass_through_rules=true" + ("" if glue else "\nscfg_no_hiero_glue_grammar=true")

@@ -11,7 +11,15 @@ import numpy as np
 import pytest
 from categories import RULES as LABELLED_RULES
 from categories import random_parameters, saved, table_of
-from helpers import SPANISH_RULES, random_boundary, random_scorer, rule_table, save_model
+from helpers import (
+    SPANISH_RULES,
+    random_boundary,
+    random_network,
+    random_orientation,
+    random_scorer,
+    rule_table,
+    save_model,
+)
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -64,7 +72,9 @@ def ini(tmp_path: Path) -> Path:
     values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
     root, unk = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03])
     one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
+    words = (table.words, table.words)
     parts = (root, unk, one, random_scorer(table, 1), random_boundary(table, 1))
+    parts += (random_orientation(words, 1), random_network(words, 1))
     save_model(tmp_path / "model.lscfg", table, values, *parts)
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
@@ -261,14 +271,16 @@ def test_check(program: Path) -> None:
 
 
 @pytest.mark.parametrize("glue", [False, True])
-@pytest.mark.parametrize("marginals", [("LatentSpan", "LatentMarginal", "LatentFgivenE", "LatentSourceN"), ()])
+@pytest.mark.parametrize(
+    "more", [("LatentSpan", "LatentMarginal", "LatentFgivenE", "LatentSourceN"), (), ("neural", "orientation")]
+)
 def test_features_of_all_applications(
-    program: Path, ini: Path, tmp_path: Path, glue: bool, marginals: tuple[str, ...]
+    program: Path, ini: Path, tmp_path: Path, glue: bool, more: tuple[str, ...]
 ) -> None:
-    names = (*marginals, *CONTEXT_FEATURES, "ContextComposed", "SpanBoundary")
+    names = (*more, *CONTEXT_FEATURES, "ContextComposed", "SpanBoundary")
     options = {"trace": str(tmp_path / "trace"), "features": ",".join(names), "log": "false"}
     config = DecoderConfig(**{**with_options(ini, **options).__dict__, "glue": glue})
-    done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "2")
+    done = run(program, write_moses(tmp_path / "moses", config), escape("\n".join(SENTENCES) + "\n"), "-threads", "4")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == len(SENTENCES), done.stderr[-2000:]
     assert "unmatched" not in done.stderr
     # the grammar has the root's rule, and here what else is glue
