@@ -18,6 +18,13 @@ typedef struct {
 enum { NONE = LSCFG_ROW_TARGET_NONE };
 static const int32_t no_words[LSCFG_NEURAL_HISTORY] = {NONE, NONE, NONE};
 
+/* Whether the keys of all places and words before are numbers. */
+static int has_keys(const neural_network *net, int64_t n) {
+  int64_t most = INT64_MAX;
+  for (int32_t h = 0; h < net->history; h++) most /= net->targets;
+  return n <= most;
+}
+
 /* The number of the units at a place after these words, or LSCFG_ENOMEM. */
 static int64_t find_units(neural_work *w, int32_t place, const int32_t *before) {
   const neural_network *net = w->net;
@@ -151,6 +158,9 @@ static int compute(const feature_work *work, void **kept, lscfg_error *error) {
   if (!has_words_around(f)) return LSCFG_OK;
   neural_work *w = *kept;
   int code = LSCFG_OK;
+  if (!has_keys(work->binding->model->neural, f->n_words))
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "a sentence of %ld words is too long for the neural network",
+                      (long)f->n_words);
   if (!w) {
     if (!(w = *kept = malloc(sizeof *w))) return out_of_memory(error);
     *w = (neural_work){.net = work->binding->model->neural, .n = f->n_words, .work = work};

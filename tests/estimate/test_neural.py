@@ -296,7 +296,7 @@ def test_model_files_keep_the_network(trees, tmp_path):
 
 
 def test_a_resumed_run_gives_the_same_bytes(trees, tmp_path):
-    whole = Small().estimate(trees, SETTINGS, 2)
+    whole, *others = (Small().estimate(trees, SETTINGS, threads) for threads in (2, 1, 3, 8))
     saved = tmp_path / "folder"
     saved.mkdir()
     Small().estimate(trees, SETTINGS, 1, saved)
@@ -316,9 +316,10 @@ def test_a_resumed_run_gives_the_same_bytes(trees, tmp_path):
         with pytest.raises(KeyboardInterrupt):
             Small().estimate(trees, SETTINGS, 1, saved)
     assert (saved / CHECKPOINT).read_bytes() != states
-    again = Small().estimate(trees, SETTINGS, 1, saved, True)
-    for name, array in whole.neural.parameters.items():
-        assert array.tobytes() == again.neural.parameters[name].tobytes()
+    for again in (*others, Small().estimate(trees, SETTINGS, 3, saved, True)):
+        assert again.about == whole.about
+        for name, array in whole.neural.parameters.items():
+            assert array.tobytes() == again.neural.parameters[name].tobytes()
     with pytest.raises(InputError, match="belongs to other settings"):
         Small().estimate(trees, dataclasses.replace(SETTINGS, seed=2), 1, saved, True)
     with pytest.raises(InputError, match="--resume"):

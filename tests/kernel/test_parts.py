@@ -9,7 +9,7 @@ from helpers import random_boundary, random_context, random_network, random_orie
 
 from lscfg.errors import InputError
 from lscfg.io import tensors
-from lscfg.kernel import Binding, FeatureOptions, Forest, Grammar, Model, ParseOptions, S
+from lscfg.kernel import Binding, FeatureOptions, Forest, ForestBuilder, Grammar, Model, ParseOptions, S, X
 from lscfg.kernel.neural import SOURCE_WORDS, TARGET_WORDS
 from lscfg.model.parameters import OneState, Parameters
 
@@ -54,6 +54,31 @@ def test_source_words_that_only_the_target_side_knows_are_unknown(tmp_path, fami
     assert found[0][rules].any()
     for other in found[1:]:
         assert other[rules].tobytes() == found[0][rules].tobytes()
+
+
+def test_sentences_with_too_many_places_are_refused(tmp_path):
+    """A place and three words before are one number of 63 bits, given the longest vocabulary."""
+    words, most = (["a"], ["A", *(f"t{number}" for number in range(2**16 - 1))]), 2**63 // (2**16 + 4) ** 3
+    Parameters.without_rules(neural=random_network(words, 1, 3, 0)).save(tmp_path / "m")
+    grammar = grammar_of(RULES[:1])
+    binding = Binding(Model(tmp_path / "m"), grammar)
+
+    def features(length: int) -> np.ndarray:
+        """Those of a forest that a decoder built: the parser has no room for so many words."""
+        builder, left = ForestBuilder(np.full(length, grammar.vocab.find("a"), np.int32)), -1
+        for k in range(length):
+            node = builder.add_node(X, k, k + 1)
+            builder.add_application(0)
+            root = builder.add_node(S, 0, k + 1)
+            builder.add_application(len(grammar) + int(k > 0), *([left, node] if k else [node]))
+            left = root
+        forest, _ = builder.finish(grammar)
+        return binding.features(forest, None, FAMILIES["neural"])[forest.app_rule == 0]
+
+    found = features(most)
+    assert len(found) == most and (found == features(1)).all()
+    with pytest.raises(InputError, match=f"a sentence of {most + 1} words is too long for the neural network"):
+        features(most + 1)
 
 
 # ---- damaged files ----

@@ -50,7 +50,7 @@ OF_C = {
     "base": ["kernel/test_line.py", "kernel/test_ngrams.py", "kernel/test_model_file.py", "formats/test_[fi]*.py",
              "grammar/test_*.py", "kernel/test_forest.py"],
     "forest": ["kernel/test_parse.py", "kernel/test_forest.py", "kernel/test_lattice.py", "formats/test_forest*.py"],
-    "neural": ["estimate/test_neural.py"],
+    "neural": ["estimate/test_neural.py", "kernel/test_parts.py"],
     "inference": ["kernel/test_[airm]*.py", "kernel/test_line.py", "context/test_[ls]*.py", "model/test_*.py"],
     "extract": ["extract/test_*.py"],
     "estimate": ["estimate/test_[ep]*.py", "context/test_p*.py", "estimate/test_*.py", "context/test_*.py"],
