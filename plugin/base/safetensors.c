@@ -364,6 +364,49 @@ static int widen(const tensor_file *file, const char *name, const char *dtype, i
   return LSCFG_OK;
 }
 
+enum { PART = 8192 }; /* numbers of a stream at a time */
+
+int tensor_stream_open(const tensor_file *file, const char *name, int32_t n_dims, tensor_stream *s,
+                       lscfg_error *error) {
+  char full[NAME_ROOM];
+  codes c;
+  int coding = stores(file, name, "I32") ? -1 : coding_of(file, name, "I32");
+  int is_narrow = coding >= 0 && join(full, name, codings[coding].suffix);
+  int code = is_narrow ? get_codes(file, full, n_dims, &c, error)
+                       : get_stored(file, name, "I32", n_dims, &s->view, error);
+  if (code) return code;
+  if (is_narrow) {
+    *s = (tensor_stream){.view = c.view, .n = c.n, .codes = c.view.data, .bytes = c.bytes};
+    s->bias = coding == SIGNED ? BIAS : 0;
+    s->view.data = NULL;
+    return LSCFG_OK;
+  }
+  *s = (tensor_stream){.view = s->view, .n = 1};
+  for (int32_t k = 0; k < n_dims; k++) s->n *= s->view.shape[k];
+  return LSCFG_OK;
+}
+
+void tensor_stream_close(tensor_stream *s) { free(s->part); }
+
+const int32_t *tensor_stream_next(tensor_stream *s, int64_t n) {
+  int64_t at = s->at;
+  s->at += n;
+  if (s->view.data) return (const int32_t *)s->view.data + at;
+  if (s->at > s->end || !s->part) {
+    if (n > s->capacity || !s->part) {
+      free(s->part);
+      s->capacity = n > PART ? n : PART;
+      s->part = malloc((size_t)s->capacity * sizeof *s->part);
+      if (!s->part) return NULL;
+    }
+    s->begin = at;
+    s->end = s->n - at < s->capacity ? s->n : at + s->capacity;
+    codes c = {.view.data = (const char *)s->codes + at * s->bytes, .n = s->end - at, .bytes = s->bytes};
+    fill_integers(&c, s->bias, s->part);
+  }
+  return s->part + (at - s->begin);
+}
+
 static int narrow_get(const tensor_file *file, const char *name, const char *dtype, int32_t n_dims, tensor_view *view,
                lscfg_error *error) {
   for (const narrow_made *known = file->expansions->first; known; known = known->next)

@@ -38,6 +38,21 @@ int tensor_file_check(const tensor_file *, lscfg_error *);
  * that is there in fewer bytes is made wide. */
 int tensor_file_get(const tensor_file *, const char *name, const char *dtype, int32_t n_dims, tensor_view *,
                     lscfg_error *);
+/* An array of int32 that is read once, from front to back, without room for a wide array. */
+typedef struct {
+  tensor_view view; /* of the array, without data unless the file stores it wide */
+  int64_t n, at;    /* its numbers; those that were read */
+  const void *codes;
+  int bytes; /* of a code */
+  int32_t bias;
+  int32_t *part; /* the numbers from begin to end in wide form, room for capacity */
+  int64_t begin, end, capacity;
+} tensor_stream;
+int tensor_stream_open(const tensor_file *, const char *name, int32_t n_dims, tensor_stream *, lscfg_error *);
+void tensor_stream_close(tensor_stream *);
+static inline int64_t tensor_stream_left(const tensor_stream *s) { return s->n - s->at; }
+/* The next n numbers of those that are left, valid until the next call; NULL: memory is out. */
+const int32_t *tensor_stream_next(tensor_stream *, int64_t n);
 /* True if a tensor of that name and type exists, in fewer bytes perhaps. */
 int tensor_file_has(const tensor_file *, const char *name, const char *dtype);
 /* Opens and checks the compiled file of a kind ("lscfg" in its metadata). LSCFG_OTHER_SOURCE, and the file stays

@@ -29,9 +29,9 @@ typedef struct {
 typedef struct {
   tensor_file file;
   names words, categories, features;
-  tensor_view rules, symbols, links;
-  tensor_view ids;           /* of features */
-  tensor_view values, which; /* different values of features, and the value of each feature */
+  tensor_stream rules, symbols, links;
+  tensor_stream ids, which; /* of features and of their values */
+  tensor_view values;       /* different values of features */
 } grammar_file;
 
 static int damaged(const char *name, lscfg_error *error) {
@@ -49,16 +49,16 @@ static int get_arrays(grammar_file *f, lscfg_error *error) {
   int code = get_names(f, "words", "word_offsets", &f->words, error);
   if (!code) code = get_names(f, "categories", "category_offsets", &f->categories, error);
   if (!code) code = get_names(f, "features", "feature_offsets", &f->features, error);
-  if (!code) code = tensor_file_get(&f->file, "rules", "I32", 2, &f->rules, error);
-  if (!code) code = tensor_file_get(&f->file, "symbols", "I32", 1, &f->symbols, error);
-  if (!code) code = tensor_file_get(&f->file, "links", "I32", 2, &f->links, error);
-  if (!code) code = tensor_file_get(&f->file, "ids", "I32", 1, &f->ids, error);
+  if (!code) code = tensor_stream_open(&f->file, "rules", 2, &f->rules, error);
+  if (!code) code = tensor_stream_open(&f->file, "symbols", 1, &f->symbols, error);
+  if (!code) code = tensor_stream_open(&f->file, "links", 2, &f->links, error);
+  if (!code) code = tensor_stream_open(&f->file, "ids", 1, &f->ids, error);
   if (!code) code = tensor_file_get(&f->file, "values", "F64", 1, &f->values, error);
-  if (!code) code = tensor_file_get(&f->file, "which", "I32", 1, &f->which, error);
+  if (!code) code = tensor_stream_open(&f->file, "which", 1, &f->which, error);
   if (code) return code;
-  if (f->rules.shape[1] != FACTS) return damaged("rules", error);
-  if (f->links.shape[1] != 2) return damaged("links", error);
-  if (f->which.shape[0] != f->ids.shape[0]) return damaged("which", error);
+  if (f->rules.view.shape[1] != FACTS) return damaged("rules", error);
+  if (f->links.view.shape[1] != 2) return damaged("links", error);
+  if (f->which.n != f->ids.n) return damaged("which", error);
   for (int64_t k = 0; k < f->values.shape[0]; k++)
     if (!isfinite(((const double *)f->values.data)[k])) return damaged("values", error);
   return LSCFG_OK;
@@ -79,36 +79,30 @@ static int add_names(const names *given, lscfg_vocab *vocab, int32_t **numbers, 
   return LSCFG_OK;
 }
 
-/* A position in each of the arrays. */
-typedef struct {
-  int64_t symbol, feature, link;
-  ARRAY(int32_t) sides; /* of the rule, in the grammar's numbers */
-} place;
+typedef ARRAY(int32_t) room;
 
-/* n symbols from a position on: words and, on a source side, categories in the grammar's numbers. */
-static int translate(const grammar_file *f, const int32_t *words, const int32_t *categories, int64_t n, int32_t n_src,
-                     place *at, lscfg_error *error) {
-  const int32_t *symbols = (const int32_t *)f->symbols.data + at->symbol;
-  at->sides.size = 0;
-  if (n > f->symbols.shape[0] - at->symbol) return damaged("symbols", error);
-  if (ARRAY_RESERVE(at->sides, n + 1)) return out_of_memory(error);
+/* The next n symbols: words and, on a source side, categories in the grammar's numbers. */
+static int translate(grammar_file *f, const int32_t *words, const int32_t *categories, int64_t n, int32_t n_src,
+                     room *sides, lscfg_error *error) {
+  if (n > tensor_stream_left(&f->symbols)) return damaged("symbols", error);
+  const int32_t *symbols = tensor_stream_next(&f->symbols, n);
+  sides->size = 0;
+  if (!symbols || ARRAY_RESERVE(*sides, n + 1)) return out_of_memory(error);
   for (int64_t k = 0; k < n; k++) {
     int32_t symbol = symbols[k];
     if (symbol >= f->words.offsets.shape[0] - 1) return damaged("symbols", error);
     if (symbol < 0 && k < n_src && -1 - symbol >= f->categories.offsets.shape[0] - 1) return damaged("symbols", error);
-    at->sides.data[k] = symbol >= 0 ? words[symbol] : k < n_src ? category_symbol(categories[-1 - symbol]) : symbol;
+    sides->data[k] = symbol >= 0 ? words[symbol] : k < n_src ? category_symbol(categories[-1 - symbol]) : symbol;
   }
-  at->symbol += n;
   return LSCFG_OK;
 }
 
 /* Adds the features of the last rule. */
-static int add_features(lscfg_grammar *g, const grammar_file *f, const int32_t *features, int32_t n, place *at,
-                        lscfg_error *error) {
-  const int32_t *ids = (const int32_t *)f->ids.data + at->feature;
-  const int32_t *which = (const int32_t *)f->which.data + at->feature;
-  if (n < 0 || n > f->ids.shape[0] - at->feature) return damaged("ids", error);
-  if (ARRAY_RESERVE(g->feature_ids, n) || ARRAY_RESERVE(g->feature_values, n)) return out_of_memory(error);
+static int add_features(lscfg_grammar *g, grammar_file *f, const int32_t *features, int32_t n, lscfg_error *error) {
+  if (n < 0 || n > tensor_stream_left(&f->ids)) return damaged("ids", error);
+  const int32_t *ids = tensor_stream_next(&f->ids, n), *which = tensor_stream_next(&f->which, n);
+  if (!ids || !which || ARRAY_RESERVE(g->feature_ids, n) || ARRAY_RESERVE(g->feature_values, n))
+    return out_of_memory(error);
   for (int32_t k = 0; k < n; k++) {
     if (ids[k] < 0 || ids[k] >= f->features.offsets.shape[0] - 1) return damaged("ids", error);
     if (which[k] < 0 || which[k] >= f->values.shape[0]) return damaged("which", error);
@@ -116,50 +110,62 @@ static int add_features(lscfg_grammar *g, const grammar_file *f, const int32_t *
     g->feature_values.data[g->feature_values.size++] = ((const double *)f->values.data)[which[k]];
   }
   g->feature_rows.data[g->feature_rows.size - 1] = g->feature_ids.size;
-  at->feature += n;
   return LSCFG_OK;
 }
 
 /* Adds the links of the last rule. */
-static int add_links(lscfg_grammar *g, const grammar_file *f, int32_t n, place *at, lscfg_error *error) {
+static int add_links(lscfg_grammar *g, grammar_file *f, int32_t n, lscfg_error *error) {
   const grammar_rule *rule = &g->rules.data[g->rules.size - 1];
-  const int32_t *pair = (const int32_t *)f->links.data + 2 * at->link;
-  if (n < 0 || n > f->links.shape[0] - at->link) return damaged("links", error);
+  if (n < 0 || 2 * (int64_t)n > tensor_stream_left(&f->links)) return damaged("links", error);
+  const int32_t *pair = tensor_stream_next(&f->links, 2 * (int64_t)n);
+  if (!pair) return out_of_memory(error);
   for (int32_t k = 0; k < n; k++, pair += 2) {
     if (pair[0] < 0 || pair[0] >= rule->n_src || pair[1] < 0 || pair[1] >= rule->n_tgt) return damaged("links", error);
     int code = grammar_add_link(g, pair, error);
     if (code) return code;
   }
-  at->link += n;
   return LSCFG_OK;
 }
 
-static int add_rules(lscfg_grammar *g, const grammar_file *f, int32_t *numbers[3], place *at, lscfg_error *error) {
-  const int32_t *facts = f->rules.data;
-  int64_t n_features = f->ids.shape[0];
-  if (ARRAY_RESERVE(g->rules, f->rules.shape[0]) || ARRAY_RESERVE(g->feature_rows, f->rules.shape[0]) ||
-      ARRAY_RESERVE(g->symbols, f->symbols.shape[0]) || ARRAY_RESERVE(g->feature_ids, n_features) ||
-      ARRAY_RESERVE(g->feature_values, n_features))
-    return out_of_memory(error);
-  for (int64_t r = 0; r < f->rules.shape[0]; r++, facts += FACTS) {
+/* Reserves what the rules will fill. */
+static int reserve(lscfg_grammar *g, const grammar_file *f) {
+  int64_t rules = f->rules.view.shape[0], features = f->ids.n;
+  return ARRAY_RESERVE(g->rules, rules) || ARRAY_RESERVE(g->feature_rows, rules) ||
+         ARRAY_RESERVE(g->symbols, f->symbols.n) || ARRAY_RESERVE(g->feature_ids, features) ||
+         ARRAY_RESERVE(g->feature_values, features);
+}
+
+static int add_rules(lscfg_grammar *g, grammar_file *f, int32_t *numbers[3], room *sides, lscfg_error *error) {
+  if (reserve(g, f)) return out_of_memory(error);
+  while (tensor_stream_left(&f->rules)) {
+    int32_t facts[FACTS];
+    const int32_t *next = tensor_stream_next(&f->rules, FACTS);
+    if (!next) return out_of_memory(error);
+    memcpy(facts, next, sizeof facts);
     int64_t n = (int64_t)facts[1] + facts[2];
     if (facts[1] < 1 || facts[2] < 0 || facts[0] < 0 || facts[0] >= f->categories.offsets.shape[0] - 1)
       return damaged("rules", error);
-    int code = translate(f, numbers[0], numbers[1], n, facts[1], at, error);
+    int code = translate(f, numbers[0], numbers[1], n, facts[1], sides, error);
     if (code) return code;
-    int32_t rule = grammar_add_rule(g, numbers[1][facts[0]], at->sides.data, facts[1], at->sides.data + facts[1],
-                                    facts[2], 0, error);
+    int32_t rule = grammar_add_rule(g, numbers[1][facts[0]], sides->data, facts[1], sides->data + facts[1], facts[2],
+                                    0, error);
     if (rule < 0) return rule;
-    code = add_features(g, f, numbers[2], facts[3], at, error);
-    if (!code) code = add_links(g, f, facts[4], at, error);
+    code = add_features(g, f, numbers[2], facts[3], error);
+    if (!code) code = add_links(g, f, facts[4], error);
     if (code) return code;
   }
   return LSCFG_OK;
 }
 
+static void close_file(grammar_file *f) {
+  tensor_stream *const streams[] = {&f->rules, &f->symbols, &f->links, &f->ids, &f->which};
+  for (int k = 0; k < (int)(sizeof streams / sizeof *streams); k++) tensor_stream_close(streams[k]);
+  tensor_file_close(&f->file);
+}
+
 int lscfg_grammar_open(lscfg_grammar *g, const char *path, const char *sha256, lscfg_error *error) {
   grammar_file f = {0};
-  place at = {0};
+  room sides = {0};
   int32_t *numbers[3] = {NULL, NULL, NULL};
   int code = tensor_file_compiled(&f.file, path, "grammar", sha256, error);
   if (code) return lscfg_cure(code, error, "pack the system again");
@@ -167,9 +173,9 @@ int lscfg_grammar_open(lscfg_grammar *g, const char *path, const char *sha256, l
   if (!code) code = add_names(&f.words, g->vocab, &numbers[0], error);
   if (!code) code = add_names(&f.categories, &g->categories, &numbers[1], error);
   if (!code) code = add_names(&f.features, &g->feature_names, &numbers[2], error);
-  if (!code) code = add_rules(g, &f, numbers, &at, error);
+  if (!code) code = add_rules(g, &f, numbers, &sides, error);
   for (int k = 0; k < 3; k++) free(numbers[k]);
-  free(at.sides.data);
-  tensor_file_close(&f.file);
+  free(sides.data);
+  close_file(&f);
   return lscfg_cure(code, error, "pack the system again");
 }

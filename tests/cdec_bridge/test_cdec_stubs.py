@@ -102,7 +102,7 @@ def test_rules_of_three_nonterminals_leave_the_features_of_others(driver: Path, 
         numbers.append(number)
     assert len(of_long) > 3 and not any(any(values.values()) for _, values in of_long)
     assert_latent(shown(driver, system, model), ours.features)
-    # a recorded forest with such a rule is none of the kernel's, as a warning tells
+    # a recorded forest with such a rule is none of the kernel's: a warning says so
     done = run(driver, system, "mode=record", "-", f"mode=forest {model}")
     sentences, nothing = {number for number, _ in of_long}, dict.fromkeys(ours.features[0], 0.0)
     assert f"sentence {min(sentences) + 1} gets no latent features: it has a rule of more than two" in done.stderr

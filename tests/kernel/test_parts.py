@@ -64,7 +64,7 @@ def test_sentences_with_too_many_places_are_refused(tmp_path):
     binding = Binding(Model(tmp_path / "m"), grammar)
 
     def features(length: int) -> np.ndarray:
-        """Those of a forest that a decoder built: the parser has no room for so many words."""
+        """Features of a forest that a decoder built: the parser has no room for so many words."""
         builder, left = ForestBuilder(np.full(length, grammar.vocab.find("a"), np.int32)), -1
         for k in range(length):
             node = builder.add_node(X, k, k + 1)
