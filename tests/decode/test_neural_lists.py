@@ -1,5 +1,6 @@
 """Features of the network in lists equal those of whole derivations in NumPy, for grammars of all rule sources."""
 
+import dataclasses
 import json
 import sys
 from importlib import import_module
@@ -12,7 +13,7 @@ from plain_neural import PlainNeural, rule_rows
 
 from lscfg.cli import main
 from lscfg.formats.kbest import read_kbest
-from lscfg.kernel.neural import TARGET_END, TARGET_NONE
+from lscfg.kernel.neural import TARGET_BEGIN, TARGET_END, TARGET_NONE
 from lscfg.model.parameters import Parameters
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "experiments"))
@@ -72,6 +73,9 @@ def lists(folder, patch, source, history):
     patch.chdir(folder)
     sides = [f"a{word}" for word in range(6)], [*(f"A{word}" for word in range(7)), "B0", "B1", "B2", "q", "new"]
     model = random_network(sides, history, history, 2)
+    vectors = model.parameters["target"].copy()
+    vectors[TARGET_BEGIN] = vectors[TARGET_NONE]  # so that a rule over the whole sentence sees all words before
+    model = dataclasses.replace(model, parameters={**model.parameters, "target": vectors})
     Parameters.without_rules(neural=model).save("m")
     Path("g.gz").write_bytes(Path(f"{source}.gz").read_bytes())
     command = "decode -c cdec.ini -w weights test -k 100 -o lists --derivations d.json -j 1 --quiet"
@@ -88,7 +92,7 @@ def lists(folder, patch, source, history):
 def test_features_of_lists_are_those_of_whole_derivations(folder, monkeypatch, source, history):
     model, found = lists(folder, monkeypatch, source, history)
     plain, network, compared, kinds = PlainNeural(model), target_words.Network(model), 0, set()
-    rows = network.rows
+    rows, single = network.rows, 0
     for line, hypotheses in found:
         sentence, values = [rows[0].get(word, 0) for word in line["words"]], {}
         for hypothesis, derivation in zip(hypotheses, line["derivations"], strict=True):
@@ -107,7 +111,16 @@ def test_features_of_lists_are_those_of_whole_derivations(folder, monkeypatch, s
         # given no words before, the sum over the rules and the end of the sentence is that of the whole translation
         end = plain.score(sentence, len(sentence), [TARGET_NONE] * history, TARGET_END)
         sums = np.array([one.features.get("NeuralSource", 0.0) for one in hypotheses])
-        assert sums + end == pytest.approx(target_words.columns(network, line)[:, 0, 0], abs=1e-4)
+        columns = target_words.columns(network, line)[..., 0]
+        assert sums + end == pytest.approx(columns[:, 0], abs=1e-4)
+        # and so is the sum of a single rule, given the words before in the rule
+        for hypothesis, derivation, column in zip(hypotheses, line["derivations"], columns, strict=True):
+            if sum(bool(rule["target_words"]) for rule in derivation["rules"]) == 1:
+                before = [rows[1].get(word, 0) for word in reversed(hypothesis.text.split())]
+                end = plain.score(sentence, len(sentence), before[:history], TARGET_END)
+                assert hypothesis.features.get("NeuralRule", 0.0) + end == pytest.approx(column[history], abs=1e-4)
+                single += len(before) > 1
+    assert single > 5 or source not in WITH_GAPS
     assert compared > 1000 and {(0, True), (2, False)} <= kinds and ((1, True) in kinds) == (source in WITH_GAPS)
 
 
