@@ -168,8 +168,7 @@ def log_probabilities(model: NeuralModel, inputs: np.ndarray, labels: np.ndarray
         inputs: rows of ``NeuralText.words_of``; labels: int [words].
     """
     network, window = Network(model), 2 * model.reach + 1
-    vectors = model.parameters["source"][inputs[:, :window]].reshape(len(inputs), -1)
-    sums = vectors @ network.layer + model.parameters["hidden.bias"]
+    sums = network.window_sums(inputs[:, :window])
     scores, log_z = network.scores(sums, np.arange(len(inputs)), inputs[:, window:], labels)
     found: np.ndarray = scores - log_z
     return found

@@ -80,8 +80,12 @@ class Network:
         reach = self.model.reach
         rows = [SOURCE_BEGIN] * reach + self.source(words) + [SOURCE_END] * (reach + 1)
         windows = np.lib.stride_tricks.sliding_window_view(np.array(rows), 2 * reach + 1)
-        vectors = self.parts["source"][windows].reshape(len(windows), -1)
-        return vectors @ self.layer + self.parts["hidden.bias"]
+        return self.window_sums(windows)
+
+    def window_sums(self, rows: np.ndarray) -> np.ndarray:
+        """Sums of the hidden units of source words, [windows, hidden], by their rows, int [windows, words]."""
+        sums: np.ndarray = self.parts["source"][rows].reshape(len(rows), -1) @ self.layer + self.parts["hidden.bias"]
+        return sums
 
     def scores(
         self, sums: np.ndarray, places: np.ndarray, before: np.ndarray, words: np.ndarray

@@ -138,10 +138,8 @@ static int reserve(lscfg_grammar *g, const grammar_file *f) {
 static int add_rules(lscfg_grammar *g, grammar_file *f, int32_t *numbers[3], room *sides, lscfg_error *error) {
   if (reserve(g, f)) return out_of_memory(error);
   while (tensor_stream_left(&f->rules)) {
-    int32_t facts[FACTS];
-    const int32_t *next = tensor_stream_next(&f->rules, FACTS);
-    if (!next) return out_of_memory(error);
-    memcpy(facts, next, sizeof facts);
+    const int32_t *facts = tensor_stream_next(&f->rules, FACTS);
+    if (!facts) return out_of_memory(error);
     int64_t n = (int64_t)facts[1] + facts[2];
     if (facts[1] < 1 || facts[2] < 0 || facts[0] < 0 || facts[0] >= f->categories.offsets.shape[0] - 1)
       return damaged("rules", error);

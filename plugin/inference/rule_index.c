@@ -1,7 +1,7 @@
 /* An index over rules without a copy of their symbols. */
 #include "inference/rule_index.h"
 
-enum { AHEAD = 16 }; /* rules whose slots are fetched while another is indexed; a power of two */
+enum { AHEAD = 16 }; /* rules whose slots are fetched while another is indexed */
 
 static rule_query query_of(const rule_index *x, int64_t rule) {
   int64_t begin = x->rules.offsets[rule];

@@ -11,15 +11,7 @@ import numpy as np
 import pytest
 from categories import RULES as LABELLED_RULES
 from categories import random_parameters, saved, table_of
-from helpers import (
-    SPANISH_RULES,
-    random_boundary,
-    random_network,
-    random_orientation,
-    random_scorer,
-    rule_table,
-    save_model,
-)
+from helpers import SPANISH_RULES, rule_table, save_model, save_random_system_model
 
 from lscfg.cli import main
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -31,7 +23,6 @@ from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import read_weights
 from lscfg.grammar.write import glue_rules
 from lscfg.kernel import CONTEXT_FEATURES, LATENT_FEATURES, FeatureOptions, Grammar
-from lscfg.model.parameters import OneState
 from lscfg.moses_bridge.config import Conventions, escape, read_moses_weights, unescape, write_moses
 from lscfg.moses_bridge.decoder import MosesDecoder, find_moses
 from lscfg.moses_bridge.nbest import parse_features
@@ -67,15 +58,7 @@ def program(tree: MosesTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def ini(tmp_path: Path) -> Path:
     """A cdec.ini with grammar and model beside it; the model lacks the last rule."""
-    rng = np.random.default_rng(7)
-    table = rule_table(RULES[:-1])
-    values = [rng.uniform(-0.05, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
-    root, unk = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03])
-    one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
-    words = (table.words, table.words)
-    parts = (root, unk, one, random_scorer(table, 1), random_boundary(table, 1))
-    parts += (random_orientation(words, 1), random_network(words, 1))
-    save_model(tmp_path / "model.lscfg", table, values, *parts)
+    save_random_system_model(tmp_path / "model.lscfg", rule_table(RULES[:-1]), -0.05)
     lines = [f"[X] ||| {rule} ||| Count={0.5 * n}" for n, rule in enumerate(RULES)]
     (tmp_path / "grammar").write_text("\n".join([*lines, "[S] ||| [X,1] ||| [1] |||", ""]))
     (tmp_path / "cdec.ini").write_text(

@@ -6,22 +6,12 @@ import os
 import subprocess
 from pathlib import Path
 
-import numpy as np
 import pytest
-from helpers import (
-    SPANISH_RULES,
-    random_boundary,
-    random_network,
-    random_orientation,
-    random_scorer,
-    rule_table,
-    save_model,
-)
+from helpers import SPANISH_RULES, rule_table, save_random_system_model
 
 from lscfg.cdec_bridge.library import CdecTree
 from lscfg.formats.kbest import Hypothesis, parse_hypothesis
 from lscfg.kernel import LATENT_FEATURES, Grammar
-from lscfg.model.parameters import OneState
 
 NAMES = LATENT_FEATURES
 PARTS = ("neural", "orientation")
@@ -36,15 +26,7 @@ SENTENCES = ["una casa blanca", "una casa y una nueva casa blanca", "casa", "y u
 
 def write_system(folder: Path) -> None:
     """Writes ``model.lscfg``, ``grammar`` and ``weights``."""
-    rng = np.random.default_rng(7)
-    table = rule_table(RULES)
-    values = [rng.uniform(-0.1, 0.4, (3,) * (int(a) + 1)) for a in table.arity]
-    one = OneState(rng.uniform(0.01, 0.2, len(table)), np.array([0.01]))
-    unk = np.array([0.01, 0.02, 0.03])
-    parts = (np.array([0.5, 0.3, 0.2]), unk, one, random_scorer(table, 1))
-    words = ([*table.words, "nueva"], [*table.words, "nueva"])  # one that no rule has
-    parts += (random_boundary(table, 1), random_orientation(words, 1), random_network(words, 1))
-    save_model(folder / "model.lscfg", table, values, *parts)
+    save_random_system_model(folder / "model.lscfg", rule_table(RULES), -0.1, ["nueva"])
     (folder / "grammar").write_text(
         "".join(f"[X] ||| {rule} ||| R{n}=1\n" for n, rule in enumerate(RULES)) + "[S] ||| [X,1] ||| [1] |||\n"
     )

@@ -213,6 +213,20 @@ def save_model(
     return path
 
 
+def save_random_system_model(path: Path, rules: RuleTable, least: float, more_words: Iterable[str] = ()) -> None:
+    """Writes a model of three states with every part.
+
+    Args:
+        least: smallest number in a tensor; more_words: words that network and orientations know, and no rule has.
+    """
+    rng = np.random.default_rng(7)
+    tensors = [rng.uniform(least, 0.4, (3,) * (int(a) + 1)) for a in rules.arity]
+    one = OneState(rng.uniform(0.01, 0.2, len(rules)), np.array([0.01]))
+    root, unk, words = np.array([0.5, 0.3, 0.2]), np.array([0.01, 0.02, 0.03]), [*rules.words, *more_words]
+    parts = (random_scorer(rules, 1), random_boundary(rules, 1), random_orientation((words, words), 1))
+    save_model(path, rules, tensors, root, unk, one, *parts, random_network((words, words), 1))
+
+
 def derivations(forest: Forest, node: int | None = None) -> list[list[int]]:
     """All derivations of a node (the root if None) as lists of applications."""
     node = forest.n_nodes - 1 if node is None else node
