@@ -72,6 +72,8 @@ def test_stopped_workers_stop_nobody_else(bundle):
                 client.sendall(post(json.dumps({"source": "a " * 400_000}).encode()))
             for _ in range(5):
                 quick(service)
+            while service.request("GET", "/health")[1]["at_work"] < 3:
+                time.sleep(0.01)
             began = time.monotonic()
             service.send()
             time.sleep(0.5)
