@@ -165,11 +165,17 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
     return result
 
 
+TEMPERATURE = 4.0
+"""Learned weights are so steep that few derivations of a pair come within the beam of the best. Flattened counts are
+expectations under p(d | f, e)^(1/4)."""
+
+
 @dataclass(frozen=True)
 class _Learned:
-    """Settled models, fold by fold, with a record for each of their passes."""
+    """Settled models, fold by fold, with those that count rules and a record for each of their passes."""
 
     models: list[BiparseModel]
+    guides: list[BiparseModel]
     trace: list[dict[str, object]]
 
 
@@ -191,7 +197,7 @@ def _learn(
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot form {settings.folds} folds; ask for fewer", inputs.source)
     made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
-    learned = _Learned([], [])
+    learned = _Learned([], [], [])
     with in_shards(inputs, settings, text, jobs or available_cores(), folder, made_from) as shards:
         place = shards.folder if shards else folder
         for fold in range(settings.folds):
@@ -199,10 +205,23 @@ def _learn(
             pairs = there[folds[there] != fold] if settings.folds > 1 else there
             checkpoint = LearnerCheckpoint(place, fold, made_from, resume)
             learner = Learner(text, settings, visitor, pairs, name, checkpoint, shards)
-            learned.models.append(learner.run())
-            learned.models[-1].settle()
+            model = learner.run()
+            learned.guides.append(_guide(model, settings))
+            model.settle()
+            learned.models.append(model)
             learned.trace.extend(record | {"fold": fold} for record in learner.trace)
     return learned
+
+
+def _guide(model: BiparseModel, settings: BiparseSettings) -> BiparseModel:
+    """The model that counts rules; ``model`` is not yet settled."""
+    if settings.counts == "learned":
+        return model
+    guide = BiparseModel(model.text, settings.beams)
+    if settings.counts == "flattened":
+        guide.add(model.arrays(), 1 / TEMPERATURE)
+        guide.settle()
+    return guide
 
 
 class _Collected:
@@ -248,18 +267,19 @@ def _count(
     found = _Collected()
     records, spans = [], []
 
-    def visit(model: BiparseModel, pairs: np.ndarray) -> None:
+    def visit(model: BiparseModel, guide: BiparseModel, pairs: np.ndarray) -> None:
         def take(visits: Visits) -> None:
             counts.add(visits, model if settings.passes else None)
             found.take(visits)
 
-        guide = model if settings.counts == "learned" else BiparseModel(text, settings.beams)
         records.append(visitor.in_batches(guide, pairs, BATCH, LINKS | TREE, take, "counts"))
         visitor.forget()
         spans.append(_spans(model))
 
     for fold in range(settings.folds):
-        visit(learned.models.pop(0), there[folds[there] == fold] if settings.folds > 1 else there)
+        visit(
+            learned.models.pop(0), learned.guides.pop(0), there[folds[there] == fold] if settings.folds > 1 else there
+        )
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():

@@ -36,8 +36,8 @@ class BiparseSettings(Declared):
     leave_one_out: bool = setting(True, "rules seen in a single pair keep their weight for that pair")
     counts: str = setting(
         "initial",
-        "weights for counting rules: learned or initial ones",
-        choices=("initial", "learned"),
+        "weights for counting rules: initial ones, learned ones, or learned ones divided by 4 (flattened)",
+        choices=("initial", "learned", "flattened"),
     )
     folds: int = setting(
         1, "cross-validation folds: each model counts the pairs that it did not learn from", least=1, most=100
