@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from target_words import Network
+from target_words import log_z
 
 from lscfg.corpus.parallel import stream_aligned
 from lscfg.estimate.neural import Design, NeuralEstimator, NeuralSettings, NeuralText
@@ -32,6 +32,7 @@ from lscfg.io.write import atomic_write
 from lscfg.kernel.neural import SOURCE_UNKNOWN, SOURCE_WORDS
 from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
+from lscfg.tuning.target_network import Contexts, Network
 
 ENDINGS, LEAST_ENDING = 3, 3
 """Letters of the longest ending of a rare source word, and how many rare tokens an ending needs."""
@@ -169,8 +170,9 @@ def log_probabilities(model: NeuralModel, inputs: np.ndarray, labels: np.ndarray
     """
     network, window = Network(model), 2 * model.reach + 1
     sums = network.window_sums(inputs[:, :window])
-    scores, log_z = network.scores(sums, np.arange(len(inputs)), inputs[:, window:], labels)
-    found: np.ndarray = scores - log_z
+    places, known = np.arange(len(inputs)), inputs[:, window:]
+    z = log_z(network, Contexts(sums, places, known, labels, places))
+    found: np.ndarray = network.scores(sums, places, known, labels) - z
     return found
 
 

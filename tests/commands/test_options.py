@@ -518,8 +518,8 @@ OTHER_LINES = [
     "prepare apply folder text --side target",
     "propagate states f e a1 e2 -o out",
     "prepare corpus f e --check",
-    "rescore text --scores A=e --scores B=f -w weights -o out -k 5 --unique --mbr chrf --scale 0.5 --tuned other "
-    "--reference e2 --optimiser pro --seed 70",
+    "rescore text --scores A=e --scores B=f --network model --derivations f -w weights -o out -k 5 --unique --mbr chrf "
+    "--scale 0.5 --tuned other --reference e2 --optimiser pro --seed 70",
     "tune weights --config cdec.ini --source f --reference e --weights weights -o folder --cluster local:3 "
     "--optimiser pro --decoder cdec",
     "grammar sampled f e a1 -o out --cluster local:3",

@@ -158,3 +158,55 @@ def test_models_without_the_part_are_refused_in_one_line(folder, monkeypatch, ca
     assert main(["decode", "-c", "none.ini", "-w", "weights", "test", "-o", "out", "--jobs", "1"]) == 1
     error = capsys.readouterr().err
     assert message in error and error.count("\n") == 1 and "none" in error
+
+
+def test_rescore_adds_the_scores_of_whole_translations(folder, monkeypatch, capsys):
+    """The feature is the sum of the definition, tuning finds its weight, and wrong files are refused in one line."""
+    model, found = lists(folder, monkeypatch, "minimal", 2)
+    plain, network, compared = PlainNeural(model), target_words.Network(model), 0
+    joint = "--network m --derivations d.json".split()
+    assert main(["rescore", "lists", *joint, "-w", "weights", "-k", "100", "-o", "joined", "--quiet"]) == 0
+    joined = read_kbest("joined")
+    for number, (line, hypotheses) in enumerate(found):
+        rows = [network.rows[0].get(word, 0) for word in line["words"]]
+        values = {(one.text, tuple(one.features.items())): one for one in joined.get(number, ())}
+        for hypothesis, derivation in list(zip(hypotheses, line["derivations"], strict=True))[:5]:
+            words = [network.rows[1].get(word, 0) for word in hypothesis.text.split()]
+            places = [*network.places(derivation, line["words"]), len(rows)]
+            expected = 0.0
+            for k, word in enumerate([*words, TARGET_END]):
+                before = [TARGET_BEGIN, TARGET_BEGIN, *words[:k]][::-1][:2]
+                expected += plain.score(rows, places[k], before, word)
+            near = [
+                one.features["NeuralJoint"]
+                for (text, _), one in values.items()
+                if text == hypothesis.text
+                and all(one.features.get(name) == value for name, value in hypothesis.features.items())
+            ]
+            assert any(value == pytest.approx(expected, abs=1e-4) for value in near)
+            compared += 1
+    assert compared > 150
+    references = [own[-1].text if own else "" for _, own in found]
+    Path("references").write_text("".join(f"{line}\n" for line in references))
+    command = ["rescore", "lists", *joint, "-w", "weights", "--tuned", "tuned", "--reference", "references", "--quiet"]
+    assert main(command) == 0
+    assert "NeuralJoint" in Path("tuned").read_text()
+    capsys.readouterr()
+    lines = Path("d.json").read_text().splitlines(keepends=True)
+    Path("other.json").write_text("".join([lines[1], lines[0], *lines[2:]]))
+    Path("short.json").write_text("".join(lines[1:]))
+    Path("broken.json").write_text('{"words": ["a1"], "derivations": [{"translation": "A1", "rules": []}]}\n')
+    Parameters.without_rules().save("none")
+    for options, message in (
+        ("--network m", "go together"),
+        ("--network none --derivations d.json", "none: no network"),
+        ("--network m --derivations lists", "lists:1: no derivations"),
+        ("--network m --derivations broken.json", "broken.json:1: no derivations (a word of a translation"),
+        ("--network m --derivations other.json", "other.json:1: translations that differ"),
+        ("--network m --derivations short.json", "short.json: 49 sentences, but the lists have 50"),
+    ):
+        assert main(["rescore", "lists", *options.split(), "-w", "weights", "-o", "out"]) == 1, options
+        error = capsys.readouterr().err
+        assert message in error and error.count("\n") == 1, error
+    assert main(["rescore", "joined", *joint, "-w", "weights", "-o", "out"]) == 1
+    assert "NeuralJoint already" in capsys.readouterr().err

@@ -17,6 +17,7 @@ from lscfg.tuning.mbr import check_scale
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.rescore import Lists, distinct, ranked, ranked_by_risk, read_lists, tune_lists
+from lscfg.tuning.target_network import read_joint
 from lscfg.tuning.tune import TuneSettings
 
 
@@ -36,6 +37,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         help="a new feature: a number for each line of the lists; repeat for several",
+    )
+    parser.add_argument(
+        "--network",
+        type=InputFile,
+        metavar="MODEL",
+        help="model of lscfg estimate neural, which scores whole translations: a new feature NeuralJoint",
+    )
+    parser.add_argument(
+        "--derivations",
+        type=InputFile,
+        metavar="FILE",
+        help="derivations of the lists, from lscfg decode, for --network",
     )
     add_weights(parser, "feature weights (default: the lists' own scores)")
     add_output(parser)
@@ -95,10 +108,12 @@ def _check(args: argparse.Namespace) -> None:
     check_scale(args.scale)
     if bool(args.tuned) != bool(args.reference):
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
-    if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.tuned):
-        cure = "use --mbr, without weights" if not args.mbr else "leave out -w, --scores and --tuned"
+    if bool(args.network) != bool(args.derivations):
+        raise InputError("--network and --derivations go together: places of words come from derivations")
+    if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.network or args.tuned):
+        cure = "use --mbr, without weights" if not args.mbr else "leave out -w, --scores, --network and --tuned"
         raise InputError(f"lists of {len(args.lists)} systems, each with its own scores: {cure}")
-    if (args.scores or args.tuned) and not args.weights:
+    if (args.scores or args.network or args.tuned) and not args.weights:
         raise InputError("no weights; name the decoder's with -w, and find those of new features with --tuned")
     names = [one.name for one in args.scores]
     for name in names:
@@ -130,6 +145,8 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         check_length(len(lines), path, len(references[0]), args.reference[0])
     columns = {one.name: one.path for one in args.scores}
     lists = read_lists(args.lists[0], columns, len(references[0]) if references else 0)
+    if args.network:
+        lists = read_joint(args.network, args.derivations).add_to(lists)
     if weights is None:
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}
