@@ -38,7 +38,8 @@ def activation(x: np.ndarray) -> np.ndarray:
     """The kernel's approximation of tanh (plugin/neural/activation.h)."""
     x = np.clip(x, -5, 5)
     q = x * x
-    return x * (135135 + q * (17325 + q * (378 + q))) / (135135 + q * (62370 + q * (3150 + q * 28)))
+    found: np.ndarray = x * (135135 + q * (17325 + q * (378 + q))) / (135135 + q * (62370 + q * (3150 + q * 28)))
+    return found
 
 
 class Network:
