@@ -164,7 +164,7 @@ def test_rescore_adds_the_scores_of_whole_translations(folder, monkeypatch, caps
     """The feature is the sum of the definition, tuning finds its weight, and wrong files are refused in one line."""
     model, found = lists(folder, monkeypatch, "minimal", 2)
     plain, network, compared = PlainNeural(model), target_words.Network(model), 0
-    joint = "--network m --derivations d.json".split()
+    joint = ["--network", "m", "--derivations", "d.json"]
     assert main(["rescore", "lists", *joint, "-w", "weights", "-k", "100", "-o", "joined", "--quiet"]) == 0
     joined = read_kbest("joined")
     for number, (line, hypotheses) in enumerate(found):
