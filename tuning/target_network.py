@@ -193,7 +193,7 @@ def contexts(network: Network, line: Mapping[str, Any]) -> Contexts:
         line: a sentence of ``lscfg decode --derivations`` (docs/reference/formats.md).
 
     Raises:
-        ValueError, LookupError, TypeError or AttributeError: it is no such sentence.
+        ValueError, LookupError, TypeError, AttributeError or OverflowError: it is no such sentence.
     """
     history = network.model.history
     places, before, words, owner = [], [], [], []
@@ -217,7 +217,7 @@ def joint_scores(network: Network, line: Mapping[str, Any]) -> list[float]:
     """The sum of the scores of all words and the end, for each translation of a sentence; 0 for a lattice's.
 
     Raises:
-        ValueError, LookupError, TypeError or AttributeError: see ``contexts``.
+        ValueError, LookupError, TypeError, AttributeError or OverflowError: see ``contexts``.
     """
     if line["words"] is None:
         return [0.0] * len(line["derivations"])
@@ -275,7 +275,7 @@ def read_joint(model: str | PathLike[str], derivations: str | PathLike[str]) -> 
             line = json.loads(text)
             column.translations.append([one["translation"] for one in line["derivations"]])
             column.values.append(joint_scores(network, line))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             cure = "give the file of lscfg decode --derivations"
             raise InputError(f"no derivations ({error}); {cure}", derivations, number) from None
     return column

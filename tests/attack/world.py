@@ -86,7 +86,7 @@ estimate spectral t.deriv -m 2 -o sp.lscfg
 estimate neural t.deriv --set hidden=32 -o neural.lscfg
 estimate orientation t.deriv -o orientation.lscfg
 inspect marginals sp.lscfg short -o forests.jsonl
-decode -c cdec.ini -w weights short -k 5 -o short.kbest
+decode -c cdec.ini -w weights short -k 5 -o short.kbest --derivations short.derivations
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o tuned --iterations 1
 propagate phrases t.ja t.en t.al --mono-source dev.ja --mono-target dev.en --to-translate dev.ja -o phrases
 propagate graph phrases -o graph --set neighbours=5
@@ -186,6 +186,7 @@ tune weights --config cdec.ini --source short --reference short.en --weights wei
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser risk
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
+rescore short.kbest --network neural.lscfg --derivations short.derivations -w weights -o out
 rescore short.kbest --mbr bleu -o out
 rescore short.kbest short.kbest --mbr chrf -o out
 evaluate scores --reference dev.en --baseline A A=A B=B --samples 50

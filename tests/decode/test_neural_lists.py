@@ -196,12 +196,17 @@ def test_rescore_adds_the_scores_of_whole_translations(folder, monkeypatch, caps
     Path("other.json").write_text("".join([lines[1], lines[0], *lines[2:]]))
     Path("short.json").write_text("".join(lines[1:]))
     Path("broken.json").write_text('{"words": ["a1"], "derivations": [{"translation": "A1", "rules": []}]}\n')
+    far = json.loads(lines[1])
+    far["derivations"][0]["rules"][0]["span"][0] = 10**30
+    far["derivations"][0]["rules"][1]["source_words"] = [10**30]
+    Path("far.json").write_text(json.dumps(far) + "\n")
     Parameters.without_rules().save("none")
     for options, message in (
         ("--network m", "go together"),
         ("--network none --derivations d.json", "none: no network"),
         ("--network m --derivations lists", "lists:1: no derivations"),
         ("--network m --derivations broken.json", "broken.json:1: no derivations (a word of a translation"),
+        ("--network m --derivations far.json", "far.json:1: no derivations"),
         ("--network m --derivations other.json", "other.json:1: translations that differ"),
         ("--network m --derivations short.json", "short.json: 49 sentences, but the lists have 50"),
     ):
