@@ -1,7 +1,7 @@
 """Scores of whole translations by the neural model of target words (Devlin et al. 2014).
 
 A word's score depends on the source words around its place and on the target words before it, also those of other
-rules, which the features ``neural`` do not see. Places come from the rules of the derivation, as in the kernel.
+rules, which the features ``neural`` do not see. The rules of the derivation give the places, as in the kernel.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from lscfg import log
+from lscfg.decode.derivations import nonterminal_number, split_words
 from lscfg.errors import InputError, counted, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.read import stream_lines
@@ -26,12 +28,17 @@ from lscfg.kernel.neural import (
     TARGET_END,
     TARGET_UNKNOWN,
     TARGET_WORDS,
+    Links,
 )
 from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
 
-JOINT = "NeuralJoint"
+FEATURE = "NeuralJoint"
 """The feature of lists."""
+
+BOTH = "give both files of one run of lscfg decode -k K --derivations FILE"
+
+Lists = Sequence[Sequence[Hypothesis]]
 
 
 def activation(x: np.ndarray) -> np.ndarray:
@@ -55,25 +62,24 @@ class Network:
             {word: first + k for k, word in enumerate(words)}
             for words, first in zip(model.words, (SOURCE_WORDS, TARGET_WORDS), strict=True)
         ]
-        links = map(tuple, self.parts["links"].tolist())
-        self.share = dict(zip(links, self.parts["share"].tolist(), strict=True))
+        self._links = Links(self.parts["links"], self.parts["share"])
         layer = self.parts["hidden"].reshape(len(self.parts["hidden"]), -1, self.parts["source"].shape[1])
         window = 2 * model.reach + 1
         self.layer = layer[:, :window].reshape(len(layer), -1).T
         self.before = [self.parts["target"] @ layer[:, window + h].T for h in range(model.history)]
 
-    def source(self, words: Sequence[str]) -> list[int]:
+    def source_rows(self, words: Sequence[str]) -> list[int]:
         """Rows of source words."""
         return [self.rows[0].get(word, SOURCE_UNKNOWN) for word in words]
 
-    def target(self, words: Sequence[str]) -> list[int]:
+    def target_rows(self, words: Sequence[str]) -> list[int]:
         """Rows of target words."""
         return [self.rows[1].get(word, TARGET_UNKNOWN) for word in words]
 
     def place_sums(self, words: Sequence[str]) -> np.ndarray:
         """Sums of the hidden units without target words, [places, hidden]; the last place is the end."""
         reach = self.model.reach
-        rows = [SOURCE_BEGIN] * reach + self.source(words) + [SOURCE_END] * (reach + 1)
+        rows = [SOURCE_BEGIN] * reach + self.source_rows(words) + [SOURCE_END] * (reach + 1)
         windows = np.lib.stride_tricks.sliding_window_view(np.array(rows), 2 * reach + 1)
         return self.window_sums(windows)
 
@@ -100,73 +106,29 @@ class Network:
         found: np.ndarray = (self.hidden(sums, places, before) * output).sum(1) + self.parts["output.bias"][words]
         return found
 
-    def places(self, derivation: Mapping[str, Any], sentence: Sequence[str]) -> list[int]:
-        """Places of the words of a translation (Devlin et al. 2014, section 2.1), by the lexicon of the model."""
-        found = [-1] * len(derivation["translation"].split())
-        rules = derivation["rules"]
-        for rule in rules:
-            if rule["target_words"]:
-                for position, place in zip(rule["target_words"], self.rule_places(rule, rules, sentence), strict=True):
-                    found[position] = place
-        if -1 in found:
-            raise ValueError("a word of a translation comes from no rule")
-        return found
-
     def rule_places(
-        self, rule: Mapping[str, Any], rules: Sequence[Mapping[str, Any]], sentence: Sequence[str]
-    ) -> list[int]:
-        """Places of the words of one rule."""
-        tails = [rules[child]["span"] for child in rule["children"]]
-        own, symbols = rule["source_words"], symbols_of(rule["target"], len(rule["target_words"]), len(tails))
-        source = self.source([sentence[k] for k in own])
-        linked: list[int | None] = []
-        for symbol in symbols:
-            linked.append(None if isinstance(symbol, int) else self.link(source, own, symbol))
-        if not tails and rule["source"] == rule["target"] and len(own) == 1:  # a word that is passed through
-            return [own[0]]
-        return [
-            place if place is not None else self.near(linked, symbols, tails, k, own[0] if own else rule["span"][0])
-            for k, (place, symbol) in enumerate(zip(linked, symbols, strict=True))
-            if not isinstance(symbol, int)
+        self, source: str, target: str, begin: int, tails: Sequence[tuple[int, int]]
+    ) -> list[tuple[str, int]]:
+        """The target words of a rule with their places.
+
+        Args:
+            source, target: both sides as in derivations; begin: first word of the rule's span; tails: spans of the
+                nonterminals.
+
+        Raises:
+            ValueError: the sides do not contain each nonterminal once.
+        """
+        sides = split_words(source), split_words(target)
+        numbers = [[nonterminal_number(symbol) if tails else -1 for symbol in side] for side in sides]
+        for found in numbers:
+            if sorted(k for k in found if k >= 0) != list(range(len(tails))):
+                raise ValueError(f"the sides {quote(source)} and {quote(target)} do not fit {len(tails)} children")
+        symbols = [
+            [-1 - number if number >= 0 else row for number, row in zip(own, rows, strict=True)]
+            for own, rows in zip(numbers, (self.source_rows(sides[0]), self.target_rows(sides[1])), strict=True)
         ]
-
-    def link(self, source: Sequence[int], own: Sequence[int], word: str) -> int | None:
-        """The place of the own source word with the greatest share of links, of equal ones the left one."""
-        row = self.rows[1].get(word, TARGET_UNKNOWN)
-        best, place = self.share.get((-1, row), 0.0), None
-        for symbol, position in zip(source, own, strict=True):
-            share = self.share.get((symbol, row), 0.0)
-            if share > 0 and (share >= best if place is None else share > best):
-                best, place = share, position
-        return place
-
-    @staticmethod
-    def near(
-        linked: Sequence[int | None],
-        symbols: Sequence[str | int],
-        tails: Sequence[Sequence[int]],
-        at: int,
-        otherwise: int,
-    ) -> int:
-        """The place that the nearest linked word or nonterminal gives to a word without a link, right before left."""
-        for distance in range(1, len(symbols)):
-            for other, edge in ((at + distance, 0), (at - distance, 1)):
-                if 0 <= other < len(symbols):
-                    symbol, place = symbols[other], linked[other]
-                    if isinstance(symbol, int):
-                        return tails[symbol][edge] - edge
-                    if place is not None:
-                        return place
-        return otherwise
-
-
-def symbols_of(side: str, words: int, tails: int) -> list[str | int]:
-    """The words of a side, and the numbers of its nonterminals."""
-    names = {f"{category},{k + 1}]": k for k in range(tails) for category in ("[X", "[S")}
-    symbols: list[str | int] = [names.get(symbol, symbol) for symbol in side.split()]
-    if sum(not isinstance(symbol, int) for symbol in symbols) != words:
-        raise ValueError(f"the side {quote(side)} does not fit its words and children")
-    return symbols
+        places = self._links.places(symbols[0], symbols[1], begin, tails)
+        return [(word, place) for word, place, number in zip(sides[1], places, numbers[1], strict=True) if number < 0]
 
 
 @dataclass(frozen=True)
@@ -186,20 +148,51 @@ class Contexts:
     owner: np.ndarray
 
 
+class _Places:
+    """Places of the words of a sentence's translations; derivations share most of their rules."""
+
+    def __init__(self, network: Network, words: Sequence[str]):
+        self._network, self._words = network, words
+        self._of_rules: dict[tuple[object, ...], list[tuple[str, int]]] = {}
+
+    def of(self, derivation: Mapping[str, Any], translation: Sequence[str]) -> list[int]:
+        """The place of each word of a translation.
+
+        Raises:
+            ValueError: a rule does not fit the translation or the sentence.
+        """
+        found, rules = [-1] * len(translation), derivation["rules"]
+        for rule in rules:
+            if not rule["target_words"]:
+                continue
+            tails = tuple(tuple(rules[child]["span"]) for child in rule["children"])
+            key = rule["source"], rule["target"], rule["span"][0], tails
+            if key not in self._of_rules:
+                self._of_rules[key] = self._network.rule_places(*key)
+            for position, (word, place) in zip(rule["target_words"], self._of_rules[key], strict=True):
+                if translation[position] != word or not 0 <= place < len(self._words):
+                    raise ValueError(f"the rule of {quote(rule['target'])} does not fit the translation")
+                found[position] = place
+        if -1 in found:
+            raise ValueError("a word of a translation comes from no rule")
+        return found
+
+
 def contexts(network: Network, line: Mapping[str, Any]) -> Contexts:
     """Collects the words of a sentence's translations.
 
     Args:
-        line: a sentence of ``lscfg decode --derivations`` (docs/reference/formats.md).
+        line: a sentence of ``lscfg decode --derivations`` (docs/reference/formats.md), no lattice.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError or OverflowError: it is no such sentence.
+        ValueError: a rule does not fit its translation or the sentence.
     """
-    history = network.model.history
+    history, places_of = network.model.history, _Places(network, line["words"])
     places, before, words, owner = [], [], [], []
     for number, derivation in enumerate(line["derivations"]):
-        rows = network.target(derivation["translation"].split())
-        places += [*network.places(derivation, line["words"]), len(line["words"])]
+        translation = split_words(derivation["translation"])
+        rows = network.target_rows(translation)
+        places += [*places_of.of(derivation, translation), len(line["words"])]
         words += [*rows, TARGET_END]
         padded = [TARGET_BEGIN] * history + rows
         before += [padded[k : k + history][::-1] for k in range(len(rows) + 1)]
@@ -217,7 +210,7 @@ def joint_scores(network: Network, line: Mapping[str, Any]) -> list[float]:
     """The sum of the scores of all words and the end, for each translation of a sentence; 0 for a lattice's.
 
     Raises:
-        ValueError, LookupError, TypeError, AttributeError or OverflowError: see ``contexts``.
+        ValueError: see ``contexts``.
     """
     if line["words"] is None:
         return [0.0] * len(line["derivations"])
@@ -227,55 +220,69 @@ def joint_scores(network: Network, line: Mapping[str, Any]) -> list[float]:
     return found
 
 
-@dataclass(frozen=True)
-class JointColumn:
-    """The feature ``JOINT`` of lists: sentence by sentence the translations and their values."""
+def with_joint_scores(
+    lists: Lists, model: str | PathLike[str], derivations: str | PathLike[str]
+) -> list[list[Hypothesis]]:
+    """The lists with the feature ``FEATURE``, 0 for sentences without a parse.
 
-    path: str | PathLike[str]
-    translations: list[list[str]]
-    values: list[list[float]]
-
-    def add_to(self, lists: Sequence[Sequence[Hypothesis]]) -> list[list[Hypothesis]]:
-        """The lists with the feature; sentences without a parse have no derivation, and the value 0.
-
-        Raises:
-            InputError: the translations are not those of the lists, or the lists have the feature already.
-        """
-        if len(lists) != len(self.values):
-            raise InputError(f"{counted(len(self.values), 'sentence')}, but the lists have {len(lists)}", self.path)
-        found = []
-        for number, (own, texts, values) in enumerate(zip(lists, self.translations, self.values, strict=True), 1):
-            if texts and [one.text for one in own] != texts:
-                cure = "write the lists and the derivations by the same lscfg decode"
-                raise InputError(f"translations that differ from those of the lists; {cure}", self.path, number)
-            if any(JOINT in one.features for one in own):
-                raise InputError(f"the lists have a feature {JOINT} already", self.path, number)
-            own_values = values or [0.0] * len(own)
-            found.append(
-                [
-                    Hypothesis(one.text, {**one.features, JOINT: value}, one.score)
-                    for one, value in zip(own, own_values, strict=True)
-                ]
-            )
-        return found
-
-
-def read_joint(model: str | PathLike[str], derivations: str | PathLike[str]) -> JointColumn:
-    """Computes the feature from a model with a network and the derivations of lists.
+    Args:
+        model: file with a network; derivations: those of the lists, from ``lscfg decode --derivations``.
 
     Raises:
-        InputError: a file cannot be read, the model contains no network, or a line is not one of derivations.
+        InputError: a file cannot be read, the model contains no network, a line is not one of derivations, the
+            derivations are not those of the lists, or the lists have the feature already.
     """
     neural = Parameters.load(model).neural
     if neural is None:
         raise InputError("no network; lscfg estimate neural learns one", model)
-    network, column = Network(neural), JointColumn(derivations, [], [])
-    for number, text in enumerate(stream_lines(derivations), 1):
+    network, found = Network(neural), [list(own) for own in lists]
+    left = {number for number, own in enumerate(lists) if own}
+    lines = log.progress(enumerate(stream_lines(derivations), 1), "network", len(lists))
+    for number, text in lines:
+        line = _parsed(text, derivations, number)
+        sentence = line["id"]
+        if sentence not in left and (line["derivations"] or not sentence >= 0):
+            raise InputError(f"sentence {sentence} is not in the lists, or comes twice; {BOTH}", derivations, number)
+        left.discard(sentence)
+        own = lists[sentence] if sentence < len(lists) else []
+        if not _same(own, line["derivations"]):
+            raise InputError(f"derivations that are not those of the lists; {BOTH}", derivations, number)
         try:
-            line = json.loads(text)
-            column.translations.append([one["translation"] for one in line["derivations"]])
-            column.values.append(joint_scores(network, line))
+            values = joint_scores(network, line) if line["derivations"] else [0.0] * len(own)
         except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
-            cure = "give the file of lscfg decode --derivations"
-            raise InputError(f"no derivations ({error}); {cure}", derivations, number) from None
-    return column
+            raise InputError(f"damaged derivations ({error})", derivations, number) from None
+        if own:
+            found[sentence] = [
+                Hypothesis(one.text, {**one.features, FEATURE: value}, one.score)
+                for one, value in zip(own, values, strict=True)
+            ]
+    if left:
+        raise InputError(
+            f"lacks {counted(len(left), 'sentence')} of the lists, such as {min(left)}; {BOTH}", derivations
+        )
+    return found
+
+
+def _parsed(text: str, path: str | PathLike[str], number: int) -> Mapping[str, Any]:
+    """A line of derivations, of which only what identifies it is checked."""
+    try:
+        line = json.loads(text)
+        good = isinstance(line["id"], int) and (line["words"] is None or isinstance(line["words"], list))
+        good = good and all(isinstance(one["translation"], str) for one in line["derivations"])
+    except (ValueError, LookupError, TypeError, RecursionError):
+        good = False
+    if not good:
+        raise InputError("not a line of lscfg decode --derivations", path, number)
+    found: Mapping[str, Any] = line
+    return found
+
+
+def _same(own: Sequence[Hypothesis], derivations: Sequence[Mapping[str, Any]]) -> bool:
+    """True if a list has these derivations; a sentence without a parse has none, and no features."""
+    if not derivations:
+        return len(own) <= 1 and not any(one.features for one in own)
+    return len(own) == len(derivations) and all(
+        one.text == derivation["translation"]
+        and all(one.features.get(name) == value for name, value in derivation["features"].items())
+        for one, derivation in zip(own, derivations, strict=True)
+    )

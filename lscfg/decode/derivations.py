@@ -124,6 +124,11 @@ def split_words(sentence: str) -> list[str]:
     return [word for word in sentence.split(" ") if word]
 
 
+def nonterminal_number(symbol: str) -> int:
+    """The number of a nonterminal such as ``[X,1]`` on the source side, from 0; -1 for a word."""
+    return int(symbol[symbol.rindex(",") + 1 : -1]) - 1 if _NONTERMINAL.fullmatch(symbol) else -1
+
+
 def extra_sides(extra: int, word: str) -> tuple[str, str]:
     """Both sides of a rule outside all grammar files: glue over one node, over two, pass-through of the word."""
     text = ("[X,1]", "[S,1] [X,2]", word)[extra]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -194,8 +195,42 @@ class NeuralTrainer:
             raise ValueError("a row or label is out of range")
 
 
+class Links:
+    """A lexicon of linked words, which affiliates target words with source words.
+
+    Args:
+        pairs: int32 [links, 2], rows of a source word (-1: none) and a target word, ascending.
+        share: float32 [links].
+    """
+
+    def __init__(self, pairs: np.ndarray, share: np.ndarray):
+        self._kept = np.ascontiguousarray(pairs, np.int32), np.ascontiguousarray(share, np.float32)
+        error, made = ffi.new("lscfg_error *"), ffi.new("lscfg_links **")
+        arrays = ffi.from_buffer("int32_t[]", self._kept[0]), ffi.from_buffer("float[]", self._kept[1])
+        check(lib.lscfg_links_new(*arrays, len(share), made, error), error)
+        self._pointer = ffi.gc(made[0], lib.lscfg_links_free)
+
+    def places(
+        self, source: Sequence[int], target: Sequence[int], begin: int, tails: Sequence[tuple[int, int]]
+    ) -> list[int]:
+        """Places of the target symbols of a rule, counted from 0; see ``lscfg_affiliate``.
+
+        Args:
+            source, target: rows of words, and -1 - k for the k-th nonterminal of the source side; both sides must
+                contain each nonterminal once.
+            begin: first source word of the rule's span.
+            tails: source spans of the nonterminals.
+        """
+        place, fertility = ffi.new("int32_t[]", len(target) + 1), ffi.new("int32_t[]", len(source) + 1)
+        spans = ffi.new("int32_t[]", [end for tail in tails for end in tail])
+        sides = source, len(source), target, len(target)
+        lib.lscfg_affiliate(self._pointer, *sides, begin, spans, place, fertility)
+        found: list[int] = ffi.unpack(place, len(target))
+        return found
+
+
 def affiliate_trees(
-    links: tuple[np.ndarray, np.ndarray],
+    links: Links,
     rules: Rules,
     nodes: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     rows: np.ndarray,
@@ -203,7 +238,6 @@ def affiliate_trees(
     """Affiliates target words of trees with source words by links of a lexicon; see ``lscfg_affiliate``.
 
     Args:
-        links: int32 [links, 2], rows of a source word (-1: none) and a target word, ascending; float32 [links], shares.
         nodes: ``trees``, ``rule``, ``parent`` and ``span`` of consistent ``Derivations``.
         rows: int32 [words of the rules, 2], rows of each word on both sides.
 
@@ -211,8 +245,7 @@ def affiliate_trees(
         int32 [target words of all trees], places, counted from 0 in the sentence; int32 [source words of all trees],
         numbers of linked target words.
     """
-    error, made = ffi.new("lscfg_error *"), ffi.new("lscfg_links **")
-    pairs, share = np.ascontiguousarray(links[0], np.int32), np.ascontiguousarray(links[1], np.float32)
+    error = ffi.new("lscfg_error *")
     trees = np.ascontiguousarray(nodes[0], np.int64)
     rule, parent, span = (np.ascontiguousarray(array, np.int32) for array in nodes[1:])
     rows = np.ascontiguousarray(rows, np.int32)
@@ -222,10 +255,8 @@ def affiliate_trees(
     def int32(array: np.ndarray) -> object:
         return ffi.from_buffer("int32_t[]", array)
 
-    check(lib.lscfg_links_new(int32(pairs), ffi.from_buffer("float[]", share), len(share), made, error), error)
-    kept = ffi.gc(made[0], lib.lscfg_links_free)
     first = ffi.from_buffer("int64_t[]", trees)
     table = ffi.new("lscfg_node_table *", (len(trees) - 1, len(rule), first, int32(rule), int32(parent), int32(span)))
-    code = lib.lscfg_affiliate_trees(kept, rules._pointer, table, int32(rows), int32(place), int32(fertility), error)
-    check(code, error)
+    found = int32(place), int32(fertility)
+    check(lib.lscfg_affiliate_trees(links._pointer, rules._pointer, table, int32(rows), *found, error), error)
     return place, fertility

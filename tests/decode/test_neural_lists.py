@@ -1,6 +1,7 @@
 """Features of the network in lists equal those of whole derivations in NumPy, for grammars of all rule sources."""
 
 import dataclasses
+import gzip
 import json
 import sys
 from importlib import import_module
@@ -9,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import random_network, random_orientation
-from plain_neural import PlainNeural, rule_rows
+from plain_neural import PlainNeural, plain_places, rule_rows
 
 from lscfg.cli import main
 from lscfg.formats.kbest import read_kbest
@@ -65,6 +66,8 @@ def folder(tmp_path_factory):
         assert main(["derive", "f", "e", "a", "-o", "deriv", "--quiet"]) == 0
         for name, command in SOURCES.items():
             assert main([*command.split(), "-o", f"{name}.gz", "--quiet"]) == 0
+        assert main(["derive", "f", "e", "a", "--labels", "2", "-o", "labelled.deriv", "--quiet"]) == 0
+        assert main(["grammar", "minimal", "labelled.deriv", "-o", "labelled.gz", "--quiet"]) == 0
     return made
 
 
@@ -160,58 +163,104 @@ def test_models_without_the_part_are_refused_in_one_line(folder, monkeypatch, ca
     assert message in error and error.count("\n") == 1 and "none" in error
 
 
-def test_rescore_adds_the_scores_of_whole_translations(folder, monkeypatch, capsys):
-    """The feature is the sum of the definition, tuning finds its weight, and wrong files are refused in one line."""
-    model, found = lists(folder, monkeypatch, "minimal", 2)
-    plain, network, compared = PlainNeural(model), target_words.Network(model), 0
-    joint = ["--network", "m", "--derivations", "d.json"]
-    assert main(["rescore", "lists", *joint, "-w", "weights", "-k", "100", "-o", "joined", "--quiet"]) == 0
+def joint(plain, rows, line, derivation):
+    """The sum of the scores of a translation's words and its end, by the definition."""
+    sentence, words = ([rows[0].get(word, 0) for word in line["words"]], derivation["translation"].split())
+    places, target = [0] * len(words), [rows[1].get(word, 0) for word in words]
+    for rule in derivation["rules"]:
+        for at, place in zip(rule["target_words"], plain_places(plain, rows, rule, derivation["rules"]), strict=True):
+            places[at] = place
+    total = 0.0
+    for k, word in enumerate([*target, TARGET_END]):
+        before = [TARGET_BEGIN, TARGET_BEGIN, *target[:k]][::-1][:2]
+        total += plain.score(sentence, [*places, len(sentence)][k], before, word)
+    return total
+
+
+RESCORE = ["rescore", "lists", "--network", "m", "-w", "weights", "--quiet"]
+
+
+@pytest.mark.parametrize("source", [*SOURCES, "labelled"])
+def test_rescore_adds_the_scores_of_whole_translations(folder, monkeypatch, source):
+    """The feature is the sum of the definition for each hypothesis, and tuning finds its weight."""
+    model, found = lists(folder, monkeypatch, source, 2)
+    plain, compared, rows = PlainNeural(model), 0, target_words.Network(model).rows
+    Path("lists.gz").write_bytes(gzip.compress(Path("lists").read_bytes()))
+    Path("d.json.gz").write_bytes(gzip.compress(Path("d.json").read_bytes()))
+    command = ["rescore", "lists.gz", *RESCORE[2:], "--derivations", "d.json.gz", "-k", "100"]
+    Path("none").write_text("NeuralJoint 0\n")  # so that equal scores keep the order
+    assert main([*command, "-w", "none", "-o", "joined"]) == 0
     joined = read_kbest("joined")
     for number, (line, hypotheses) in enumerate(found):
-        rows = [network.rows[0].get(word, 0) for word in line["words"]]
-        values = {(one.text, tuple(one.features.items())): one for one in joined.get(number, ())}
-        for hypothesis, derivation in list(zip(hypotheses, line["derivations"], strict=True))[:5]:
-            words = [network.rows[1].get(word, 0) for word in hypothesis.text.split()]
-            places = [*network.places(derivation, line["words"]), len(rows)]
-            expected = 0.0
-            for k, word in enumerate([*words, TARGET_END]):
-                before = [TARGET_BEGIN, TARGET_BEGIN, *words[:k]][::-1][:2]
-                expected += plain.score(rows, places[k], before, word)
-            near = [
-                one.features["NeuralJoint"]
-                for (text, _), one in values.items()
-                if text == hypothesis.text
-                and all(one.features.get(name) == value for name, value in hypothesis.features.items())
-            ]
-            assert any(value == pytest.approx(expected, abs=1e-4) for value in near)
+        for one, old, derivation in zip(joined.get(number, ()), hypotheses, line["derivations"], strict=True):
+            assert one.text == old.text
+            assert one.features["NeuralJoint"] == pytest.approx(joint(plain, rows, line, derivation), abs=1e-4)
             compared += 1
-    assert compared > 150
+    assert compared > 1000
     references = [own[-1].text if own else "" for _, own in found]
     Path("references").write_text("".join(f"{line}\n" for line in references))
-    command = ["rescore", "lists", *joint, "-w", "weights", "--tuned", "tuned", "--reference", "references", "--quiet"]
-    assert main(command) == 0
+    assert main([*RESCORE, "--derivations", "d.json", "--tuned", "tuned", "--reference", "references"]) == 0
     assert "NeuralJoint" in Path("tuned").read_text()
+
+
+def test_rescore_takes_odd_sentences(folder, monkeypatch, tmp_path):
+    """Lattices and sentences without a parse get 0; ids of lines are numbers of sentences."""
+    lists(folder, monkeypatch, "minimal", 2)
+    Path("odd").write_text(f'<seg id="3"> a1 a2 </seg>\n<seg id="1"> new </seg>\n{LATTICE}\n')
+    Path("bare.ini").write_text(INI.replace("add_pass_through_rules=true\n", ""))
+    command = "decode -c bare.ini -w weights odd -k 3 -o odd.lists --derivations odd.json -j 1 --quiet"
+    assert main(command.split()) == 0
+    assert main(["rescore", "odd.lists", *RESCORE[2:], "--derivations", "odd.json", "-k", "9", "-o", "out"]) == 0
+    found = {k: [one.features.get("NeuralJoint", 0.0) for one in own] for k, own in read_kbest("out").items()}
+    assert all(found[3]) and found[2] and not any(found[2]) and found.get(1, [0.0]) == [0.0]
+
+
+def test_rescore_refuses_other_derivations(folder, monkeypatch, capsys):
+    lists(folder, monkeypatch, "minimal", 2)
     capsys.readouterr()
     lines = Path("d.json").read_text().splitlines(keepends=True)
-    Path("other.json").write_text("".join([lines[1], lines[0], *lines[2:]]))
-    Path("short.json").write_text("".join(lines[1:]))
-    Path("broken.json").write_text('{"words": ["a1"], "derivations": [{"translation": "A1", "rules": []}]}\n')
-    far = json.loads(lines[1])
-    far["derivations"][0]["rules"][0]["span"][0] = 10**30
-    far["derivations"][0]["rules"][1]["source_words"] = [10**30]
-    Path("far.json").write_text(json.dumps(far) + "\n")
+    first = json.loads(lines[0])
+    other = json.loads(lines[2])
+    other["derivations"][-1]["features"]["NeuralSource"] -= 1  # the same translation by other rules
+    far, broken = json.loads(lines[0]), json.loads(lines[0])
+    far["derivations"][0]["rules"][-1]["span"] = [10**30, 10**30]
+    broken["derivations"][0]["rules"] = []
+    files = {
+        "other": [*lines[:2], json.dumps(other) + "\n", *lines[3:]],
+        "short": lines[:-1],
+        "twice": [*lines, lines[0]],
+        "unparsed": [json.dumps(first | {"derivations": []}) + "\n", *lines[1:]],
+        "far": [json.dumps(far) + "\n"],
+        "broken": [json.dumps(broken) + "\n"],
+        "deep": ["[" * 100_000],
+        "shape": ['{"id": 0}\n'],
+    }
+    for name, own in files.items():
+        Path(name).write_text("".join(own))
     Parameters.without_rules().save("none")
-    for options, message in (
-        ("--network m", "go together"),
-        ("--network none --derivations d.json", "none: no network"),
-        ("--network m --derivations lists", "lists:1: no derivations"),
-        ("--network m --derivations broken.json", "broken.json:1: no derivations (a word of a translation"),
-        ("--network m --derivations far.json", "far.json:1: no derivations"),
-        ("--network m --derivations other.json", "other.json:1: translations that differ"),
-        ("--network m --derivations short.json", "short.json: 49 sentences, but the lists have 50"),
+    both = "give both files of one run"
+    for derivations, messages in (
+        ("other", ("other:3: derivations that are not those", both)),
+        ("unparsed", ("unparsed:1: derivations that are not those", both)),
+        ("short", ("short: lacks 1 sentence of the lists, such as 49", both)),
+        ("twice", ("twice:51: sentence 0 is not in the lists, or comes twice", both)),
+        ("far", ("far:1: damaged derivations",)),
+        ("broken", ("broken:1: damaged derivations (a word of a translation comes from no rule)",)),
+        ("deep", ("deep:1: not a line of lscfg decode --derivations",)),
+        ("shape", ("shape:1: not a line of lscfg decode --derivations",)),
+        ("lists", ("lists:1: not a line of lscfg decode --derivations",)),
     ):
-        assert main(["rescore", "lists", *options.split(), "-w", "weights", "-o", "out"]) == 1, options
+        assert main([*RESCORE, "--derivations", derivations, "-o", "out"]) == 1, derivations
+        error = capsys.readouterr().err
+        assert all(message in error for message in messages) and error.count("\n") == 1, error
+    assert main([*RESCORE, "--derivations", "d.json", "-k", "100", "-o", "joined"]) == 0
+    capsys.readouterr()
+    for command, message in (
+        ("rescore lists --network m -w weights", "--network needs --derivations"),
+        ("rescore lists --derivations d.json -w weights", "--derivations needs --network"),
+        ("rescore lists --network none --derivations d.json -w weights", "none: no network"),
+        ("rescore joined --network m --derivations d.json -w weights", "joined: the lists have a feature NeuralJoint"),
+    ):
+        assert main([*command.split(), "-o", "out"]) == 1
         error = capsys.readouterr().err
         assert message in error and error.count("\n") == 1, error
-    assert main(["rescore", "joined", *joint, "-w", "weights", "-o", "out"]) == 1
-    assert "NeuralJoint already" in capsys.readouterr().err

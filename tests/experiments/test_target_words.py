@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import random_network
-from plain_neural import PlainNeural, affiliate, rule_rows
+from plain_neural import PlainNeural, plain_places
 
 from lscfg.kernel.neural import TARGET_BEGIN, TARGET_END, TARGET_NONE, TARGET_WORDS
 from lscfg.model.parameters import Parameters
@@ -90,17 +90,6 @@ def derivation(rules):
             }
         )
     return {"translation": " ".join(words), "rules": made}
-
-
-def plain_places(plain, rows, rule, rules):
-    """Places of the words of a rule by the affiliation of the tests."""
-
-    tails = [tuple(rules[child]["span"]) for child in rule["children"]]
-    if rule["source"] == rule["target"] and not tails:
-        return rule["source_words"]
-    source, target = rule_rows(rule, rows)
-    places, _ = affiliate(plain.share, source, target, rule["span"][0], tails)
-    return [place for place, symbol in zip(places, target, strict=True) if symbol >= 0]
 
 
 @pytest.mark.parametrize("history", range(4))

@@ -16,7 +16,8 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
-from lscfg.induce.biparsed import rules
+from lscfg.induce.biparsed import learn, rules
+from lscfg.induce.biparsed.learn import Learner
 from lscfg.induce.biparsed.lexicon import Lexicon, make_lexicon, read_lexicon, text_words, write_lexicon
 from lscfg.induce.biparsed.rules import induce, induced_tokens, induced_trees
 from lscfg.induce.biparsed.settings import BiparseSettings
@@ -121,6 +122,7 @@ def test_counts_are_those_of_the_beginning_or_of_what_was_learned(corpus):
     assert initial == plain
     assert len(learned) < len(plain)
     assert len(learned) < len(flattened)
+    assert as_counts(induce(corpus, BiparseSettings(counts="flattened"), 1)) == plain  # nothing is learned
 
 
 def test_counts_flattened_by_1_are_those_under_the_learned_weights(corpus, monkeypatch):
@@ -137,6 +139,22 @@ def test_a_pass_that_held_out_pairs_lose_by_is_taken_back(corpus):
     assert found.trace[0]["over"]
     assert as_counts(found) == as_counts(induce(corpus, BiparseSettings(), 1))
     assert not found.rules.weights.any()
+
+
+@pytest.mark.parametrize("why", ["no parse", "no pair"])
+def test_without_a_held_out_pair_to_judge_by_nothing_is_learned(corpus, tmp_path, monkeypatch, caplog, why):
+    if why == "no parse":
+        monkeypatch.setattr(Learner, "_held_out", lambda *_: -np.inf)
+    else:
+        monkeypatch.setattr(learn, "split", lambda pairs, *_: learn.Split(pairs, pairs[:0]))
+    plain = as_counts(induce(corpus, BiparseSettings(), 1))
+    settings = BiparseSettings(passes=2, held_out=0.2, counts="flattened")
+    found = induce(corpus, settings, 1, tmp_path)
+    assert caplog.text.count("no held-out pair has a parse, so nothing is learned") == 2
+    assert as_counts(found) == plain and not found.rules.weights.any()
+    assert not any(key.startswith("held-out") for record in found.trace for key in record)
+    again = induce(corpus, settings, 1, tmp_path, resume=True)  # the checkpoint contains no NaN
+    assert as_counts(again) == plain and again.trace == found.trace
 
 
 def test_folds_weigh_rules_without_their_own_pairs(tmp_path):

@@ -124,11 +124,21 @@ def rule_rows(rule, rows):
     """
 
     def of(side, side_rows, words):
-        symbols = [-int(s[-2]) if s.startswith(("[X,", "[S,")) else side_rows.get(s, 0) for s in side.split()]
+        symbols = [-int(s[-2]) if s[0] == "[" and s[-3:-2] == "," else side_rows.get(s, 0) for s in side.split()]
         assert sum(symbol >= 0 for symbol in symbols) == len(words)
         return symbols
 
     return [of(rule[side], rows[k], rule[f"{side}_words"]) for k, side in enumerate(("source", "target"))]
+
+
+def plain_places(plain, rows, rule, rules):
+    """Places of the words of a rule of a derivation."""
+    tails = [tuple(rules[child]["span"]) for child in rule["children"]]
+    if rule["source"] == rule["target"] and not tails:
+        return rule["source_words"]
+    source, target = rule_rows(rule, rows)
+    places, _ = affiliate(plain.share, source, target, rule["span"][0], tails)
+    return [place for place, symbol in zip(places, target, strict=True) if symbol >= 0]
 
 
 class PlainNeural:

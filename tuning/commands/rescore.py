@@ -1,4 +1,4 @@
-"""``lscfg rescore``: reranks k-best lists by scores of other programs, or by minimum Bayes risk."""
+"""``lscfg rescore``: reranks k-best lists by new scores, by a network or by minimum Bayes risk."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lscfg.tuning.mbr import check_scale
 from lscfg.tuning.metrics.metric import METRICS
 from lscfg.tuning.optimisers import OPTIMISERS
 from lscfg.tuning.rescore import Lists, distinct, ranked, ranked_by_risk, read_lists, tune_lists
-from lscfg.tuning.target_network import read_joint
+from lscfg.tuning.target_network import FEATURE, with_joint_scores
 from lscfg.tuning.tune import TuneSettings
 
 
@@ -42,13 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--network",
         type=InputFile,
         metavar="MODEL",
-        help="model of lscfg estimate neural, which scores whole translations: a new feature NeuralJoint",
+        help=f"model of lscfg estimate neural; adds the feature {FEATURE}, its score of the whole translation",
     )
     parser.add_argument(
         "--derivations",
         type=InputFile,
         metavar="FILE",
-        help="derivations of the lists, from lscfg decode, for --network",
+        help="file that lscfg decode --derivations wrote with the lists, required by --network",
     )
     add_weights(parser, "feature weights (default: the lists' own scores)")
     add_output(parser)
@@ -108,8 +108,10 @@ def _check(args: argparse.Namespace) -> None:
     check_scale(args.scale)
     if bool(args.tuned) != bool(args.reference):
         raise InputError("--tuned and --reference go together: weights are tuned against a reference")
-    if bool(args.network) != bool(args.derivations):
-        raise InputError("--network and --derivations go together: places of words come from derivations")
+    if args.network and not args.derivations:
+        raise InputError("--network needs --derivations, the file that lscfg decode --derivations wrote with the lists")
+    if args.derivations and not args.network:
+        raise InputError("--derivations needs --network, a model of lscfg estimate neural")
     if len(args.lists) > 1 and (not args.mbr or args.weights or args.scores or args.network or args.tuned):
         cure = "use --mbr, without weights" if not args.mbr else "leave out -w, --scores, --network and --tuned"
         raise InputError(f"lists of {len(args.lists)} systems, each with its own scores: {cure}")
@@ -146,7 +148,10 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
     columns = {one.name: one.path for one in args.scores}
     lists = read_lists(args.lists[0], columns, len(references[0]) if references else 0)
     if args.network:
-        lists = read_joint(args.network, args.derivations).add_to(lists)
+        if any(FEATURE in one.features for own in lists for one in own):
+            cure = "leave out --network, or give the lists of lscfg decode"
+            raise InputError(f"the lists have a feature {FEATURE} already; {cure}", args.lists[0])
+        lists = with_joint_scores(lists, args.network, args.derivations)
     if weights is None:
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}

@@ -99,5 +99,5 @@ class LearnerCheckpoint:
         if self.path is None:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        told = json.dumps({"trace": state.trace, "best gain": state.best_gain})
+        told = json.dumps({"trace": state.trace, "best gain": state.best_gain}, allow_nan=False)
         tensors.save(self.path, state.arrays, {"lscfg": "biparser", "made from": self.made_from, "state": told})

@@ -83,6 +83,11 @@ class Learner:
             self.model.go_back()
         return self.model
 
+    @property
+    def has_learned(self) -> bool:
+        """False if the model has its first weights: no pass was asked for, or none had a gain."""
+        return bool(self.trace) and (not self._settings.held_out or self._best_gain > 0)
+
     def _load(self) -> None:
         state = self._checkpoint.load()
         if state:
@@ -111,10 +116,14 @@ class Learner:
 
     def _gains(self, record: dict[str, object]) -> bool:
         """Compares the weights with the first weights on held-out pairs, under the same rules."""
-        held_out = self._split.held_out
-        if not len(held_out):
+        if not self._settings.held_out:
             return True
-        now, before = self._held_out(NEIGHBOURS), self._held_out(NEIGHBOURS | FIRST)
+        now = before = -np.inf
+        if len(self._split.held_out):
+            now, before = self._held_out(NEIGHBOURS), self._held_out(NEIGHBOURS | FIRST)
+        if not np.isfinite(now - before):
+            log.warning("no held-out pair has a parse, so nothing is learned; hold out more pairs, or none (held_out)")
+            return True
         record |= {"held-out ln p": now, "held-out ln p without learning": before}
         gain = now - before
         if self._best_gain >= gain:

@@ -10,6 +10,9 @@ from lscfg.settings import Declared, setting
 
 ROOTS = ("attach", "strict")
 CUBES = ("span", "cube")
+TEMPERATURE = 4
+"""Learned weights are so steep that few derivations of a pair come within the beam of the best. Flattened counts are
+expectations under p(d | f, e) to the power of 1 / TEMPERATURE."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class BiparseSettings(Declared):
     leave_one_out: bool = setting(True, "rules seen in a single pair keep their weight for that pair")
     counts: str = setting(
         "initial",
-        "weights for counting rules: initial ones, learned ones, or learned ones divided by 4 (flattened)",
+        f"weights under which rules are counted: initial, learned, or learned and divided by {TEMPERATURE} (flattened)",
         choices=("initial", "learned", "flattened"),
     )
     folds: int = setting(
