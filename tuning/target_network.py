@@ -28,7 +28,7 @@ from lscfg.kernel.neural import (
     TARGET_END,
     TARGET_UNKNOWN,
     TARGET_WORDS,
-    Links,
+    WordLinks,
 )
 from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
@@ -62,7 +62,7 @@ class Network:
             {word: first + k for k, word in enumerate(words)}
             for words, first in zip(model.words, (SOURCE_WORDS, TARGET_WORDS), strict=True)
         ]
-        self._links = Links(self.parts["links"], self.parts["share"])
+        self._links = WordLinks(self.parts["links"], self.parts["share"])
         layer = self.parts["hidden"].reshape(len(self.parts["hidden"]), -1, self.parts["source"].shape[1])
         window = 2 * model.reach + 1
         self.layer = layer[:, :window].reshape(len(layer), -1).T

@@ -37,10 +37,10 @@ from lscfg.kernel.neural import (
     TARGET_NONE,
     TARGET_UNKNOWN,
     TARGET_WORDS,
-    Links,
     Losses,
     NeuralShape,
     NeuralTrainer,
+    WordLinks,
     affiliate_trees,
 )
 from lscfg.model.neural import NeuralModel
@@ -157,7 +157,7 @@ class NeuralText:
         self.rows = [rows[words[side], side] for side in (0, 1)]
         self.links = self._links(derivations, rows)
         nodes = (starts, derivations.rule, derivations.parent, derivations.span)
-        self.place, self.fertility = affiliate_trees(Links(*self.links), derivations.rules.kernel, nodes, rows)
+        self.place, self.fertility = affiliate_trees(WordLinks(*self.links), derivations.rules.kernel, nodes, rows)
         self.train, self.held_out = self._split(filled[: self.pairs], words)
         if not len(self.train) or not len(self.held_out):
             raise InputError("the derivations contain fewer than two different pairs; give more text")

@@ -195,7 +195,7 @@ class NeuralTrainer:
             raise ValueError("a row or label is out of range")
 
 
-class Links:
+class WordLinks:
     """A lexicon of linked words, which affiliates target words with source words.
 
     Args:
@@ -230,7 +230,7 @@ class Links:
 
 
 def affiliate_trees(
-    links: Links,
+    links: WordLinks,
     rules: Rules,
     nodes: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
     rows: np.ndarray,

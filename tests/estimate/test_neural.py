@@ -15,7 +15,7 @@ from lscfg.estimate.neural import CHECKPOINT, Design, NeuralEstimator, NeuralSet
 from lscfg.extract.derive import Derivations, derive, derive_files
 from lscfg.io import tensors
 from lscfg.kernel import Binding, FeatureOptions, Model, ParseOptions, Rules, S, X
-from lscfg.kernel.neural import Links, NeuralShape, NeuralTrainer, affiliate_trees
+from lscfg.kernel.neural import NeuralShape, NeuralTrainer, WordLinks, affiliate_trees
 from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
@@ -231,7 +231,7 @@ def one_node(pairs, share, source, target, spans):
         np.array(spans, np.int32),
     )
     links = np.array(pairs, np.int32).reshape(-1, 2), np.array(share, np.float32)
-    place, fertility = affiliate_trees(Links(*links), Rules(arrays), nodes, rows)
+    place, fertility = affiliate_trees(WordLinks(*links), Rules(arrays), nodes, rows)
     at, gaps, own = spans[0][0], iter(spans[1:]), []
     for symbol in source:
         own += [at] if symbol >= 0 else []
