@@ -10,7 +10,7 @@ from lscfg.settings import Declared, setting
 
 ROOTS = ("attach", "strict")
 CUBES = ("span", "cube")
-TEMPERATURE = 4
+TEMPERATURE = 8
 """Learned weights are so steep that few derivations of a pair come within the beam of the best. Flattened counts are
 expectations under p(d | f, e) to the power of 1 / TEMPERATURE."""
 
