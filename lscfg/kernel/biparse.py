@@ -368,7 +368,7 @@ class BiparseModel(Collector):
         """Adds a share of another model of the same text to a new model, or to one that consists of shares.
 
         A share of 1 copies the other model into a new one. Shares that sum to 1 give the mean of the models, with the
-        rules of all; the saved weights are common. A single share below 1 makes the weights smaller.
+        rules of all; the saved weights are common.
 
         Args:
             arrays: see ``MODEL``.

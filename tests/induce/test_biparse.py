@@ -16,7 +16,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.grammar.features import rule_features
 from lscfg.grammar.select import select_rules
-from lscfg.induce.biparsed import learn, rules
+from lscfg.induce.biparsed import learn
 from lscfg.induce.biparsed.learn import Learner
 from lscfg.induce.biparsed.lexicon import Lexicon, make_lexicon, read_lexicon, text_words, write_lexicon
 from lscfg.induce.biparsed.rules import induce, induced_tokens, induced_trees
@@ -118,18 +118,8 @@ def test_counts_are_those_of_the_beginning_or_of_what_was_learned(corpus):
     plain = as_counts(induce(corpus, BiparseSettings(), 1))
     initial = as_counts(induce(corpus, BiparseSettings(passes=1), 1))
     learned = as_counts(induce(corpus, BiparseSettings(passes=1, counts="learned"), 1))
-    flattened = as_counts(induce(corpus, BiparseSettings(passes=1, counts="flattened"), 1))
     assert initial == plain
     assert len(learned) < len(plain)
-    assert len(learned) < len(flattened)
-    assert as_counts(induce(corpus, BiparseSettings(counts="flattened"), 1)) == plain  # nothing is learned
-
-
-def test_counts_flattened_by_1_are_those_under_the_learned_weights(corpus, monkeypatch):
-    monkeypatch.setattr(rules, "TEMPERATURE", 1)
-    ways = {way: induce(corpus, BiparseSettings(passes=2, folds=2, counts=way), 1) for way in ("learned", "flattened")}
-    assert as_counts(ways["flattened"]) == as_counts(ways["learned"])
-    assert ways["flattened"].rules.weights.tobytes() == ways["learned"].rules.weights.tobytes()
 
 
 def test_a_pass_that_held_out_pairs_lose_by_is_taken_back(corpus):
@@ -148,7 +138,7 @@ def test_without_a_held_out_pair_to_judge_by_nothing_is_learned(corpus, tmp_path
     else:
         monkeypatch.setattr(learn, "split", lambda pairs, *_: learn.Split(pairs, pairs[:0]))
     plain = as_counts(induce(corpus, BiparseSettings(), 1))
-    settings = BiparseSettings(passes=2, held_out=0.2, counts="flattened")
+    settings = BiparseSettings(passes=2, held_out=0.2, counts="learned")
     found = induce(corpus, settings, 1, tmp_path)
     assert caplog.text.count("no held-out pair has a parse, so nothing is learned") == 2
     assert as_counts(found) == plain and not found.rules.weights.any()

@@ -83,11 +83,6 @@ class Learner:
             self.model.go_back()
         return self.model
 
-    @property
-    def has_learned(self) -> bool:
-        """False if the model has its first weights: no pass was asked for, or none had a gain."""
-        return bool(self.trace) and (not self._settings.held_out or self._best_gain > 0)
-
     def _load(self) -> None:
         state = self._checkpoint.load()
         if state:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from lscfg.induce.biparsed.checkpoint import LearnerCheckpoint
 from lscfg.induce.biparsed.learn import Learner
 from lscfg.induce.biparsed.lexicon import text_words
 from lscfg.induce.biparsed.passes import Visitor, summary
-from lscfg.induce.biparsed.settings import TEMPERATURE, BiparseSettings
+from lscfg.induce.biparsed.settings import BiparseSettings
 from lscfg.induce.biparsed.shards import in_shards
 from lscfg.induce.biparsed.text import read_bitexts
 from lscfg.io.read import file_hash
@@ -139,7 +139,6 @@ def learn(
     Raises:
         InputError: see ``induce``.
     """
-    settings = replace(settings, counts="learned")  # no further model for counts
     text = read_bitexts(inputs, settings)
     with in_threads(jobs or available_cores()) as engine:
         learned = _learn(text, inputs, settings, Visitor(engine), jobs, folder, resume)
@@ -168,14 +167,9 @@ def _fold_of(text: Bitexts, settings: BiparseSettings) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Learned:
-    """Models that were learned, fold by fold.
-
-    Attributes:
-        models: settled models; counting: the model under which each fold counts rules; trace: a record for each pass.
-    """
+    """Settled models, fold by fold, with a record for each of their passes."""
 
     models: list[BiparseModel]
-    counting: list[BiparseModel]
     trace: list[dict[str, object]]
 
 
@@ -197,7 +191,7 @@ def _learn(
     if settings.folds > len(there):
         raise InputError(f"{len(there)} pairs cannot form {settings.folds} folds; ask for fewer", inputs.source)
     made_from = _fingerprint(inputs, settings) if folder or settings.shards > 1 else ""
-    learned = _Learned([], [], [])
+    learned = _Learned([], [])
     with in_shards(inputs, settings, text, jobs or available_cores(), folder, made_from) as shards:
         place = shards.folder if shards else folder
         for fold in range(settings.folds):
@@ -205,23 +199,10 @@ def _learn(
             pairs = there[folds[there] != fold] if settings.folds > 1 else there
             checkpoint = LearnerCheckpoint(place, fold, made_from, resume)
             learner = Learner(text, settings, visitor, pairs, name, checkpoint, shards)
-            model = learner.run()
-            learned.counting.append(_counting(model, settings, learner.has_learned))
-            model.settle()
-            learned.models.append(model)
+            learned.models.append(learner.run())
+            learned.models[-1].settle()
             learned.trace.extend(record | {"fold": fold} for record in learner.trace)
     return learned
-
-
-def _counting(model: BiparseModel, settings: BiparseSettings, has_learned: bool) -> BiparseModel:
-    """The model under which rules are counted, of one that is not settled."""
-    if settings.counts == "learned":
-        return model
-    found = BiparseModel(model.text, settings.beams)
-    if settings.counts == "flattened" and has_learned:
-        found.add(model.arrays(), 1 / TEMPERATURE)
-        found.settle()
-    return found
 
 
 class _Collected:
@@ -267,19 +248,18 @@ def _count(
     found = _Collected()
     records, spans = [], []
 
-    def visit(model: BiparseModel, counting: BiparseModel, pairs: np.ndarray) -> None:
+    def visit(model: BiparseModel, pairs: np.ndarray) -> None:
         def take(visits: Visits) -> None:
             counts.add(visits, model if settings.passes else None)
             found.take(visits)
 
-        records.append(visitor.in_batches(counting, pairs, BATCH, LINKS | TREE, take, "counts"))
+        guide = model if settings.counts == "learned" else BiparseModel(text, settings.beams)
+        records.append(visitor.in_batches(guide, pairs, BATCH, LINKS | TREE, take, "counts"))
         visitor.forget()
         spans.append(_spans(model))
 
     for fold in range(settings.folds):
-        visit(
-            learned.models.pop(0), learned.counting.pop(0), there[folds[there] == fold] if settings.folds > 1 else there
-        )
+        visit(learned.models.pop(0), there[folds[there] == fold] if settings.folds > 1 else there)
     told = np.concatenate(records)
     log.table(summary(told))
     if not (told["tries"] > 0).any():

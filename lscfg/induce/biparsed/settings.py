@@ -10,9 +10,6 @@ from lscfg.settings import Declared, setting
 
 ROOTS = ("attach", "strict")
 CUBES = ("span", "cube")
-TEMPERATURE = 8
-"""Learned weights are so steep that few derivations of a pair come within the beam of the best. Flattened counts are
-expectations under p(d | f, e) to the power of 1 / TEMPERATURE."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +36,8 @@ class BiparseSettings(Declared):
     leave_one_out: bool = setting(True, "rules seen in a single pair keep their weight for that pair")
     counts: str = setting(
         "initial",
-        f"weights under which rules are counted: initial, learned, or learned and divided by {TEMPERATURE} (flattened)",
-        choices=("initial", "learned", "flattened"),
+        "weights for counting rules: learned or initial ones",
+        choices=("initial", "learned"),
     )
     folds: int = setting(
         1, "cross-validation folds: each model counts the pairs that it did not learn from", least=1, most=100
