@@ -67,7 +67,7 @@ class BiparseSettings(Declared):
     nodes: int = setting(10, "nodes of a span", least=1, most=10_000)
     word_items: int = setting(10, "sets of target words of a source word", least=1, most=10_000)
     beam: float = setting(
-        1.0, "largest distance of an edge's best derivation from the best of all, in natural logarithms", least=0
+        8.0, "largest distance of an edge's best derivation from the best of all, in natural logarithms", least=0
     )
     future: str = setting(
         "split",
