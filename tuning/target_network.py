@@ -6,7 +6,6 @@ rules, which the features ``neural`` do not see. The rules of the derivation giv
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -19,6 +18,7 @@ from lscfg.decode.derivations import nonterminal_number, split_words
 from lscfg.errors import InputError, counted, quote
 from lscfg.formats.kbest import Hypothesis
 from lscfg.io.read import stream_lines
+from lscfg.json_text import parse_json
 from lscfg.kernel.neural import (
     SOURCE_BEGIN,
     SOURCE_END,
@@ -266,10 +266,10 @@ def with_joint_scores(
 def _parsed(text: str, path: str | PathLike[str], number: int) -> Mapping[str, Any]:
     """A line of derivations, of which only what identifies it is checked."""
     try:
-        line = json.loads(text)
+        line = parse_json(text)
         good = isinstance(line["id"], int) and (line["words"] is None or isinstance(line["words"], list))
         good = good and all(isinstance(one["translation"], str) for one in line["derivations"])
-    except (ValueError, LookupError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError):
         good = False
     if not good:
         raise InputError("not a line of lscfg decode --derivations", path, number)
