@@ -32,13 +32,12 @@ from lscfg.kernel.neural import (
 )
 from lscfg.model.neural import NeuralModel
 from lscfg.model.parameters import Parameters
+from lscfg.tuning.rescore import Lists
 
 FEATURE = "NeuralJoint"
 """The feature of lists."""
 
 BOTH = "give both files of one run of lscfg decode -k K --derivations FILE"
-
-Lists = Sequence[Sequence[Hypothesis]]
 
 
 def activation(x: np.ndarray) -> np.ndarray:
@@ -220,28 +219,26 @@ def joint_scores(network: Network, line: Mapping[str, Any]) -> list[float]:
     return found
 
 
-def with_joint_scores(
-    lists: Lists, model: str | PathLike[str], derivations: str | PathLike[str]
-) -> list[list[Hypothesis]]:
+def with_joint_scores(lists: Lists, model: str | PathLike[str], derivations: str | PathLike[str]) -> Lists:
     """The lists with the feature ``FEATURE``, 0 for sentences without a parse.
 
     Args:
         model: file with a network; derivations: those of the lists, from ``lscfg decode --derivations``.
 
     Raises:
-        InputError: a file cannot be read, the model contains no network, a line is not one of derivations, the
-            derivations are not those of the lists, or the lists have the feature already.
+        InputError: a file cannot be read, the model contains no network, a line is not one of derivations, or the
+            derivations are not those of the lists.
     """
     neural = Parameters.load(model).neural
     if neural is None:
         raise InputError("no network; lscfg estimate neural learns one", model)
-    network, found = Network(neural), [list(own) for own in lists]
+    network, found = Network(neural), [*lists]
     left = {number for number, own in enumerate(lists) if own}
     lines = log.progress(enumerate(stream_lines(derivations), 1), "network", len(lists))
     for number, text in lines:
         line = _parsed(text, derivations, number)
         sentence = line["id"]
-        if sentence not in left and (line["derivations"] or not sentence >= 0):
+        if sentence not in left and (line["derivations"] or sentence < 0):
             raise InputError(f"sentence {sentence} is not in the lists, or comes twice; {BOTH}", derivations, number)
         left.discard(sentence)
         own = lists[sentence] if sentence < len(lists) else []

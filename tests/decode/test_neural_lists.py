@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import random_network, random_orientation
-from plain_neural import PlainNeural, plain_places, rule_rows
+from plain_neural import PlainNeural, plain_contexts, rule_rows
 
 from lscfg.cli import main
 from lscfg.formats.kbest import read_kbest
@@ -165,16 +165,9 @@ def test_models_without_the_part_are_refused_in_one_line(folder, monkeypatch, ca
 
 def joint(plain, rows, line, derivation):
     """The sum of the scores of a translation's words and its end, by the definition."""
-    sentence, words = ([rows[0].get(word, 0) for word in line["words"]], derivation["translation"].split())
-    places, target = [0] * len(words), [rows[1].get(word, 0) for word in words]
-    for rule in derivation["rules"]:
-        for at, place in zip(rule["target_words"], plain_places(plain, rows, rule, derivation["rules"]), strict=True):
-            places[at] = place
-    total = 0.0
-    for k, word in enumerate([*target, TARGET_END]):
-        before = [TARGET_BEGIN, TARGET_BEGIN, *target[:k]][::-1][:2]
-        total += plain.score(sentence, [*places, len(sentence)][k], before, word)
-    return total
+    sentence = [rows[0].get(word, 0) for word in line["words"]]
+    found = plain_contexts(plain, rows, sentence, derivation)
+    return sum(plain.score(sentence, place, before[:2], word) for place, before, word in found)
 
 
 RESCORE = ["rescore", "lists", "--network", "m", "-w", "weights", "--quiet"]

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers import random_network
-from plain_neural import PlainNeural, plain_places
+from plain_neural import PlainNeural, plain_contexts
 
-from lscfg.kernel.neural import TARGET_BEGIN, TARGET_END, TARGET_NONE, TARGET_WORDS
+from lscfg.kernel.neural import TARGET_NONE, TARGET_WORDS
 from lscfg.model.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -108,15 +108,8 @@ def test_scores_are_those_of_the_definition(history, tmp_path):
         found = [np.loadtxt(tmp_path / f"c.{h}{ending}") for ending in ("", ".normalised")]
         expected = [np.zeros(3), np.zeros(3)]
         for number, one in enumerate(line["derivations"]):
-            target = [rows[1].get(word, 0) for word in one["translation"].split()]
-            places = [0] * len(target)
-            for rule in one["rules"]:
-                for at, place in zip(rule["target_words"], plain_places(plain, rows, rule, one["rules"]), strict=True):
-                    places[at] = place
-            for k, word in enumerate([*target, TARGET_END]):
-                before = [target[k - 1 - j] if j < k else TARGET_BEGIN for j in range(history)]
-                before = [row if j < h else TARGET_NONE for j, row in enumerate(before)]
-                place = [*places, len(words)][k]
+            for place, all_before, word in plain_contexts(plain, rows, sentence, one):
+                before = [row if j < h else TARGET_NONE for j, row in enumerate(all_before[:history])]
                 every = [plain.score(sentence, place, before, e) for e in range(len(TARGET) + TARGET_WORDS)]
                 expected[0][number] += every[word]
                 expected[1][number] += every[word] - np.log(np.exp(every).sum())

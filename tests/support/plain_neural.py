@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from lscfg.kernel.neural import FERTILITIES, SOURCE_BEGIN, SOURCE_END, TARGET_NONE, NeuralShape
+from lscfg.kernel.neural import (
+    FERTILITIES,
+    SOURCE_BEGIN,
+    SOURCE_END,
+    TARGET_BEGIN,
+    TARGET_END,
+    TARGET_NONE,
+    TARGET_UNKNOWN,
+    NeuralShape,
+)
 
 MASK = (1 << 64) - 1
 
@@ -139,6 +148,17 @@ def plain_places(plain, rows, rule, rules):
     source, target = rule_rows(rule, rows)
     places, _ = affiliate(plain.share, source, target, rule["span"][0], tails)
     return [place for place, symbol in zip(places, target, strict=True) if symbol >= 0]
+
+
+def plain_contexts(plain, rows, sentence, derivation):
+    """Place, rows of all target words before, the last one first, and row of each word of a translation and its end."""
+    target = [rows[1].get(word, TARGET_UNKNOWN) for word in derivation["translation"].split()]
+    places = [*[0] * len(target), len(sentence)]
+    for rule in derivation["rules"]:
+        for at, place in zip(rule["target_words"], plain_places(plain, rows, rule, derivation["rules"]), strict=True):
+            places[at] = place
+    for k, word in enumerate([*target, TARGET_END]):
+        yield places[k], [*target[:k][::-1], *[TARGET_BEGIN] * plain.model.history], word
 
 
 class PlainNeural:
