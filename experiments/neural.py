@@ -204,7 +204,7 @@ class Training:
             group["lr"] = self.settings.rate * min(state["step"] / warmup, (warmup / state["step"]) ** 0.5)
         self.model.train()
         self.optimiser.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.bits == 16):
             loss = self.model.loss(block(sources), block(targets, True))
         loss.backward()
         self.optimiser.step()
@@ -249,6 +249,8 @@ def read_settings(args: argparse.Namespace, table: dict[str, object]) -> Setting
     settings = Settings(**(table | given))
     if settings.width % (2 * settings.heads):
         raise SystemExit(f"width {settings.width}: not a multiple of twice the {settings.heads} heads")
+    if settings.bits not in (16, 32):
+        raise SystemExit(f"bits {settings.bits}: choose 16 or 32")
     return settings
 
 
