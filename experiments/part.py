@@ -2,11 +2,14 @@
 
     python experiments/part.py DIR 5000 --monolingual -o DIR.5000
     python experiments/part.py DIR 5000 --monolingual disjoint -o DIR.5000.disjoint
+    python experiments/part.py DIR 5000 --noisy 0.3 -o DIR.5000.noisy
 
 The files of DIR whose names begin with train. are the sides of the training text. A seed chooses the same pairs always.
 With --monolingual, files mono.* have the sides of all other pairs, each shuffled for itself, and all.* the training
 text itself, whose pairs show what could be won. With --monolingual disjoint, the first side has the other pairs of the
 first half alone, and the second side those of the second half, so that no sentence's translation is there.
+With --noisy SHARE, mono.* have the other pairs in order, a share of them with the second side of another such pair and
+without a tenth of the words of each side; all.* have the pairs of train.* and then those of mono.*.
 """
 
 from __future__ import annotations
@@ -27,7 +30,10 @@ def main() -> None:
     parser.add_argument(
         "--monolingual", nargs="?", const="whole", choices=("whole", "disjoint"), help="write the other pairs, too"
     )
+    parser.add_argument("--noisy", type=float, metavar="SHARE", help="write the other pairs, a share of them wrong")
     args = parser.parse_args()
+    if args.noisy is not None and (args.monolingual or not 0 <= args.noisy <= 1):
+        parser.error("--noisy takes a share from 0 to 1, and replaces --monolingual")
     sides = {path.name: path.read_bytes().splitlines(True) for path in sorted(args.corpus.glob("train.*"))}
     sizes = {len(lines) for lines in sides.values()}
     if len(sizes) != 1:
@@ -44,9 +50,27 @@ def main() -> None:
             random.Random(f"{args.seed} {name}").shuffle(rest)
             for part, own in {"mono": rest, "all": lines}.items():
                 (args.output / name.replace("train", part, 1)).write_bytes(b"".join(own))
+    if args.noisy is not None:
+        own, further = ({name: [lines[k] for k in rows] for name, lines in sides.items()} for rows in (kept, others))
+        draw = random.Random(f"{args.seed} noisy")
+        wrong = sorted(draw.sample(range(len(others)), round(args.noisy * len(others))))
+        for number, name in enumerate(further):
+            further[name] = _noisy(further[name], wrong, number, draw)
+        for name, lines in further.items():
+            (args.output / name.replace("train", "mono", 1)).write_bytes(b"".join(lines))
+            (args.output / name.replace("train", "all", 1)).write_bytes(b"".join(own[name] + lines))
     for path in args.corpus.iterdir():
         if path.is_file() and path.name not in sides:
             shutil.copy(path, args.output / path.name)
+
+
+def _noisy(lines: list[bytes], wrong: list[int], turn: int, draw: random.Random) -> list[bytes]:
+    """Lines without a tenth of the words of the wrong ones, which change places in a circle by so many turns."""
+    found = list(lines)
+    for place, other in zip(wrong, wrong[turn:] + wrong[:turn], strict=True):
+        words = lines[other].split()
+        found[place] = b" ".join(word for word in words if len(words) == 1 or draw.random() >= 0.1) + b"\n"
+    return found
 
 
 def _half(items: list[int], number: int) -> list[int]:

@@ -30,7 +30,7 @@ class CPSettings:
 
     Attributes:
         rank: most components of a tensor, 1 or more.
-        tolerance: a tensor gets the fewest componentsof 1, 2, 4, ... and ``rank`` whose residual has no greater
+        tolerance: a tensor gets the fewest components of 1, 2, 4, ... and ``rank`` whose residual has no greater
             share of its norm, in [0, 1).
         iterations: most sweeps of alternating least squares for each number of components.
         threads: number of threads; the result does not depend on it.
