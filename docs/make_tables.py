@@ -150,42 +150,47 @@ def table_3() -> str:
 
 def training_size() -> str:
     """BLEU by the number of training pairs."""
-    made = find_table("data-size/training-size")
-    rows = [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
-    systems = ["MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16"]
-    lines: list[list[str]] = []
+    lines = []
     for pair in PAIRS:
-        for pairs in (5000, 10000, 20000):
-            of = {row["system"]: row for row in rows if row["corpus"] == pair and row["pairs"] == pairs}
-            lines.append([pair, f"{pairs:,}", *(bleu(of[name]) for name in systems)])
-        of = rows_of(f"{pair}-best/systems")
-        everything = f"{EVERYTHING[pair]:,}"
-        lines.append([pair, everything, *(bleu(of[name]) for name in systems)])
-    return table(["corpus", "pairs", *systems], lines, right(1, 6))
+        for pairs, rows in by_size(pair).items():
+            lines.append([pair, f"{pairs:,}", *(bleu(rows.get(name)) for name in CURVES)])
+    return table(["corpus", "pairs", *CURVES], lines, right(1, 7))
 
 
 EVERYTHING = {"ja-en": 49500, "de-en": 29000}
 """Pairs of the whole corpora."""
 
 
+CURVES = ("MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16", "NEURAL")
+
+
+def by_size(pair: str) -> dict[int, Rows]:
+    """Rows of systems by the number of training pairs, up to the whole corpus."""
+    made = find_table("data-size/training-size")
+    places = [made["columns"].index(name) for name in ("corpus", "pairs")]
+    found = sorted({row[places[1]] for row in made["rows"] if row[places[0]] == pair})
+    every = rows_of(f"{pair}-best/systems") | ({"NEURAL": rows_of("yardstick/de-en")["NEURAL"]} if pair == "de-en" else {})
+    return {pairs: of_size(pair, pairs) for pairs in found} | {EVERYTHING[pair]: every}
+
+
 def size_points(pair: str) -> dict[str, list[tuple[int, float]]]:
     """Numbers of pairs with the test BLEU, by system."""
-    systems = ("MIN", "HIERO", "LATENT-16", "HIERO+LATENT-16")
-    of = {pairs: of_size(pair, pairs) for pairs in (5000, 10000, 20000)}
-    of[EVERYTHING[pair]] = rows_of(f"{pair}-best/systems")
-    return {name: [(pairs, rows[name]["test BLEU"]) for pairs, rows in of.items()] for name in systems}
+    of = by_size(pair).items()
+    return {name: [(pairs, rows[name]["test BLEU"]) for pairs, rows in of if name in rows] for name in CURVES}
 
 
 def doubling() -> str:
     """BLEU that LATENT-16 gains for each doubling of the text, between the sizes."""
-    lines = []
+    lines, heads = [], []
     for pair in PAIRS:
         points = size_points(pair)["LATENT-16"]
         cells = []
         for (few, low), (many, high) in pairwise(points):
             cells.append(f"{(high - low) / math.log2(many / few):.1f}")
         lines.append([pair, *cells])
-    return table(["corpus", "5,000 to 10,000", "10,000 to 20,000", "20,000 to all"], lines, right(1, 4))
+        ends = [*(f"{pairs:,}" for pairs, _ in points[:-1]), "all"]
+        heads = heads or [f"{few} to {many}" for few, many in pairwise(ends)]
+    return table(["corpus", *heads], lines, right(1, 1 + len(heads)))
 
 
 def small_curve() -> str:
@@ -205,7 +210,7 @@ def small_curve() -> str:
 CURVE_STYLE = (
     "text { font: 12px sans-serif; fill: #59636e; } .name { font-weight: 600; fill: #1c2128; } "
     ".axis { stroke: #d5dbe1; fill: none; } .paper { fill: #ffffff; } .line { fill: none; stroke-width: 2.2; } "
-    ".c0 { stroke: #5c6670; } .c1 { stroke: #b3421d; } .c2 { stroke: #0b62a8; } .c3 { stroke: #1a7f4b; }"
+    ".c0 { stroke: #5c6670; } .c1 { stroke: #b3421d; } .c2 { stroke: #0b62a8; } .c3 { stroke: #1a7f4b; } .c4 { stroke: #8a3ffc; }"
 )
 
 
@@ -217,7 +222,7 @@ def learning_curves() -> str:
         curves, x0 = size_points(pair), left + number * (wide + gap)
         values = [bleu for points in curves.values() for _, bleu in points]
         low, most = min(values) - 1, max(values) + 1
-        first, last = math.log(4500), math.log(55000)
+        first, last = math.log(900), math.log(55000)
 
         def at(pairs: int, bleu: float, x0: float = x0, scale: tuple[float, ...] = (low, most, first, last)) -> Any:
             low, most, first, last = scale
@@ -228,7 +233,7 @@ def learning_curves() -> str:
             y = at(5000, tick)[1]
             parts.append(element("path", class_="axis", d=f"M{x0:.0f} {y:.1f}h{wide:.0f}"))
             parts.append(element("text", tick_label(tick), x=x0 - 6, y=y + 4, text_anchor="end"))
-        for pairs in (5000, 10000, 20000, EVERYTHING[pair]):
+        for pairs in (1000, 3000, 10000, EVERYTHING[pair]):
             x = at(pairs, low)[0]
             parts.append(element("text", f"{pairs / 1000:g}k", x=x, y=top + high + 18, text_anchor="middle"))
         for k, (name, points) in enumerate(curves.items()):
