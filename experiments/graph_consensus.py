@@ -36,12 +36,12 @@ from lscfg.formats.weights import read_weights
 from lscfg.io.read import read_lines
 from lscfg.tuning.bleu import corpus_bleu, corpus_stats
 from lscfg.tuning.evaluate import evaluate
+from lscfg.tuning.experiment.steps.agree import SCALES
 from lscfg.tuning.rescore import agreed
 
 ORDER, KBEST, EDGES_PER_WORD, NODES = 4, 100, 50, 20
-SCALES = [(scale,) for scale in (0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0)]
 Settings = dict[str, list[tuple[float, ...]]]
-SETTINGS: Settings = {"lists": SCALES, "bleu": SCALES}
+SETTINGS: Settings = {"lists": [(scale,) for scale in SCALES], "bleu": [(scale,) for scale in (*SCALES, 2.0, 5.0)]}
 SETTINGS["search"] = [*product((0.5, 2.0), (0.5, 0.72), (-0.2, -0.3), (0.0, 0.05))]
 """The scale; for search also ratio and word of ``Candidates.search``, and the factor of a hypergraph's own score."""
 
