@@ -207,7 +207,8 @@ def small_curve() -> str:
 CURVE_STYLE = (
     "text { font: 12px sans-serif; fill: #59636e; } .name { font-weight: 600; fill: #1c2128; } "
     ".axis { stroke: #d5dbe1; fill: none; } .paper { fill: #ffffff; } .line { fill: none; stroke-width: 2.2; } "
-    ".c0 { stroke: #5c6670; } .c1 { stroke: #b3421d; } .c2 { stroke: #0b62a8; } .c3 { stroke: #1a7f4b; } .c4 { stroke: #8a3ffc; }"
+    ".c0 { stroke: #5c6670; } .c1 { stroke: #b3421d; } .c2 { stroke: #0b62a8; } .c3 { stroke: #1a7f4b; } "
+    ".c4 { stroke: #8a3ffc; }"
 )
 
 
