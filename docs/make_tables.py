@@ -180,7 +180,7 @@ def doubling() -> str:
     """BLEU that LATENT-16 gains for each doubling of the text, between the sizes."""
     lines, heads = [], []
     for pair in PAIRS:
-        points = size_points(pair)["LATENT-16"]
+        points = [point for point in size_points(pair)["LATENT-16"] if point[0] >= 5000]
         cells = []
         for (few, low), (many, high) in pairwise(points):
             cells.append(f"{(high - low) / math.log2(many / few):.1f}")
@@ -236,12 +236,15 @@ def learning_curves() -> str:
             parts.append(element("text", f"{pairs / 1000:g}k", x=x, y=top + high + 18, text_anchor="middle"))
         for k, (name, points) in enumerate(curves.items()):
             tip = element("title", f"{name}: " + ", ".join(f"{pairs:,} pairs {bleu:.2f}" for pairs, bleu in points))
-            places = " ".join(f"{x:.1f},{y:.1f}" for x, y in (at(*point) for point in points))
-            parts.append(element("g", tip, element("polyline", class_=f"line c{k}", points=places)))
-    for k, name in enumerate(size_points(PAIRS[0])):
-        x, y = left + 150 * k, top + high + 48
+            places = [(round(x, 1), round(y, 1)) for x, y in (at(*point) for point in points)]
+            line = element("polyline", class_=f"line c{k}", points=" ".join(f"{x},{y}" for x, y in places))
+            dots = [element("circle", class_=f"c{k}", cx=x, cy=y, r=1, stroke_width=4) for x, y in places]
+            parts.append(element("g", tip, line, *dots))
+    x, y = left, top + high + 48
+    for k, name in enumerate(CURVES):
         parts.append(element("path", class_=f"line c{k}", d=f"M{x:.0f} {y - 4:.0f}h22"))
         parts.append(element("text", name, x=x + 28, y=y))
+        x += 44 + 8 * len(name)
     about = "Test BLEU by number of training pairs"
     size = {
         "viewBox": f"0 0 {left + 2 * wide + gap + 20:.0f} {top + high + 64:.0f}",
@@ -396,6 +399,12 @@ def small() -> str:
     return both([rows["LATENT-16"]["test BLEU"] - rows["HIERO"]["test BLEU"] for rows in found])
 
 
+def lead_over_neural() -> str:
+    """LATENT and a Transformer with 5,000 pairs of ja-en."""
+    rows = of_size("ja-en", 5000)
+    return f"{rows['LATENT-16']['test BLEU'] - rows['NEURAL']['test BLEU']:.1f}"
+
+
 def next_to_a_transformer() -> str:
     """chrF of two small languages: the mean of three tunings, and a Transformer."""
     made = find_table("small/small-test")
@@ -507,6 +516,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "latent de-en": lambda: bleu(rows_of("de-en-best/systems")["LATENT-16"]).split()[0],
     "estimate": estimate,
     "small": small,
+    "neural-lead": lead_over_neural,
     "small languages": next_to_a_transformer,
     "corrections": corrections,
     "neural": neural,
