@@ -69,7 +69,7 @@ def _noisy(lines: list[bytes], wrong: list[int], turn: int, draw: random.Random)
     found = list(lines)
     for place, other in zip(wrong, wrong[turn:] + wrong[:turn], strict=True):
         words = lines[other].split()
-        found[place] = b" ".join(word for word in words if len(words) == 1 or draw.random() >= 0.1) + b"\n"
+        found[place] = b" ".join([word for word in words if draw.random() >= 0.1] or words) + b"\n"
     return found
 
 

@@ -54,6 +54,13 @@ def test_noisy_text_has_a_share_of_wrong_pairs(corpus):
     assert part(corpus, "--noisy", "0.3") == files
 
 
+def test_no_noisy_line_is_empty(corpus):
+    for side in ("de", "en"):
+        (corpus / f"train.{side}").write_text("a b\n" * 500)
+    files = part(corpus, "--noisy", "1")
+    assert "a" in files["mono.de"] and "" not in files["mono.de"] + files["mono.en"]
+
+
 def test_noisy_and_monolingual_exclude_each_other(corpus):
     command = [sys.executable, str(PROGRAM), str(corpus), "5", "-o", str(corpus / "x"), "--noisy", "1", "--monolingual"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
