@@ -163,11 +163,12 @@ def transformer(pair: str) -> float:
 
 def by_size(pair: str) -> dict[int, Rows]:
     """Rows of systems by the number of training pairs, up to the whole corpus."""
-    made = find_table("data-size/training-size")
-    places = [made["columns"].index(name) for name in ("corpus", "pairs")]
-    found = sorted({row[places[1]] for row in made["rows"] if row[places[0]] == pair})
+    made, found = find_table("data-size/training-size"), dict[int, Rows]()
+    for row in (dict(zip(made["columns"], row, strict=True)) for row in made["rows"]):
+        if row["corpus"] == pair:
+            found.setdefault(row["pairs"], {})[row["system"]] = row
     every = rows_of(f"{pair}-best/systems") | {"NEURAL": {"test BLEU": transformer(pair)}}
-    return {pairs: of_size(pair, pairs) for pairs in found} | {EVERYTHING[pair]: every}
+    return found | {EVERYTHING[pair]: every}
 
 
 def size_points(pair: str) -> dict[str, list[tuple[int, float]]]:
@@ -387,21 +388,15 @@ def line_alone() -> str:
     return f"{rows['HIERO+LATENT-16']['test BLEU'] - rows['HIERO+MIN']['test BLEU']:.1f}"
 
 
-def of_size(pair: str, pairs: int) -> Rows:
-    made = find_table("data-size/training-size")
-    rows = [dict(zip(made["columns"], row, strict=True)) for row in made["rows"]]
-    return {row["system"]: row for row in rows if row["corpus"] == pair and row["pairs"] == pairs}
-
-
 def small() -> str:
     """LATENT and HIERO with 5,000 pairs."""
-    found = [of_size(pair, 5000) for pair in PAIRS]
+    found = [by_size(pair)[5000] for pair in PAIRS]
     return both([rows["LATENT-16"]["test BLEU"] - rows["HIERO"]["test BLEU"] for rows in found])
 
 
 def lead_over_neural() -> str:
     """LATENT and a Transformer with 5,000 pairs of ja-en."""
-    rows = of_size("ja-en", 5000)
+    rows = by_size("ja-en")[5000]
     return f"{rows['LATENT-16']['test BLEU'] - rows['NEURAL']['test BLEU']:.1f}"
 
 
@@ -492,7 +487,7 @@ def corrections() -> str:
 
 def neural() -> str:
     """BLEU of the Transformer, and of a grammar with the Transformer as a feature."""
-    alone = [rows_of(f"yardstick/{pair}")["NEURAL"]["BLEU"] for pair in PAIRS]
+    alone = [transformer(pair) for pair in PAIRS]
     member = rows_of("yardstick/ja-en-tunings")["SAMPLED+LATENT-16"]["with NEURAL"]
     other = rows_of("yardstick/de-en")["LATENT-16+NEURAL"]["BLEU"]
     return f"{alone[0]:.1f} (ja-en) and {alone[1]:.1f} (de-en) BLEU; as a feature, {member:.1f} and {other:.1f}"
