@@ -270,8 +270,11 @@ def train(args: argparse.Namespace) -> None:
     pieces = Pieces.learn([line for side in texts[0] for line in side], settings.pieces)
     about = {"settings": dataclasses.asdict(settings), "seed": args.seed, "reverse": args.reverse, "texts": names}
     path = args.output / "about.json"
-    if path.exists() and (found := json.loads(path.read_text())) != about:
-        raise SystemExit(f"{path}: this training has other settings, {found}; choose another folder")
+    if path.exists():
+        found = json.loads(path.read_text())
+        found["settings"] = dataclasses.asdict(Settings()) | found["settings"]  # settings that are newer than the file
+        if found != about:
+            raise SystemExit(f"{path}: this training has other settings, {found}; choose another folder")
     args.output.mkdir(parents=True, exist_ok=True)
     (args.output / "pieces.model").write_bytes(pieces.proto)
     path.write_text(json.dumps(about, indent=2) + "\n")

@@ -262,6 +262,18 @@ def test_a_stop_within_an_epoch_changes_nothing(corpus, monkeypatch):
     assert (corpus / "stopped" / "model.pt").read_bytes() == (corpus / "once" / "model.pt").read_bytes()
 
 
+def test_a_training_without_a_newer_setting_continues(corpus):
+    train = ("train", corpus / "experiment.toml", "--data", corpus, "-o", corpus / "m", *TINY)
+    run(*train, "--epochs", 1)
+    about = json.loads((corpus / "m" / "about.json").read_text())
+    del about["settings"]["bits"]
+    (corpus / "m" / "about.json").write_text(json.dumps(about))
+    run(*train, "--epochs", 2)
+    assert torch.load(corpus / "m" / "state.pt")["progress"]["epoch"] == 2
+    with pytest.raises(SystemExit, match="other settings"):
+        run(*train, "--epochs", 3, "--bits", 32)
+
+
 def test_training_ends_without_progress(corpus, capsys):
     run("train", corpus / "experiment.toml", "--data", corpus, "-o", corpus / "m", "--patience", 1, *TINY, "--rate", 5)
     values = [json.loads(line)["dev_perplexity"] for line in (corpus / "m" / "log.jsonl").read_text().splitlines()]
