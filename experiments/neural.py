@@ -8,7 +8,7 @@
 Install the libraries of experiments/requirements-neural.txt first; the program needs no lscfg. Texts contain the words
 of lscfg's corpora, one sentence per line; subword pieces stay inside. A table [neural] in the experiment file replaces
 defaults of `train`. `train` writes a checkpoint every few minutes and on SIGTERM, and the same command continues from
-there. Equal seeds and threads give equal models, interrupted or not.
+there. On a CPU, equal seeds and threads give equal models, interrupted or not. `--device cuda` trains on a GPU.
 `train --reverse` learns P(source | target) for `score --reverse`. Scores are natural logarithms of probabilities;
 `lscfg rescore --scores Neural=val.scores` reads them.
 
@@ -157,7 +157,7 @@ class Training:
         self.optimiser = torch.optim.Adam(self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.progress = {"epoch": 0, "batch": 0, "step": 0, "loss": 0.0, "pieces": 0, "cpu": 0.0, "history": []}
         if (folder / "state.pt").exists():
-            state = torch.load(folder / "state.pt")
+            state = torch.load(folder / "state.pt", torch.get_default_device())
             self.model.load_state_dict(state["model"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.progress = state["progress"]
@@ -200,11 +200,12 @@ class Training:
         state, warmup, size = self.progress, self.settings.warmup, sum(map(len, targets)) + len(targets)
         state["step"] += 1
         Drop.bits = np.random.SFC64([self.seed, state["step"]])
+        torch.manual_seed(self.seed << 32 | state["step"])  # for a GPU, whose dropout is torch's
         for group in self.optimiser.param_groups:
             group["lr"] = self.settings.rate * min(state["step"] / warmup, (warmup / state["step"]) ** 0.5)
         self.model.train()
         self.optimiser.zero_grad()
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.settings.bits == 16):
+        with torch.autocast(torch.get_default_device().type, torch.bfloat16, enabled=self.settings.bits == 16):
             loss = self.model.loss(block(sources), block(targets, True))
         loss.backward()
         self.optimiser.step()
@@ -227,8 +228,8 @@ class Training:
         best.mkdir(exist_ok=True)
         if f"{state['epoch']}.pt" in names:
             write_tensors(best / f"{state['epoch']}.pt", self.model.state_dict())
-        models = [torch.load(best / name) for name in names]
-        mean = {key: torch.stack([model[key] for model in models]).mean(0) for key in models[0]}
+        models = [torch.load(best / name, torch.get_default_device()) for name in names]
+        mean = {key: torch.stack([model[key] for model in models]).mean(0).half() for key in models[0]}
         write_tensors(self.folder / "model.pt", mean)
         self.save()
         for path in {*best.glob("*.pt")} - {best / name for name in names}:
@@ -300,7 +301,7 @@ class Translator:
                 raise SystemExit(f"{folder}: pieces or direction differ from those of {folders[0]}")
             self.pieces, self.reverse = Pieces(proto), about["reverse"]
             self.models.append(Transformer(Settings(**about["settings"])).eval())
-            self.models[-1].load_state_dict(torch.load(folder / "model.pt"))
+            self.models[-1].load_state_dict(torch.load(folder / "model.pt", torch.get_default_device()))
 
     def translate(
         self, lines: Lines, beam: int, exponent: float, batch: int
@@ -405,9 +406,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         command.add_argument("-o", "--output", type=Path, metavar="FILE", required=True)
     for command in commands.choices.values():
         command.add_argument("--threads", type=int, default=1)
+        command.add_argument("--device", default="cpu", help="cpu, or cuda for a GPU (default: cpu)")
     args = parser.parse_args(arguments)
     torch.set_num_threads(args.threads)
     torch.set_flush_denormal(True)
+    try:
+        torch.empty(1, device=args.device)
+    except (AssertionError, RuntimeError) as error:  # torch without CUDA asserts
+        raise SystemExit(f"--device {args.device}: {str(error).splitlines()[0]}") from None
+    torch.set_default_device(args.device)
+    if args.device != "cpu":
+        torch.set_float32_matmul_precision("high")  # TF32
     try:
         args.run(args)
     except OSError as error:  # names its file

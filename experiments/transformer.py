@@ -1,5 +1,7 @@
 """A Transformer for small corpora, made for training on a CPU, with forced scoring and beam search.
 
+Tensors are made on torch's default device.
+
 Sources: Vaswani et al. (2017); layers normalise their input, as Xiong et al. (2020) recommend.
 """
 
@@ -62,6 +64,8 @@ class Drop(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or not self.drop:
             return x
+        if x.is_cuda:
+            return functional.dropout(x, self.drop / 256)
         drawn = torch.from_numpy(Drop.bits.random_raw(x.numel() // 8 + 1).view(np.uint8))[: x.numel()].view(x.shape)
         mask = torch.ge(drawn, self.drop, out=torch.empty(x.shape, dtype=x.dtype))
         return x * mask.mul_(256 / (256 - self.drop))
@@ -194,8 +198,10 @@ class Transformer(nn.Module):
         """Returns the training loss per target piece."""
         labels = target[:, 1:]
         real = labels != PAD
-        rows = self.decode(target[:, :-1], *self.encode(source))[real]
-        return SmoothedLoss.apply(rows, self.embedding, labels[real], self.settings.smoothing) / real.sum()
+        rows, smoothing = self.decode(target[:, :-1], *self.encode(source))[real], self.settings.smoothing
+        if rows.is_cuda:
+            return functional.cross_entropy(rows @ self.embedding.t(), labels[real], label_smoothing=smoothing)
+        return SmoothedLoss.apply(rows, self.embedding, labels[real], smoothing) / real.sum()
 
 
 def block(sentences: Sequence[Ids], begin: bool = False) -> Tensor:
@@ -242,7 +248,7 @@ def log_probabilities(models: Sequence[Transformer], sources: Sequence[Ids], tar
         rows = [model.decode(target[:, :-1], *state) for model, state in zip(models, states, strict=True)]
         logs = mean_log([row @ model.embedding.t() for model, row in zip(models, rows, strict=True)])
         logs = logs.gather(2, target[:, 1:, None])[..., 0].masked_fill(target[:, 1:] == PAD, 0.0)
-        found[part] = logs.double().sum(1).numpy()
+        found[part] = logs.double().sum(1).cpu().numpy()
     return found
 
 

@@ -374,6 +374,7 @@ def test_errors(corpus):
         ("experiment.toml", b"[corpus\n", [], r"experiment\.toml: Expected ']'"),
         ("other", b"", ["--pieces", 4000], r"--pieces 4000: .*[Vv]ocabulary size"),
         ("other", b"", ["--width", 6], "width 6: not a multiple"),
+        ("other", b"", ["--device", "abacus"], "--device abacus: .*device"),
     ],
 )
 def test_errors_of_input(corpus, name, content, more, message):
