@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,17 +25,34 @@ from lscfg.extract.minimal import tokens_of
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
+from lscfg.settings import Declared
 
 
-def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:
-    """A row for P(e|f) and one for the scorer: loss of tokens with gaps, of those without, and CPU seconds."""
-    learner, begin = CONTEXT_MODELS[name], time.process_time()
-    settings = learner.Settings(gaps=gaps)
-    task = Task.of(tokens, source, settings, threads)
+@dataclass(frozen=True)
+class HeldOut:
+    """Losses of held-out tokens.
+
+    Attributes:
+        sentence: int32 [tokens]; has_gap: bool [tokens].
+        plain: float64 [tokens], losses of P(e|f) alone; losses: with the score of a context model.
+    """
+
+    sentence: np.ndarray
+    has_gap: np.ndarray
+    plain: np.ndarray
+    losses: np.ndarray
+
+    def means(self, losses: np.ndarray) -> list[str]:
+        """Mean losses of tokens with gaps, of those without, and of all."""
+        parts = (losses[self.has_gap], losses[~self.has_gap], losses)
+        return [f"{part.mean():.3f}" if len(part) else "-" for part in parts]
+
+
+def held_out_losses(task: Task, name: str, settings: Declared) -> HeldOut:
+    """Losses of a model that learns from nine sentences in ten, on the others."""
     out = task.tokens.places[:, 1] % HELD_OUT == 0
     part = dataclasses.replace(task, used=~out)
-    fitted, asked = learner.fit(part, settings), part.asked(out)
-    seconds = time.process_time() - begin
+    fitted, asked = CONTEXT_MODELS[name].fit(part, settings), part.asked(out)
     choices, rows = part.choices(asked)
     plain = np.log(np.maximum(part.counts[rows], 0.5))
     scores = np.column_stack([plain, fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)])
@@ -43,13 +61,18 @@ def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads
     for half in (even, ~even):
         (seen, of_seen), (rest, of_rest) = choices.select(~half), choices.select(half)
         loss[half] = rest.losses(scores[of_rest] @ fit_choices(seen, scores[of_seen]))
-    has_gap = part.tokens.places[asked, 4] >= 0
-    found = []
-    for shown, each in (("P(e|f)", choices.losses(plain)), (f"{name}{', gaps' if gaps else ''}", loss)):
-        figures = [f"{each[which].mean():.3f}" if which.any() else "-" for which in (has_gap, ~has_gap)]
-        found.append([shown, *figures, f"{seconds:.1f} s"])
-    log.info(f"{has_gap.sum()} tokens with gaps and {(~has_gap).sum()} without")
-    return found
+    places = part.tokens.places[asked]
+    return HeldOut(places[:, 1], places[:, 4] >= 0, choices.losses(plain), loss)
+
+
+def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:
+    """A row for P(e|f) and one for the scorer: loss of tokens with gaps, of those without, and CPU seconds."""
+    begin, settings = time.process_time(), CONTEXT_MODELS[name].Settings(gaps=gaps)
+    found = held_out_losses(Task.of(tokens, source, settings, threads), name, settings)
+    seconds = f"{time.process_time() - begin:.1f} s"
+    log.info(f"{found.has_gap.sum()} tokens with gaps and {(~found.has_gap).sum()} without")
+    shown = (("P(e|f)", found.plain), (f"{name}{', gaps' if gaps else ''}", found.losses))
+    return [[row, *found.means(each)[:2], seconds] for row, each in shown]
 
 
 def main() -> None:
