@@ -35,12 +35,14 @@ class HeldOut:
     Attributes:
         sentence: int32 [tokens]; has_gap: bool [tokens].
         plain: float64 [tokens], losses of P(e|f) alone; losses: with the score of a context model.
+        seconds: CPU seconds of learning.
     """
 
     sentence: np.ndarray
     has_gap: np.ndarray
     plain: np.ndarray
     losses: np.ndarray
+    seconds: float
 
     def means(self, losses: np.ndarray) -> list[str]:
         """Mean losses of tokens with gaps, of those without, and of all."""
@@ -52,7 +54,9 @@ def held_out_losses(task: Task, name: str, settings: Declared) -> HeldOut:
     """Losses of a model that learns from nine sentences in ten, on the others."""
     out = task.tokens.places[:, 1] % HELD_OUT == 0
     part = dataclasses.replace(task, used=~out)
+    begin = time.process_time()
     fitted, asked = CONTEXT_MODELS[name].fit(part, settings), part.asked(out)
+    seconds = time.process_time() - begin
     choices, rows = part.choices(asked)
     plain = np.log(np.maximum(part.counts[rows], 0.5))
     scores = np.column_stack([plain, fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)])
@@ -62,17 +66,18 @@ def held_out_losses(task: Task, name: str, settings: Declared) -> HeldOut:
         (seen, of_seen), (rest, of_rest) = choices.select(~half), choices.select(half)
         loss[half] = rest.losses(scores[of_rest] @ fit_choices(seen, scores[of_seen]))
     places = part.tokens.places[asked]
-    return HeldOut(places[:, 1], places[:, 4] >= 0, choices.losses(plain), loss)
+    return HeldOut(places[:, 1], places[:, 4] >= 0, choices.losses(plain), loss, seconds)
 
 
 def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:
     """A row for P(e|f) and one for the scorer: loss of tokens with gaps, of those without, and CPU seconds."""
     begin, settings = time.process_time(), CONTEXT_MODELS[name].Settings(gaps=gaps)
-    found = held_out_losses(Task.of(tokens, source, settings, threads), name, settings)
-    seconds = f"{time.process_time() - begin:.1f} s"
+    task = Task.of(tokens, source, settings, threads)
+    seconds = time.process_time() - begin
+    found = held_out_losses(task, name, settings)
     log.info(f"{found.has_gap.sum()} tokens with gaps and {(~found.has_gap).sum()} without")
     shown = (("P(e|f)", found.plain), (f"{name}{', gaps' if gaps else ''}", found.losses))
-    return [[row, *found.means(each)[:2], seconds] for row, each in shown]
+    return [[row, *found.means(each)[:2], f"{seconds + found.seconds:.1f} s"] for row, each in shown]
 
 
 def main() -> None:

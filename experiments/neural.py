@@ -32,6 +32,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import sentencepiece
@@ -139,6 +140,11 @@ def batches(pairs: Sequence[tuple[Ids, Ids]], size: int, seed: str) -> list[tupl
     return [([source for source, _ in batch], [target for _, target in batch]) for batch in found]
 
 
+def read_tensors(path: Path) -> Any:
+    """Reads what ``write_tensors`` wrote, to the default device."""
+    return torch.load(path, torch.get_default_device())
+
+
 def write_tensors(path: Path, tensors: object) -> None:
     """Writes a file that a stop cannot damage."""
     out, new = io.BytesIO(), path.with_suffix(".new")
@@ -157,7 +163,7 @@ class Training:
         self.optimiser = torch.optim.Adam(self.model.parameters(), betas=(0.9, 0.98), eps=1e-9, fused=True)
         self.progress = {"epoch": 0, "batch": 0, "step": 0, "loss": 0.0, "pieces": 0, "cpu": 0.0, "history": []}
         if (folder / "state.pt").exists():
-            state = torch.load(folder / "state.pt", torch.get_default_device())
+            state = read_tensors(folder / "state.pt")
             self.model.load_state_dict(state["model"])
             self.optimiser.load_state_dict(state["optimiser"])
             self.progress = state["progress"]
@@ -199,8 +205,9 @@ class Training:
         """Changes the model by a batch."""
         state, warmup, size = self.progress, self.settings.warmup, sum(map(len, targets)) + len(targets)
         state["step"] += 1
-        Drop.bits = np.random.SFC64([self.seed, state["step"]])
-        torch.manual_seed(self.seed << 32 | state["step"])  # for a GPU, whose dropout is torch's
+        seeds = np.random.SeedSequence([self.seed, state["step"]])
+        Drop.bits = np.random.SFC64(seeds)
+        torch.manual_seed(int(seeds.generate_state(1)[0]))  # for a GPU, whose dropout is torch's
         for group in self.optimiser.param_groups:
             group["lr"] = self.settings.rate * min(state["step"] / warmup, (warmup / state["step"]) ** 0.5)
         self.model.train()
@@ -228,7 +235,7 @@ class Training:
         best.mkdir(exist_ok=True)
         if f"{state['epoch']}.pt" in names:
             write_tensors(best / f"{state['epoch']}.pt", self.model.state_dict())
-        models = [torch.load(best / name, torch.get_default_device()) for name in names]
+        models = [read_tensors(best / name) for name in names]
         mean = {key: torch.stack([model[key] for model in models]).mean(0).half() for key in models[0]}
         write_tensors(self.folder / "model.pt", mean)
         self.save()
@@ -301,7 +308,7 @@ class Translator:
                 raise SystemExit(f"{folder}: pieces or direction differ from those of {folders[0]}")
             self.pieces, self.reverse = Pieces(proto), about["reverse"]
             self.models.append(Transformer(Settings(**about["settings"])).eval())
-            self.models[-1].load_state_dict(torch.load(folder / "model.pt", torch.get_default_device()))
+            self.models[-1].load_state_dict(read_tensors(folder / "model.pt"))
 
     def translate(
         self, lines: Lines, beam: int, exponent: float, batch: int

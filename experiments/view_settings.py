@@ -74,8 +74,7 @@ TABLES: dict[str, tuple[dict[str, Any], ...]] = {
 def from_all_places(task: Task, tokens: RuleTokens, source: list[str], look: Look) -> Task:
     """Returns the task with items and directions of all tokens, including those without a choice."""
     text = Views.of(number_words(source, tokens.rules.words), len(tokens.rules.words), tokens.places[:, 1:], look)
-    side = tokens.rules.source_id
-    chosen = (np.bincount(side)[side] > 1)[tokens.places[:, 0]]
+    chosen = tokens.has_choice()[tokens.places[:, 0]]
     return dataclasses.replace(task, views=dataclasses.replace(text, matrix=text.matrix[chosen]), text=text, bases={})
 
 

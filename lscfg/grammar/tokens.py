@@ -42,10 +42,15 @@ class RuleTokens:
         new = [word for word in dict.fromkeys(word for line in lines for word in line.split()) if word not in known]
         return replace(self, rules=replace(self.rules, words=[*self.rules.words, *new])) if new else self
 
+    def has_choice(self) -> np.ndarray:
+        """bool [rules], True for rules whose source side has several rules."""
+        side = self.rules.source_id
+        found: np.ndarray = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
+        return found
+
     def with_choice(self) -> RuleTokens:
         """The tokens of rules whose source side has several rules."""
-        side = self.rules.source_id
-        kept = np.bincount(side)[side] > 1 if len(side) else np.zeros(0, bool)
+        kept = self.has_choice()
         number = np.cumsum(kept) - 1
         places = self.places[kept[self.places[:, 0]]]
         places[:, 0] = number[places[:, 0]]
