@@ -17,7 +17,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import FrameType, ModuleType
 from typing import Any
 
@@ -135,7 +135,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if program:
         gc.disable()  # until everything is imported: collections would traverse the modules and free nothing
     with log.shown(log.Display()):
-        return _main(sys.argv[1:] if arguments is None else arguments, program)
+        try:
+            return _main(sys.argv[1:] if arguments is None else arguments, program)
+        finally:
+            log.settle()  # argparse, too, writes to stderr
 
 
 def _main(given: Sequence[str], program: bool) -> int:
@@ -148,10 +151,10 @@ def _main(given: Sequence[str], program: bool) -> int:
     words = [word for word in given if not word.startswith("-")][:2]
     for old in (" ".join(words), chosen):
         if old in OLD_COMMANDS and (chosen not in own or old != chosen):
-            print(f"lscfg {old}: is now {OLD_COMMANDS[old]}", file=sys.stderr)
+            log.say(f"lscfg {old}: is now {OLD_COMMANDS[old]}")
             return BAD_USAGE
     if chosen and (fault := _fault_of_limits()):
-        print(f"lscfg {chosen}: {fault}", file=sys.stderr)
+        log.say(f"lscfg {chosen}: {fault}")
         return BAD_INPUT
     try:
         commands = COMMANDS if chosen in own else every_command()
@@ -159,7 +162,7 @@ def _main(given: Sequence[str], program: bool) -> int:
             commands = (own[chosen],)  # the others' parsers would take most of the time of a quick command
         parser = build_parser(commands, chosen)
     except (ImportError, LscfgError) as error:  # a command may need a package that is not installed
-        print(f"lscfg {chosen}: {explain(error)[0]}", file=sys.stderr)
+        log.say(f"lscfg {chosen}: {explain(error)[0]}")
         return explain(error)[1]
     args, unknown = parser.parse_known_args(given)
     if unknown:
@@ -183,17 +186,16 @@ def _main(given: Sequence[str], program: bool) -> int:
                 command.load().run(args)
         sys.stdout.flush()
     except Terminated as end:
-        with suppress(OSError):  # the terminal may have gone
-            print(f"{name}: ended by {end.signal}; finished work is kept", file=sys.stderr)
+        log.say(f"{name}: ended by {end.signal}; finished work is kept")
         return end.status
     except KeyboardInterrupt:
-        print(f"{name}: interrupted; finished work is kept", file=sys.stderr)
+        log.say(f"{name}: interrupted; finished work is kept")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
         _drop_output()
     except Exception as error:
         message, status = explain(error)
-        print(f"{name}: {message}", file=sys.stderr)
+        log.say(f"{name}: {message}")
         try:
             sys.stdout.flush()  # finished work is kept
         except OSError:

@@ -7,6 +7,7 @@ logger. The command line shows messages and progress bars on stderr by a ``Termi
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -89,8 +90,7 @@ class Terminal(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not (self.display.brief and record.name == FINDINGS):
-            with suppress(OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
-                _write(self.line(record))
+            say(self.line(record))
 
     def line(self, record: logging.LogRecord) -> str:
         """The message as it is shown."""
@@ -98,12 +98,36 @@ class Terminal(logging.Handler):
         return f"[lscfg] {self.display.label}{kind}{record.getMessage()}"
 
 
-def _write(line: str) -> None:
-    """Writes a line to stderr, above the progress bars if there are any."""
-    if (bars := sys.modules.get("tqdm")) is None:
-        sys.stderr.write(f"{line}\n")
-    else:
-        bars.tqdm.write(line, file=sys.stderr)
+def say(line: str) -> None:
+    """Writes a line to stderr, above the progress bars if there are any; what stderr does not take is lost."""
+    if sys.stderr is None:
+        return
+    try:
+        if (bars := sys.modules.get("tqdm")) is None:
+            sys.stderr.write(f"{line}\n")
+        else:
+            bars.tqdm.write(line, file=sys.stderr)
+    except (OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
+        settle()
+
+
+def settle() -> None:
+    """Flushes stderr and drops what it does not take: Python would try again at its end, and then exit with 120."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        with suppress(OSError, ValueError):  # a closed file, or one without a descriptor
+            number = sys.stderr.fileno()
+            kept, null = os.dup(number), os.open(os.devnull, os.O_WRONLY)
+            try:
+                os.dup2(null, number)
+                sys.stderr.flush()
+            finally:
+                os.dup2(kept, number)
+                os.close(kept)
+                os.close(null)
 
 
 def _terminal() -> Terminal | None:

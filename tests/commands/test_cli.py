@@ -483,6 +483,25 @@ def test_standard_output_is_utf_8_or_one_error(files, tmp_path):
     assert done.stderr.splitlines()[-1].startswith("lscfg decode: standard output: cannot write: No space left")
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "status"), [(["decode", "--nope"], 2), (["decode", "-c", "none", "text"], 1), ([], 0)]
+)
+def test_statuses_do_not_depend_on_messages(words, status, unbuffered):
+    """With a full disk behind stderr."""
+    if not os.path.exists("/dev/full"):
+        pytest.skip("no /dev/full to be a full disk")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "lscfg", *words],
+            stdout=subprocess.PIPE,
+            stderr=full,
+            check=False,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == status
+
+
 def test_quiet_is_silent(files, tmp_path):
     run = lscfg("grammar", "minimal", files / "deriv", "-o", tmp_path / "g", "--quiet")
     assert run.returncode == 0 and run.stderr == "" and (tmp_path / "g").exists()

@@ -58,9 +58,10 @@ def test_nobody_waits_for_a_reader_that_does_not_read(pipe, monkeypatch):
             thread.finish()
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("target", ["/dev/full", "closed"])
-def test_what_cannot_be_written_is_lost(target):
-    """In a thread, and in the log of every command."""
+def test_what_cannot_be_written_is_lost(target, unbuffered):
+    """In a thread, and in the log of every command; Python does not write it again at the end."""
     code = (
         "from lscfg import log\nfrom lscfg.parallel.log_thread import log_in_thread\n"
         "with log.shown(log.Display()):\n  log.warning('first')\n  with log_in_thread():\n    log.warning('second')\n"
@@ -71,8 +72,11 @@ def test_what_cannot_be_written_is_lost(target):
         os.close(read)
     else:
         write = os.open(target, os.O_WRONLY)
+    env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     try:
-        run = subprocess.run([sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, stderr=write, check=False)
+        run = subprocess.run(
+            [sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, stderr=write, check=False, env=env
+        )
     finally:
         os.close(write)
     assert (run.returncode, run.stdout) == (0, b"well\n")
