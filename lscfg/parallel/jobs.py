@@ -61,7 +61,8 @@ def run_there(command: Command, args: argparse.Namespace) -> None:
                 ((printed, said),) = engine.map(work_in_child, [job])
             except WorkerError as error:
                 raise LscfgError(error.reason) from error
-    print(said, end="", file=sys.stderr)
+    for line in said.splitlines():
+        log.say(line)
     print(printed, end="")
 
 
