@@ -33,12 +33,12 @@ class HeldOut:
     """Losses of held-out tokens.
 
     Attributes:
-        sentence: int32 [tokens]; has_gap: bool [tokens].
+        unit: int [tokens], the sentence or document of each token; has_gap: bool [tokens].
         plain: float64 [tokens], losses of P(e|f) alone; losses: with the score of a context model.
         seconds: CPU seconds of learning.
     """
 
-    sentence: np.ndarray
+    unit: np.ndarray
     has_gap: np.ndarray
     plain: np.ndarray
     losses: np.ndarray
@@ -50,9 +50,14 @@ class HeldOut:
         return [f"{part.mean():.3f}" if len(part) else "-" for part in parts]
 
 
-def held_out_losses(task: Task, name: str, settings: Declared) -> HeldOut:
-    """Losses of a model that learns from nine sentences in ten, on the others."""
-    out = task.tokens.places[:, 1] % HELD_OUT == 0
+def held_out_losses(task: Task, name: str, settings: Declared, unit: np.ndarray | None = None) -> HeldOut:
+    """Losses of a model that learns from nine units in ten, on the others.
+
+    Args:
+        unit: int [tokens], a unit of text; None: the sentence.
+    """
+    unit = task.tokens.places[:, 1] if unit is None else unit
+    out = unit % HELD_OUT == 0
     part = dataclasses.replace(task, used=~out)
     begin = time.process_time()
     fitted, asked = CONTEXT_MODELS[name].fit(part, settings), part.asked(out)
@@ -60,13 +65,12 @@ def held_out_losses(task: Task, name: str, settings: Declared) -> HeldOut:
     choices, rows = part.choices(asked)
     plain = np.log(np.maximum(part.counts[rows], 0.5))
     scores = np.column_stack([plain, fitted.scores(part.views.matrix[np.repeat(asked, choices.sizes)], rows)])
-    even = part.tokens.places[asked, 1] // HELD_OUT % 2 == 0
+    even = unit[asked] // HELD_OUT % 2 == 0
     loss = np.empty(len(asked))
     for half in (even, ~even):
         (seen, of_seen), (rest, of_rest) = choices.select(~half), choices.select(half)
         loss[half] = rest.losses(scores[of_rest] @ fit_choices(seen, scores[of_seen]))
-    places = part.tokens.places[asked]
-    return HeldOut(places[:, 1], places[:, 4] >= 0, choices.losses(plain), loss, seconds)
+    return HeldOut(unit[asked], part.tokens.places[asked, 4] >= 0, choices.losses(plain), loss, seconds)
 
 
 def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:

@@ -163,9 +163,9 @@ def names_of(settings: dict[str, Any]) -> str:
     return ", ".join(f"{key} = {value}" for key, value in settings.items())
 
 
-def gain(sentence: np.ndarray, gains: np.ndarray) -> str:
-    """The mean of a gain with its error; ``sentence`` is the sentence of each."""
-    mean, error = mean_gain(np.bincount(sentence, gains), np.bincount(sentence))
+def gain(unit: np.ndarray, gains: np.ndarray) -> str:
+    """The mean of a gain with its error; ``unit`` is the sentence or document of each."""
+    mean, error = mean_gain(np.bincount(unit, gains), np.bincount(unit))
     return f"{mean:+.4f} ± {error:.4f}"
 
 
@@ -240,7 +240,7 @@ def rule_view_rows(tasks: ViewTasks, models: Sequence[str]) -> Iterator[list[str
             if first is None:
                 first = found.losses
                 yield [P_OF_TARGET, *found.means(found.plain), "-"]
-            yield [f"{name}, {shown}", *found.means(found.losses), gain(found.sentence, first - found.losses)]
+            yield [f"{name}, {shown}", *found.means(found.losses), gain(found.unit, first - found.losses)]
 
 
 def phrase_view_rows(tasks: ViewTasks, models: Sequence[str], asked: PhraseQuestions) -> Iterator[list[str]]:
