@@ -107,6 +107,7 @@ def little_content() -> Content:
             "test sentences": 3,
         },
         **{"randomisation trials": 10000, "derivations": {"sentence pairs": 50000}, "systems": rows},
+        "words": [{"set": "training", "sentences": 50000, "source words": 612345, "target words": 598765}],
         "sampling": [],
     }
     spans = [[0, 8, 1.0], [0, 1, 0.9], [1, 8, -0.2], [2, 3, 3.5]]

@@ -155,6 +155,7 @@ def test_page_says_what_was_found(content, manifest):
         "彼女 は <b> 学校 に 行き ます 。",
         "MLE: 0 better, 3 worse, 0 equal",
         "50,000",
+        "612,345",
         "No parse.",
         "98 seconds in all",
         'source = "<&>"',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from itertools import chain
 from typing import Any
 
 from lscfg import log
@@ -68,11 +69,29 @@ def collect_results(run: Run) -> dict[str, Any]:
         "restored_signature": restored[0]["signature"] if restored else None,
         "randomisation trials": settings.trials,
         "test sentences": len(references[0]),
+        "words": _words(run),
         "derivations": run.json(run.plan.derivations / STATISTICS),
         "systems": rows,
         "sampling": _sampling(run),
         **curve,
     }
+
+
+def _words(run: Run) -> list[dict[str, Any]]:
+    """Sentences and words of each set, by side, as in Table 1 of the papers; references are summed."""
+    texts = run.plan.texts
+    sets = (
+        ("training", texts.source, (texts.target,)),
+        ("dev", texts.dev_source, texts.dev_references),
+        ("test", texts.test_source, texts.test_references),
+    )
+    found = []
+    for name, source, targets in sets:
+        if source and all(targets):
+            lines, *others = run.lines(source, *targets)
+            words = [sum(len(line.split()) for line in side) for side in (lines, chain.from_iterable(others))]
+            found.append({"set": name, "sentences": len(lines), "source words": words[0], "target words": words[1]})
+    return found
 
 
 def _learning_curve(run: Run, curve: LearningCurve, references: list[list[str]], metric: Metric[Any]) -> dict[str, Any]:

@@ -27,9 +27,14 @@ Rules of the grammar, hidden states, and parameters of the model; bars are logar
 <figure class="plot broad">{{ by_size }}<figcaption>Test BLEU by number of rules (logarithmic): mean (dot) and 95 %
  interval.</figcaption></figure>
 {% endif %}
-<details><summary>Derivations</summary>
+<details><summary>Words and derivations</summary>
 {% call m.table(["count", "training corpus"], "Minimal derivation trees.") %}
 {% for name, value in counts %}<tr><th scope="row">{{ name }}</th><td>{{ "{:,}".format(value) }}</td></tr>{% endfor %}
+{% endcall %}
+{% call m.table(["set", "sentences", "source words", "target words"], "Words; references are summed.") %}
+{% for row in words %}<tr><th scope="row">{{ row["set"] }}</th>
+{% for name in ("sentences", "source words", "target words") %}<td>{{ "{:,}".format(row[name]) }}</td>{% endfor %}</tr>
+{% endfor %}
 {% endcall %}
 </details>
 {% if spectra %}
@@ -46,7 +51,7 @@ Rules of the grammar, hidden states, and parameters of the model; bars are logar
 """
 
     def values(self, report: ReportData) -> dict[str, object]:
-        """Sizes as shares of the largest, counts of the derivations, and spectra."""
+        """Sizes as shares of the largest, counts of words and of the derivations, and spectra."""
         rows = report.results["systems"]
         widths = [float(np.log10(max(row["effective_rules"] or row["rules"], 1))) for row in rows]
         counts = report.results["derivations"].items()
@@ -54,6 +59,7 @@ Rules of the grammar, hidden states, and parameters of the model; bars are logar
         return {
             "by_size": size_points(ruled) if len({row["rules"] for row in ruled}) > 2 else None,
             "sizes": [width / (max(widths) or 1) for width in widths],
+            "words": report.results["words"],
             "counts": [(name, value) for name, value in counts if isinstance(value, int)],
             "spectra": [
                 (row["system"], row["singular_values"], spectrum_bars(row["system"], row["singular_values"]))

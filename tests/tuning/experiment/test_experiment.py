@@ -58,6 +58,18 @@ def whole(corpus, tmp_path_factory):
     return folder, run
 
 
+def test_results_count_the_words_of_each_set(whole, corpus):
+    results = json.loads((whole[0] / "results.json").read_text())
+    counted = {
+        part: [(corpus / f"{part}.{side}").read_text().split() for side in ("es", "en")]
+        for part in ("train", "dev", "test")
+    }
+    assert [row["set"] for row in results["words"]] == ["training", "dev", "test"]
+    for row, (source, target) in zip(results["words"], counted.values(), strict=True):
+        assert (row["source words"], row["target words"]) == (len(source), len(target))
+    assert [row["sentences"] for row in results["words"]] == [1200, 40, 40]
+
+
 def test_table_and_results(whole):
     folder, run = whole
     results = json.loads((folder / "results.json").read_text())
