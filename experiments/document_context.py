@@ -13,6 +13,7 @@ whose rule competes with others, of P(e|f) alone, of each context model as it is
 
 all of them from the source side alone. "gain" is the reduction in loss from the model as it is, with documents as
 independent units. With --shuffled, each sentence gets the rest of a random document: a control, whose gain should be 0.
+With --seen, a tenth of the sentences is held out instead, so that other sentences of their documents are learned from.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from lscfg.estimate.clusters import k_means, nearest
 from lscfg.estimate.svd import normalised_rows, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
+from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.read import read_lines
 
 BEFORE, SALIENT, DIMENSIONS, TOPICS = 3, 50, 50, 32
@@ -161,14 +163,17 @@ def with_items(task: Task, items: Sequence[sparse.csr_matrix]) -> Task:
     return replace(task, views=views, text=None, bases={})
 
 
-def rows(task: Task, documents: Documents, models: Sequence[str], sentence: np.ndarray) -> Iterator[list[str]]:
+def rows(
+    task: Task, documents: Documents, models: Sequence[str], sentence: np.ndarray, unit: np.ndarray
+) -> Iterator[list[str]]:
     """The table.
 
     Args:
         sentence: int64 [sentences], the sentence whose document each sentence gets.
+        unit: int64 [sentences], document or number of each sentence; a tenth of these is held out.
     """
     items = {name: getattr(documents, name)()[sentence] for name in VIEWS}
-    unit = documents.of[task.tokens.places[:, 1]]
+    unit = unit[task.tokens.places[:, 1]]
     for name in models:
         first = None
         for views in SETS:
@@ -191,16 +196,20 @@ def main() -> None:
         "--models", default="residual,mlr", metavar="LIST", help="context models (default: %(default)s)"
     )
     parser.add_argument("--least", type=int, default=5, help="least sentences of a word of documents (default: 5)")
+    parser.add_argument("--pairs", type=int, metavar="N", help="first sentences whose rules are used (default: all)")
     parser.add_argument("--shuffled", action="store_true", help="random documents")
+    parser.add_argument("--seen", action="store_true", help="hold out sentences of documents that are learned from")
     args = parser.parse_args()
     source = read_lines(args.source)
     documents = Documents.read(read_lines(args.documents), source, args.least)
-    task = Task.of(tokens_of(Derivations.load(args.derivations)), source, SentenceSettings(sentence=True))
-    sentence = np.arange(len(source))
-    if args.shuffled:
-        sentence = np.random.default_rng(1).permutation(sentence)
+    tokens = tokens_of(Derivations.load(args.derivations))
+    tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < (args.pairs or len(source))])
+    task = Task.of(tokens, source, SentenceSettings(sentence=True))
+    numbers = np.arange(len(source))
+    sentence = np.random.default_rng(1).permutation(numbers) if args.shuffled else numbers
+    unit = numbers if args.seen else documents.of
     print(f"{documents.of[-1] + 1:,} documents, {len(task.tokens.places):,} tokens with a choice")
-    print_rows(["score", "loss"], rows(task, documents, args.models.split(","), sentence))
+    print_rows(["score", "loss"], rows(task, documents, args.models.split(","), sentence, unit))
 
 
 if __name__ == "__main__":

@@ -157,13 +157,13 @@ def test_items_follow_those_of_the_sentence(task):
 def test_documents_tell_a_topic_that_sentences_do_not(task, capsys):
     of, documents, source = task
     every = np.arange(len(source))
-    table = {row[0]: row for row in document_context.rows(of, documents, ["mlr"], every)}
+    table = {row[0]: row for row in document_context.rows(of, documents, ["mlr"], every, documents.of)}
     loss = {name: float(row[1]) for name, row in table.items()}
     assert loss["mlr"] > 0.6  # ln 2 = 0.693
     assert loss["mlr, salient"] < 0.3
     assert loss["mlr, before, salient, topic"] < 0.3
     other = np.random.default_rng(1).permutation(every)
-    shuffled = {row[0]: float(row[1]) for row in document_context.rows(of, documents, ["mlr"], other)}
+    shuffled = {row[0]: float(row[1]) for row in document_context.rows(of, documents, ["mlr"], other, documents.of)}
     assert shuffled["mlr, salient"] > 0.6
 
 
@@ -173,8 +173,11 @@ def test_the_command_prints_a_table(tmp_path, capsys, monkeypatch):
     for name, lines in (("f", source), ("doc", names)):
         write_lines(tmp_path / name, lines)
     call = ["", str(tmp_path / "f"), str(tmp_path / "deriv"), "--documents", str(tmp_path / "doc"), "--models", "mlr"]
-    monkeypatch.setattr(sys, "argv", call)
-    document_context.main()
-    printed = capsys.readouterr().out
-    assert printed.startswith("40 documents, ")
-    assert "mlr, before, salient, topic" in printed
+    printed = []
+    for more in ((), ("--pairs", "100"), ("--seen", "--shuffled")):
+        monkeypatch.setattr(sys, "argv", [*call, *more])
+        document_context.main()
+        printed.append(capsys.readouterr().out)
+    assert printed[0].startswith("40 documents, 120 tokens")
+    assert printed[1].startswith("40 documents, 50 tokens")
+    assert all("mlr, before, salient, topic" in each for each in printed)
