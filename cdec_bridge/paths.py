@@ -12,17 +12,20 @@ from lscfg.kernel.compiled import is_compiled
 
 
 def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os.curdir) -> None:
-    """Refuses a configuration with files that cdec does not find.
+    """Refuses a configuration with files that cdec does not find, and the line that lscfg's own decoder reads.
 
     Args:
         folder: working directory of cdec.
 
     Raises:
-        InputError: a file is missing; by key and line.
+        InputError: a file is missing, or latent features name no library; by key and line.
     """
     own = Path(ini).resolve().parent
     for number, line in enumerate(read_lines(ini), 1):
         key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+        if key.rstrip("23") == "feature_function" and value.split()[:1] == ["LSCFG"]:
+            cure = "write External and the path of lscfg's library instead of LSCFG, as lscfg init --library does"
+            raise InputError(f"{key}: only lscfg's own decoder reads this line; {cure}", ini, number)
         for path in _paths(key.rstrip("23"), value):
             if not (Path(folder) / path).exists():
                 cure = f"run the command in {own}" if (own / path).exists() else "correct the path"

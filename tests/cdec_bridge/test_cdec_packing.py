@@ -203,6 +203,14 @@ def test_the_command_to_decode_works(ini, caplog, monkeypatch, inside):
         check_paths(folder / command[-1], folder)
 
 
+def test_the_line_of_the_embedded_decoder_is_refused(tmp_path):
+    """cdec would abort in the middle of its start."""
+    lines = ["formalism=scfg", "feature_function=WordPenalty", "feature_function2=LSCFG model=m features=ratios"]
+    (tmp_path / "cdec.ini").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match=r"cdec.ini:3: feature_function2: only lscfg's own decoder .* --library"):
+        check_paths(tmp_path / "cdec.ini", tmp_path)
+
+
 @pytest.mark.parametrize("kbest", [False, True])
 def test_known_weights_are_packed(ini, monkeypatch, kbest):
     """``cdec decode`` packs by itself, and unpacks for lists only; packed configurations stay as they are."""
