@@ -159,6 +159,9 @@ def _batches(places: np.ndarray, epochs: int, rng: np.random.Generator) -> Itera
 
 # ---- multi-view diffusion ----
 
+NEAREST = 20
+"""Neighbours in the graph of each view; the walk of two steps has up to the square of as many."""
+
 
 def two_views(left: sparse.csr_matrix, right: sparse.csr_matrix, rank: int, time: int) -> np.ndarray:
     """Coordinates of nodes, float64 [nodes, at most 2 rank], by a walk that alternates between two symmetric graphs.
@@ -177,7 +180,7 @@ def multiview_graph(phrases: PhraseFile, settings: GraphSettings, time: int, thr
     for begin in (0, n):
         counts = side.contexts.tocsc()[:, begin : begin + n].tocsr()
         columns = side.frequent[(side.frequent >= begin) & (side.frequent < begin + n)] - begin
-        views.append(symmetric(nearest_rows(unit_rows(weighted(counts)), settings.neighbours, columns, threads)))
+        views.append(symmetric(nearest_rows(unit_rows(weighted(counts)), NEAREST, columns, threads)))
     placed = two_views(*views, settings.rank, time)
     length = np.linalg.norm(placed, axis=1, keepdims=True)
     placed = placed / np.where(length > 0, length, 1)
