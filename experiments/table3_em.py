@@ -66,8 +66,11 @@ class Table:
         self.derivations = Derivations.load(next(iter(trees.values())) / DERIVATIONS)
         self._config = read_ini(folder / "systems" / "MLE" / "cdec.ini")
         self._line = line
-        self._dev = [read_lines(data / name)[:sentences] for name in (corpus["dev_source"], corpus["dev_reference"][0])]
-        self._test = [read_lines(data / name) for name in (corpus["test_source"], corpus["test_reference"][0])]
+        names = [corpus[name] for name in ("dev_source", "test_source")]
+        names += [corpus[name][0] for name in ("dev_reference", "test_reference")]
+        # the manifest has paths of the place where lscfg run ran
+        dev, test, dev_reference, test_reference = (read_lines(data / Path(name).name) for name in names)
+        self._dev, self._test = [dev[:sentences], dev_reference[:sentences]], [test, test_reference]
 
     def config(self, model: Path) -> DecoderConfig:
         """The decoder of system MLE with another model."""
