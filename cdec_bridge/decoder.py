@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lscfg.cdec_bridge.packing import packed_if_possible
-from lscfg.cdec_bridge.paths import check_paths
+from lscfg.cdec_bridge.paths import check_latent_lines, check_paths
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
@@ -104,9 +104,10 @@ class CdecDecoder:
         Paths in the configuration are relative to its folder, where cdec runs.
 
         Raises:
-            InputError: a file of the configuration is missing.
+            InputError: a file of the configuration is missing, or latent features name no library.
             LscfgError: cdec does not start; its last lines are shown.
         """
+        check_latent_lines(self.ini)
         check_paths(self.ini, self.ini.parent)
         with tempfile.TemporaryDirectory() as folder:
             ini = self.ini

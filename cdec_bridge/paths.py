@@ -12,20 +12,17 @@ from lscfg.kernel.compiled import is_compiled
 
 
 def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os.curdir) -> None:
-    """Refuses a configuration with files that cdec does not find, and the line that lscfg's own decoder reads.
+    """Refuses a configuration with files that cdec does not find.
 
     Args:
         folder: working directory of cdec.
 
     Raises:
-        InputError: a file is missing, or latent features name no library; by key and line.
+        InputError: a file is missing; by key and line.
     """
     own = Path(ini).resolve().parent
     for number, line in enumerate(read_lines(ini), 1):
         key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
-        if key.rstrip("23") == "feature_function" and value.split()[:1] == ["LSCFG"]:
-            cure = "write External and the path of lscfg's library instead of LSCFG, as lscfg init --library does"
-            raise InputError(f"{key}: only lscfg's own decoder reads this line; {cure}", ini, number)
         for path in _paths(key.rstrip("23"), value):
             if not (Path(folder) / path).exists():
                 cure = f"run the command in {own}" if (own / path).exists() else "correct the path"
@@ -33,6 +30,19 @@ def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os
                 raise InputError(f"{key}: no file {quote(path)} in {place}, where cdec runs; {cure}", ini, number)
             if is_compiled(path):
                 raise InputError(f"{key}: cdec cannot read {quote(path)}; pack the system with --texts", ini, number)
+
+
+def check_latent_lines(ini: str | os.PathLike[str]) -> None:
+    """Refuses a configuration whose latent features are those of lscfg's own decoder, on which cdec would abort.
+
+    Raises:
+        InputError: a line names no library for latent features.
+    """
+    for number, line in enumerate(read_lines(ini), 1):
+        key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+        if key.rstrip("23") == "feature_function" and value.split()[:1] == ["LSCFG"]:
+            cure = "write External and the path of lscfg's library instead of LSCFG, as lscfg init --library does"
+            raise InputError(f"{key}: only lscfg's own decoder reads this line; {cure}", ini, number)
 
 
 def working_directory(ini: str | os.PathLike[str]) -> Path | None:

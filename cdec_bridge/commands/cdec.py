@@ -15,7 +15,7 @@ from lscfg.cdec_bridge.decoder import find_cdec, find_library, names_of, program
 from lscfg.cdec_bridge.forests import binary_inputs, record
 from lscfg.cdec_bridge.library import LIBRARY, CdecTree, build_library, check_library
 from lscfg.cdec_bridge.packing import PACKED, pack_ini, packed_if_possible
-from lscfg.cdec_bridge.paths import check_paths, working_directory
+from lscfg.cdec_bridge.paths import check_latent_lines, check_paths, working_directory
 from lscfg.cdec_bridge.processes import CdecProcesses
 from lscfg.cli import add_action
 from lscfg.errors import InputError
@@ -196,6 +196,8 @@ def _forest(args: argparse.Namespace) -> None:
 
 def _check_config(args: argparse.Namespace, sentences: Sequence[str]) -> None:
     """Refuses missing files; warns of features without a weight and of weights without a feature."""
+    if args.action == "decode":
+        check_latent_lines(args.config)
     check_paths(args.config)
     if (names := names_of(args.config, sentences)) is not None:
         path = args.weights or read_ini(args.config).weights

@@ -10,7 +10,7 @@ import pytest
 
 from lscfg.cdec_bridge.decoder import CdecDecoder
 from lscfg.cdec_bridge.packing import pack_ini
-from lscfg.cdec_bridge.paths import check_paths
+from lscfg.cdec_bridge.paths import check_latent_lines, check_paths
 from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.formats.weights import read_weights, write_weights
@@ -208,7 +208,7 @@ def test_the_line_of_the_embedded_decoder_is_refused(tmp_path):
     lines = ["formalism=scfg", "feature_function=WordPenalty", "feature_function2=LSCFG model=m features=ratios"]
     (tmp_path / "cdec.ini").write_text("\n".join(lines) + "\n")
     with pytest.raises(InputError, match=r"cdec.ini:3: feature_function2: only lscfg's own decoder .* --library"):
-        check_paths(tmp_path / "cdec.ini", tmp_path)
+        check_latent_lines(tmp_path / "cdec.ini")
 
 
 @pytest.mark.parametrize("kbest", [False, True])

@@ -62,7 +62,9 @@ def surfaces(made, weights, tmp_path):
     lines = (made / "cdec.ini").read_text()
     for name, key in (("g", "grammar="), ("lm", "KLanguageModel "), ("model", "model=")):
         lines = lines.replace(f"{key}{name}", f"{key}{made / name}")
-    Path(cdec).write_text(lines)
+    library = made / "liblscfg_cdec.so"
+    library.touch()
+    Path(cdec).write_text(lines.replace("LSCFG", f"External {library}"))
     ini, text = str(made / "cdec.ini"), str(made / "f")
     assert main(["decode", text, "-c", ini, "-w", str(made / "weights"), "-k", "2", "-o", str(tmp_path / "k")]) == 0
     tuned = ("-o", str(tmp_path / "tuned"), "--iterations", "1", "--kbest", "2")

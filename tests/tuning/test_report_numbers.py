@@ -136,7 +136,7 @@ def test_bars_of_grammars_are_logarithms():
         {"system": "A", "rules": rules, "effective_rules": effective, "singular_values": None}
         for rules, effective in sizes
     ]
-    results = {"systems": rows, "derivations": {"rules": 7, "share": 0.5}}
+    results = {"systems": rows, "words": [], "derivations": {"rules": 7, "share": 0.5}}
     values = GrammarsSection().values(SimpleNamespace(results=results))
     assert values["sizes"] == pytest.approx([3 / 5, 1, 0]) and values["counts"] == [("rules", 7)]
 
