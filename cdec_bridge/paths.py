@@ -21,8 +21,7 @@ def check_paths(ini: str | os.PathLike[str], folder: str | os.PathLike[str] = os
         InputError: a file is missing; by key and line.
     """
     own = Path(ini).resolve().parent
-    for number, line in enumerate(read_lines(ini), 1):
-        key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+    for number, key, value in _settings(ini):
         for path in _paths(key.rstrip("23"), value):
             if not (Path(folder) / path).exists():
                 cure = f"run the command in {own}" if (own / path).exists() else "correct the path"
@@ -38,8 +37,7 @@ def check_latent_lines(ini: str | os.PathLike[str]) -> None:
     Raises:
         InputError: a line names no library for latent features.
     """
-    for number, line in enumerate(read_lines(ini), 1):
-        key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+    for number, key, value in _settings(ini):
         if key.rstrip("23") == "feature_function" and value.split()[:1] == ["LSCFG"]:
             cure = "write External and the path of lscfg's library instead of LSCFG, as lscfg init --library does"
             raise InputError(f"{key}: only lscfg's own decoder reads this line; {cure}", ini, number)
@@ -55,6 +53,13 @@ def working_directory(ini: str | os.PathLike[str]) -> Path | None:
             continue
         return None if folder.resolve() == Path.cwd().resolve() else own
     return None
+
+
+def _settings(ini: str | os.PathLike[str]) -> Iterator[tuple[int, str, str]]:
+    """Number, key and value of each line."""
+    for number, line in enumerate(read_lines(ini), 1):
+        key, _, value = (part.strip() for part in line.split("#", 1)[0].partition("="))
+        yield number, key, value
 
 
 def _paths(key: str, value: str) -> Iterator[str]:

@@ -138,6 +138,12 @@ def gains_in_moses() -> str:
     return f"{gains[0]:.1f} on MIN, {gains[1]:.1f} on Hiero (ja-en)"
 
 
+def equal_in_cdec() -> str:
+    """Translations that cdec and lscfg's decoder share, of all with the same weights."""
+    rows = every_row("moses/cdec-with-given-weights")
+    return f"{sum(row['equal'] for row in rows):,} of {sum(row['translations'] for row in rows):,}"
+
+
 def table_3() -> str:
     """Table 3 of the paper."""
     found = [rows_of(f"{pair}/table-3") for pair in PAIRS]
@@ -512,6 +518,7 @@ FIGURES: dict[str, Callable[[], str]] = {
     "line on minimal": lambda: gain("LATENT-16", "MIN"),
     "line on hiero": lambda: gain("HIERO+LATENT-16", "HIERO"),
     "gains in Moses": gains_in_moses,
+    "equal in cdec": equal_in_cdec,
     "cdec time": lambda: ratio("speed/cdec-with-a-minimal-grammar-1", "sp16 all"),
     "moses time": lambda: ratio("moses/moses-2", "sp16.lscfg"),
     "decoder time": decoders,

@@ -37,6 +37,7 @@ from lscfg.estimate.svd import normalised_rows, truncated_svd
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
 from lscfg.grammar.tokens import RuleTokens
+from lscfg.induce.propagated.contexts import unit_rows
 from lscfg.io.read import read_lines
 
 BEFORE, SALIENT, DIMENSIONS, TOPICS = 3, 50, 50, 32
@@ -128,7 +129,7 @@ class Documents:
     def topic(self, seed: int = 1) -> sparse.csr_matrix:
         """[sentences, topics], 1 for the topic of the rest of the document; none of a document of one sentence."""
         weigh = sparse.diags(self.idf)
-        learned = _unit_rows(self.whole[self.learned] @ weigh)
+        learned = unit_rows(self.whole[self.learned] @ weigh)
         k = min(DIMENSIONS, min(learned.shape) - 1)
         _, _, v = truncated_svd(learned, k, seed)
         points = normalised_rows(np.asarray(learned @ v)).astype(np.float32)
@@ -136,7 +137,7 @@ class Documents:
         rest = (self.rest @ weigh).tocsr()
         rest.eliminate_zeros()
         there = np.nonzero(np.diff(rest.indptr))[0]
-        found, _ = nearest(normalised_rows(np.asarray(_unit_rows(rest[there]) @ v)).astype(np.float32), centres)
+        found, _ = nearest(normalised_rows(np.asarray(unit_rows(rest[there]) @ v)).astype(np.float32), centres)
         return sparse.csr_matrix((np.ones(len(there)), (there, found)), (len(self.of), len(centres)))
 
     def _items(self, matrix: sparse.csr_matrix) -> sparse.csr_matrix:
@@ -145,11 +146,6 @@ class Documents:
         found = found.tocsr()
         found.eliminate_zeros()
         return found
-
-
-def _unit_rows(matrix: sparse.csr_matrix) -> sparse.csr_matrix:
-    length = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
-    return (sparse.diags(1 / np.where(length > 0, length, 1)) @ matrix).tocsr()
 
 
 def with_items(task: Task, items: Sequence[sparse.csr_matrix]) -> Task:

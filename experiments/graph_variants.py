@@ -36,11 +36,11 @@ from lscfg.induce.propagated import expansion, ranking
 from lscfg.induce.propagated import spread as spreading
 from lscfg.induce.propagated.contexts import unit_rows, weighted
 from lscfg.induce.propagated.diagnosis import diagnose_lists, read_gold
-from lscfg.induce.propagated.diffusion import coordinates
+from lscfg.induce.propagated.diffusion import coordinates, with_cosines
 from lscfg.induce.propagated.neighbours import nearest_rows, symmetric
 from lscfg.induce.propagated.phrases import PhraseFile, read_graph, write_graph
 from lscfg.induce.propagated.propagation import PairStep, make_step
-from lscfg.induce.propagated.spaces import GraphSettings
+from lscfg.induce.propagated.spaces import GraphSettings, source_graph
 from lscfg.induce.propagated.spread import PropagationSettings, Spread, spread
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
@@ -182,14 +182,7 @@ def multiview_graph(phrases: PhraseFile, settings: GraphSettings, time: int, thr
         columns = side.frequent[(side.frequent >= begin) & (side.frequent < begin + n)] - begin
         views.append(symmetric(nearest_rows(unit_rows(weighted(counts)), NEAREST, columns, threads)))
     placed = two_views(*views, settings.rank, time)
-    length = np.linalg.norm(placed, axis=1, keepdims=True)
-    placed = placed / np.where(length > 0, length, 1)
-    matrix = unit_rows(weighted(side.contexts, settings.weighting))
-    edges = symmetric(nearest_rows(matrix, settings.neighbours, side.frequent, threads)).tocoo()
-    cosine = np.einsum("ek,ek->e", placed[edges.row], placed[edges.col])
-    kept = cosine > 0
-    there = (edges.row[kept], edges.col[kept])
-    return sparse.csr_matrix((np.minimum(cosine[kept], 1), there), shape=edges.shape).sorted_indices()
+    return with_cosines(source_graph(side, phrases.words, settings, threads), placed)
 
 
 # ---- labelled phrases that move ----
@@ -282,12 +275,13 @@ def main() -> None:
         write_graph(args.output, graph, phrases, settings.facts())
         return
     graph, about = read_graph(args.graph, phrases)
+    gold = read_gold(args.gold)
     rows = [["ranking", "κ", "1-grams: first", "mean reciprocal rank", "2-grams: first", "mean reciprocal rank"]]
     names = [f"{n}-grams: {name}" for n in (1, 2) for name in ("first", "mean reciprocal rank")]
     for order in ("propagated", "learned"):
         for kappa in map(float, args.kappas.split(",")):
             chosen = PropagationSettings(ranking=order)
-            found = moving_ranks(phrases, (graph, GraphSettings.of(about)), chosen, read_gold(args.gold), kappa)
+            found = moving_ranks(phrases, (graph, GraphSettings.of(about)), chosen, gold, kappa)
             rows.append([order, f"{kappa:g}", *(f"{found[name]:.4f}" if name in found else "-" for name in names)])
     print(*align_columns(rows), sep="\n")
 

@@ -12,6 +12,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from lscfg.estimate.svd import normalised_rows
+
 TIMES = {"laplacian": 0, "diffusion": 4}
 """Steps of the walk by space."""
 
@@ -51,9 +53,16 @@ def along_graph(graph: sparse.csr_matrix, rank: int, time: int) -> sparse.csr_ma
     Args:
         graph: directed or not; coordinates are those of the graph with the mean of both directions.
     """
-    placed = coordinates(((graph + graph.T) / 2).tocsr(), rank, time)
-    length = np.linalg.norm(placed, axis=1, keepdims=True)
-    placed = placed / np.where(length > 0, length, 1)
+    return with_cosines(graph, coordinates(((graph + graph.T) / 2).tocsr(), rank, time))
+
+
+def with_cosines(graph: sparse.csr_matrix, placed: np.ndarray) -> sparse.csr_matrix:
+    """The edges of a graph with the cosines of their ends' coordinates; edges without a positive one are dropped.
+
+    Args:
+        placed: float64 [nodes, dimensions].
+    """
+    placed = normalised_rows(placed)
     edges = graph.tocoo()
     cosine = np.einsum("ek,ek->e", placed[edges.row], placed[edges.col])
     kept = cosine > 0
