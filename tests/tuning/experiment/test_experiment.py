@@ -61,7 +61,7 @@ def whole(corpus, tmp_path_factory):
 def test_results_count_the_words_of_each_set(whole, corpus):
     results = json.loads((whole[0] / "results.json").read_text())
     counted = {
-        part: [(corpus / f"{part}.{side}").read_text().split() for side in ("es", "en")]
+        part: [(corpus / f"{part}.{side}").read_text().split() for side in ("ja", "en")]
         for part in ("train", "dev", "test")
     }
     assert [row["set"] for row in results["words"]] == ["training", "dev", "test"]
