@@ -153,7 +153,7 @@ def labels_of(root: Node) -> Counter[str]:
 
 
 def lexicon_of(words: Sequence[str], pairs: Counter[tuple[str, str]]) -> tuple[np.ndarray, np.ndarray]:
-    """Arrays ``lexicon`` and ``lexicon_count`` of derivations from numbers of links; "" stands for no word."""
+    """Arrays ``lexicon`` and ``lexicon_count`` of derivations from numbers of links; "": no word."""
     number = {word: k for k, word in enumerate(words)} | {"": -1}
     kept = sorted((number[f], number[e], n) for (f, e), n in pairs.items() if f in number and e in number)
     table = np.array(kept, np.int64).reshape(-1, 3)
@@ -232,7 +232,7 @@ def read_links(number: int, line: str, f: int, e: int) -> list[tuple[int, int]]:
 def count_links(
     links: Iterable[tuple[int, int]], f: Sequence[str], e: Sequence[str], counts: Counter[tuple[str, str]]
 ) -> None:
-    """Adds the links of a pair, and its words without a link beside ""."""
+    """Adds the links of a pair, and its words without a link as linked to ""."""
     for i, j in links:
         counts[f[i], e[j]] += 1
     for i in {*range(len(f))} - {i for i, _ in links}:

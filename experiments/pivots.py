@@ -183,7 +183,7 @@ class PivotRun(EMRun):
     def patterns(
         self, arity: int, inside: np.ndarray, outside: np.ndarray, below: np.ndarray, around: np.ndarray
     ) -> Patterns:
-        """Those of the tokens of rules of an arity, by class of inside and outside and shares of each."""
+        """Patterns of the tokens of rules of an arity, by class of inside and outside and shares of each."""
         examples = self.examples
         nodes = np.flatnonzero(examples.is_example & (self.arity_of(examples.type) == arity))
         row = self.tying.row[examples.type[nodes]]

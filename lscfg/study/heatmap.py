@@ -13,7 +13,7 @@ from lscfg.io.folders import make_folder
 from lscfg.io.write import atomic_write
 from lscfg.study.markup import Markup, element
 from lscfg.study.page import page
-from lscfg.study.svg import Marginals, heat_map_parts
+from lscfg.study.svg import Marginals, heat_map_parts, standing_alone
 
 Chart = np.ndarray | Marginals
 """Span marginals of n words: float [n, n + 1], NaN where the forest has no node, or by span [i, j)."""
@@ -153,20 +153,8 @@ def _drawing(words: Sequence[str], charts: Mapping[str, Marginals], title: str) 
     bottom = top + height + GAP
     parts.append(element("g", *_scale(), **_at(GAP, bottom)))
     width, height = max(x, 2 * GAP + 22 * (RAMP + 4)), bottom + 2 * LINE
-    paper = element("rect", class_="paper", width=width, height=height)
     about = title or ", ".join(filter(None, charts)) or "span marginals"
-    return element(
-        "svg",
-        element("title", about),
-        element("style", Markup(STYLE)),
-        paper,
-        *parts,
-        xmlns="http://www.w3.org/2000/svg",
-        width=float(width),
-        height=float(height),
-        viewBox=f"0 0 {width:.1f} {height:.1f}",
-        role="img",
-    )
+    return standing_alone(width, height, about, STYLE, parts)
 
 
 def _at(x: float, y: float) -> dict[str, str]:

@@ -14,6 +14,7 @@ from lscfg.grammar.table import MAX_TENSOR_ARITY
 from lscfg.io.columns import align_columns, fit
 from lscfg.io.read import split_fields
 from lscfg.model.parameters import Parameters
+from lscfg.study.pair_picture import PairForest, draw_pair_forest
 from lscfg.study.states import States
 
 
@@ -313,12 +314,8 @@ def show_tree(path: str | os.PathLike[str], number: int) -> str:
     Raises:
         InputError: the tree does not exist, or its pair was dropped.
     """
-    derivations = Derivations.load(path)
-    if not 1 <= number <= len(derivations):
-        raise InputError(f"has no tree {number}; trees are counted from 1 to {len(derivations)}", path)
+    derivations = _with_tree(path, number)
     first, last = derivations.trees[number - 1 : number + 1].tolist()
-    if first == last:
-        raise InputError(f"the pair of tree {number} was dropped when trees were made", path)
     depth: dict[int, int] = {-1: -1}
     lines = []
     for node in range(first, last):
@@ -327,3 +324,22 @@ def show_tree(path: str | os.PathLike[str], number: int) -> str:
         rule = derivations.rules.text(int(derivations.rule[node])).removeprefix("[X] ||| ")
         lines.append(f"{'  ' * depth[node]}[{i},{j}) [{k},{n})  {rule}")
     return "\n".join(lines)
+
+
+def draw_tree(path: str | os.PathLike[str], number: int) -> str:
+    """The phrases and the forest around the N-th tree (counted from 1) as SVG; see ``draw_pair_forest``.
+
+    Raises:
+        InputError: the tree does not exist, or its pair was dropped.
+    """
+    return draw_pair_forest(PairForest.of(_with_tree(path, number), number - 1))
+
+
+def _with_tree(path: str | os.PathLike[str], number: int) -> Derivations:
+    """The derivations of a file, which contain tree ``number``."""
+    derivations = Derivations.load(path)
+    if not 1 <= number <= len(derivations):
+        raise InputError(f"has no tree {number}; trees are counted from 1 to {len(derivations)}", path)
+    if derivations.trees[number - 1] == derivations.trees[number]:
+        raise InputError(f"the pair of tree {number} was dropped when trees were made", path)
+    return derivations

@@ -33,6 +33,26 @@ def picture(width: float, height: float, title: str, parts: Sequence[str], style
     return element("svg", element("title", title), *parts, viewBox=box, style=style, role="img", aria_label=title)
 
 
+def standing_alone(width: float, height: float, title: str, style: str, parts: Sequence[str]) -> Markup:
+    """An SVG file on a white ground.
+
+    Args:
+        style: its style sheet, with a class ``paper``.
+    """
+    return element(
+        "svg",
+        element("title", title),
+        element("style", Markup(style)),
+        element("rect", class_="paper", width=width, height=height),
+        *parts,
+        xmlns="http://www.w3.org/2000/svg",
+        width=float(width),
+        height=float(height),
+        viewBox=f"0 0 {width:.1f} {height:.1f}",
+        role="img",
+    )
+
+
 def polyline(points: Sequence[tuple[float, float]], kind: str) -> Markup:
     """A line through points, of a class of the style sheet."""
     path = " ".join(f"{_place(x)},{_place(y)}" for x, y in points)
@@ -71,18 +91,12 @@ def heat_map_parts(
     words: Sequence[str], values: Marginals, change: bool = False, rows_named: bool = True
 ) -> tuple[float, list[Markup]]:
     """Side and elements of a heat map; without ``rows_named`` only the columns have the words as labels."""
-    left = max(map(_width, words)) + 6
+    left = label_width(words)
     parts = []
-    edge = left - 5
     for k, word in enumerate(words):
-        middle = left + CELL * (k + 0.5) + 3.5
-        if rows_named:
-            parts.append(element("text", word, x=edge, y=middle, text_anchor="end"))
-        if _is_wide(word):  # letters of Chinese, Japanese and Korean stand upright, one below the other
-            centre = left + CELL * (k + 0.5) - 1
-            parts.append(element("text", word, x=centre, y=edge, writing_mode="vertical-rl", text_anchor="end"))
-        else:
-            parts.append(element("text", word, transform=f"translate({_place(middle)} {_place(edge)}) rotate(-90)"))
+        middle = left + CELL * (k + 0.5)
+        parts += [row_label(word, left, middle)] if rows_named else []
+        parts.append(column_label(word, middle, left))
     for (i, j), value in sorted(values.items()):
         shade = min(1.0, math.sqrt(abs(value))) if abs(value) >= LEAST else 0.0
         shown = _signed(value) if change else f"{value:.3f}".replace("-", "−")
@@ -101,6 +115,23 @@ def heat_map_parts(
             x, y = left + CELL * (j - 0.5) - 1, left + CELL * (i + 0.5) + 2
             parts.append(element("text", _short(value), class_="beyond", x=x, y=y, text_anchor="middle"))
     return left + CELL * len(words), parts
+
+
+def label_width(words: Sequence[str]) -> float:
+    """Units that the labels of rows or columns need."""
+    return max(map(_width, words)) + 6
+
+
+def row_label(word: str, edge: float, middle: float) -> Markup:
+    """A word at the left edge of a row of cells."""
+    return element("text", word, x=edge - 5, y=middle + 3.5, text_anchor="end")
+
+
+def column_label(word: str, middle: float, edge: float) -> Markup:
+    """A word at the upper edge of a column of cells."""
+    if _is_wide(word):  # letters of Chinese, Japanese and Korean stand upright, one below the other
+        return element("text", word, x=middle - 1, y=edge - 5, writing_mode="vertical-rl", text_anchor="end")
+    return element("text", word, transform=f"translate({_place(middle + 3.5)} {_place(edge - 5)}) rotate(-90)")
 
 
 def _short(value: float) -> str:

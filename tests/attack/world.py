@@ -201,7 +201,7 @@ inspect model sp.lscfg
 inspect model em.lscfg
 inspect corrections corrections --format jsonl
 inspect derivations t.deriv
-inspect derivations my.trees
+inspect derivations my.trees --tree 1 --format svg
 inspect grammar g.gz
 estimate em my.trees -m 2 --iterations 1 -o out
 compress sp.lscfg --cp 2 -o out

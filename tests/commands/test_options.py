@@ -304,6 +304,11 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
         {"lscfg.study.inspect.show_tree": call("f", 4)},
     ),
     (
+        "inspect derivations f --tree 4 --format svg",
+        {"lscfg.io.tensors.file_kind": "derivations", "lscfg.study.inspect.draw_tree": ""},
+        {"lscfg.study.inspect.draw_tree": call("f", 4)},
+    ),
+    (
         "inspect derivations f --top 4",
         {"lscfg.io.tensors.file_kind": "derivations", "lscfg.study.inspect.describe_derivations": ""},
         {"lscfg.study.inspect.describe_derivations": call("f", 4)},

@@ -10,7 +10,7 @@ from lscfg.errors import InputError, cut
 from lscfg.extract.derive import Derivations
 from lscfg.io.numbers import MOST_DIGITS
 from lscfg.parser import CommandParser
-from lscfg.study.inspect import describe_derivations, show_tree
+from lscfg.study.inspect import describe_derivations, draw_tree, show_tree
 
 HELP = "show the sizes, rules and trees of derivations"
 
@@ -25,6 +25,12 @@ def add_arguments(parser: CommandParser) -> None:
         metavar="N",
         help="show tree N, counted from 1 (trees of a second alignment come last), or all, as in a file NAME.trees",
     )
+    parser.add_argument(
+        "--format",
+        choices=("text", "svg"),
+        default="text",
+        help="output format; svg: picture of the phrases and the forest of tree N (default: %(default)s)",
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -38,10 +44,14 @@ def run(args: argparse.Namespace) -> None:
     numbered = args.tree is None or (args.tree.isascii() and args.tree.isdigit() and len(args.tree) <= MOST_DIGITS)
     if args.tree != ALL and not numbered:
         raise InputError(f"--tree must be a number or {ALL}, not {cut(args.tree)}")
+    if args.format == "svg" and args.tree in (None, ALL):
+        raise InputError("--format svg draws one tree; give its number as --tree N")
     check_kind(args.file, "derivations")
     if args.tree is None:
         print(describe_derivations(args.file, args.top))
     elif args.tree == ALL:
         sys.stdout.writelines(f"{line}\n" for line in Derivations.load(args.file).text_lines())
+    elif args.format == "svg":
+        print(draw_tree(args.file, int(args.tree)))
     else:
         print(show_tree(args.file, int(args.tree)))
