@@ -97,7 +97,7 @@ class Dimensions:
         Args:
             places: int [rules, 3], 0 and the span of each; rows: int [rules], its vector.
         """
-        rules = self.model.rules[rows].astype(np.float64)
+        rules: np.ndarray = self.model.rules[rows].astype(np.float64)
         if values == "rules":
             return rules
         each, number = np.unique(places, axis=0, return_inverse=True)
