@@ -3,6 +3,7 @@
     python experiments/view_settings.py places train.ja train.deriv --lm lm.arpa --held-out dev.deriv [--models ls]
     python experiments/view_settings.py places train.ja train.deriv --lm lm.arpa [--models ls]
     python experiments/view_settings.py views train.ja train.deriv [--pairs 5000] [--lm lm.arpa --held-out dev.deriv]
+    python experiments/view_settings.py views train.ja train.deriv [--pairs 5000] --classes classes.ja
 
 "places" lists settings of Tables 4.2 and 4.3 and Figure 4.1 of Saluja (2015), with directions from the tokens whose
 source phrase has several target phrases, as in lscfg, and from all tokens, as in the thesis. The questions are those of
@@ -13,7 +14,8 @@ with sentences as independent units.
 "views" lists losses of generalised correlation of up to four views (words to the left, to the right, in gaps and in the
 whole sentence), next to lscfg's correlation by pairs; residual and mlr see the items of the views. The questions are
 those of experiments/gaps.py, about rules with gaps, or with --held-out those of "places", about phrases, which have
-none. "gain" is the reduction in loss from the first row of the same model.
+none. "gain" is the reduction in loss from the first row of the same model. With --classes, a file of lines "word
+class", the classes of two words on each side are a further view.
 """
 
 from __future__ import annotations
@@ -21,18 +23,20 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from gaps import held_out_losses
+from scipy import sparse
 
 from lscfg.context.generalised import generalised_directions
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.context.low_dimensional import Fitted, SentenceSettings, Task, ViewSettings, ViewVectorSettings
 from lscfg.context.views import Look, Views, number_words
+from lscfg.estimate.features import read_classes
 from lscfg.extract.derive import Derivations
 from lscfg.extract.minimal import tokens_of
 from lscfg.extract.phrases import phrase_tokens
@@ -53,6 +57,12 @@ RANKS = (10, 25, 50, 100, 200)
 
 LEFT, RIGHT, SENTENCE, GAPS = VIEWS = ("left", "right", "sentence", "gaps")
 """Names of views, in the order of their items."""
+
+CLASSES = "classes"
+"""Name of the view of word classes, whose items follow all others."""
+
+CLASS_WINDOW = 2
+"""Words on each side whose classes the view contains."""
 
 FREQUENT = ("softmax", "residual")
 """Models that learn what to add to log relative frequencies."""
@@ -89,7 +99,7 @@ class TogetherTask(Task):
         key = (self.together, settings.k, settings.gamma, settings.seed)
         if key not in self.bases:
             views, n_words = self.text or self.views, len(self.tokens.rules.words)
-            parts = [parts_of(views, n_words)[VIEWS.index(name)] for name in self.together]
+            parts = [parts_of(views, n_words)[(*VIEWS, CLASSES).index(name)] for name in self.together]
             columns, gammas = views.matrix.tocsc(), [settings.gamma] * len(parts)
             sides = [columns[:, part].tocsr() for part in parts]
             found, _ = generalised_directions(sides, settings.k, gammas, seed=settings.seed)
@@ -101,10 +111,25 @@ class TogetherTask(Task):
 
 
 def parts_of(views: Views, n_words: int) -> list[slice]:
-    """The items of each of ``VIEWS``."""
+    """The items of each of ``VIEWS`` and of the classes."""
     base, window = n_words + CONTEXT_EXTRA_WORDS, views.look.window
     firsts = (0, window * base, 2 * window * base, first_gap_item(window, n_words), end_of_items(window, n_words))
-    return [slice(*pair) for pair in pairwise(np.searchsorted(views.items, firsts).tolist())]
+    return [slice(*pair) for pair in pairwise([*np.searchsorted(views.items, firsts).tolist(), len(views.items)])]
+
+
+def with_classes(task: Task, source: list[str], classes: Mapping[str, str]) -> Task:
+    """The task with the classes of the words around each token as additional items.
+
+    Args:
+        classes: class of each word; other words count as unknown.
+    """
+    names, views = sorted({*classes.values()}), task.views
+    lines = [" ".join(classes.get(word, "-") for word in line.split()) for line in source]
+    look = Look(CLASS_WINDOW, False, 1)
+    more = Views.of(number_words(lines, names), len(names), task.tokens.places[:, 1:], look)
+    items = np.concatenate([views.items, more.items + end_of_items(views.look.window, len(task.tokens.rules.words))])
+    matrix = sparse.hstack([views.matrix, more.matrix], "csr")
+    return dataclasses.replace(task, views=dataclasses.replace(views, items=items, matrix=matrix), text=None, bases={})
 
 
 def together(task: Task, views: tuple[str, ...]) -> TogetherTask:
@@ -199,31 +224,49 @@ def place_rows(asked: PhraseQuestions, source: list[str], models: Sequence[str])
 SETS: tuple[tuple[str, ...], ...] = ((LEFT, RIGHT, GAPS), (LEFT, RIGHT), (LEFT, RIGHT, SENTENCE), VIEWS)
 """Sets of views, of which lscfg correlates the first two by pairs."""
 
+CLASS_SETS: tuple[tuple[str, ...], ...] = ((LEFT, RIGHT, GAPS, CLASSES), (*VIEWS, CLASSES))
+"""Sets of views with classes."""
+
 PAIRED_K = (50, 100)
 """Dimensions of each view of lscfg, first its default."""
 
 
 class ViewTasks:
-    """Tasks by views, for tokens with or without gaps; ``shared`` are settings of generalised correlation."""
+    """Tasks by views.
 
-    def __init__(self, tokens: RuleTokens, source: list[str], gaps: bool, shared: list[dict[str, Any]]):
-        self._inputs, self._gaps, self._shared = (tokens, source), gaps, shared
-        self._tasks: dict[SentenceSettings, Task] = {}
+    Args:
+        gaps: True for tokens with gaps.
+        shared: settings of generalised correlation.
+        classes: class of each source word; None: no view of classes.
+    """
+
+    def __init__(
+        self,
+        tokens: RuleTokens,
+        source: list[str],
+        gaps: bool,
+        shared: list[dict[str, Any]],
+        classes: Mapping[str, str] | None = None,
+    ):
+        self._inputs, self._gaps, self._shared, self._classes = (tokens, source), gaps, shared, classes
+        self._sets = SETS if classes is None else (*SETS, *CLASS_SETS)
+        self._tasks: dict[tuple[SentenceSettings, bool], Task] = {}
 
     def of(self, views: tuple[str, ...]) -> Task:
         """The task that sees these views."""
-        settings = SentenceSettings(sentence=SENTENCE in views, gaps=GAPS in views)
-        if settings not in self._tasks:
-            self._tasks[settings] = Task.of(*self._inputs, settings)
-        return self._tasks[settings]
+        key = SentenceSettings(sentence=SENTENCE in views, gaps=GAPS in views), CLASSES in views
+        if key not in self._tasks:
+            task = Task.of(*self._inputs, key[0])
+            self._tasks[key] = with_classes(task, self._inputs[1], self._classes or {}) if key[1] else task
+        return self._tasks[key]
 
     def rows(self, name: str) -> Iterator[tuple[str, dict[str, Any], Task]]:
         """Names, settings and tasks of a model's rows; a model without directions of views sees all of their items."""
         correlates = issubclass(CONTEXT_MODELS[name].Settings, ViewVectorSettings)
         plain = [{"k": k} for k in PAIRED_K]
-        kinds = (
-            [("pairs", SETS[:2], plain), ("together", SETS, self._shared)] if correlates else [("items", SETS, plain)]
-        )
+        kinds = [("items", self._sets, plain)]
+        if correlates:
+            kinds = [("pairs", SETS[:2], plain), ("together", self._sets, self._shared)]
         sets = [(kind, views, given) for kind, several, settings in kinds for views in several for given in settings]
         for kind, views, given in sets:
             if self._gaps or GAPS not in views:
@@ -275,14 +318,18 @@ def main() -> None:
     parser.add_argument("--models", metavar="LIST", help="context models (default: all of places; softmax, ls and cca)")
     parser.add_argument("--dims", default="100,200", help="coordinates that views share (default: %(default)s)")
     parser.add_argument("--gammas", default="2", help="regularisation of views together (default: %(default)s)")
+    parser.add_argument("--classes", metavar="FILE", help="lines 'word class' of the source, for questions about rules")
     args = parser.parse_args()
+    if args.classes and (args.table != "views" or args.held_out):
+        parser.error("--classes belongs to questions about rules: views without --held-out")
     models = (args.models or ",".join(TABLES if args.table == "places" else ("softmax", "ls", "cca"))).split(",")
     train, source = Derivations.load(args.derivations), read_lines(args.source)
     shared = [{"k": int(k), "gamma": float(g)} for k in args.dims.split(",") if k for g in args.gammas.split(",")]
     if args.table == "views" and not args.held_out:
         tokens = tokens_of(train)
         tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < (args.pairs or len(source))])
-        rows = rule_view_rows(ViewTasks(tokens, source, True, shared), models)
+        classes = read_classes(args.classes) if args.classes else None
+        rows = rule_view_rows(ViewTasks(tokens, source, True, shared, classes), models)
         return print_rows(["score", "with gaps", "without", "all"], rows)
     if not args.lm:
         parser.error("questions about phrases need --lm")

@@ -16,7 +16,7 @@ from lscfg.context.softmax import SoftmaxSettings
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.write import write_lines
-from lscfg.kernel import CONTEXT_EXTRA_WORDS
+from lscfg.kernel import CONTEXT_BEGIN, CONTEXT_END, CONTEXT_EXTRA_WORDS, CONTEXT_UNKNOWN
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "experiments"))
@@ -133,6 +133,31 @@ def test_coordinates_are_the_eigenvectors_of_all_rows(gapped, names):
     found = task.views.matrix @ basis
     assert np.abs(found.T @ vectors) == pytest.approx(np.eye(4), abs=1e-8)
     assert not basis[~np.isin(view, names)].any() and all(basis[view == name].any() for name in names)
+
+
+def test_classes_are_a_further_view(gapped):
+    tokens, source, task = gapped
+    words = {word for line in source for word in line.split()}
+    classes = {word: word[0] for word in words if word != "g"}
+    found = view_settings.with_classes(task, source, classes)
+    n_words, old = len(tokens.rules.words), len(task.views.items)
+    assert (found.views.matrix[:, :old] != task.views.matrix).nnz == 0
+    part = view_settings.parts_of(found.views, n_words)[-1]
+    assert (part.start, part.stop) == (old, len(found.views.items))
+    names = dict(enumerate(sorted({*classes.values()})))
+    n = len(names)
+    names |= {n + CONTEXT_UNKNOWN: "?", n + CONTEXT_BEGIN: "(", n + CONTEXT_END: ")"}
+    first = view_settings.end_of_items(task.views.look.window, n_words)
+    for token, row in zip(found.tokens.places.tolist(), found.views.matrix[:, old:], strict=True):
+        line, (begin, end) = [classes.get(word, "?") for word in source[token[1]].split()], token[2:4]
+        wanted = [(d, line[begin - 1 - d]) for d in range(min(2, begin))]
+        wanted += [(2 + d, line[end + d]) for d in range(min(2, len(line) - end))]
+        wanted += [(0, "(")] * (begin < 2) + [(2, ")")] * (len(line) - end < 2)
+        items = (found.views.items[old:][row.indices] - first).tolist()
+        shown = [(item // (n + CONTEXT_EXTRA_WORDS), names[item % (n + CONTEXT_EXTRA_WORDS)]) for item in items]
+        assert sorted(shown) == sorted(wanted)
+    basis = view_settings.together(found, ("left", "classes")).basis(SoftmaxSettings(k=3))
+    assert basis[part].any() and not basis[view_settings.parts_of(found.views, n_words)[1]].any()
 
 
 def test_the_order_of_views_changes_nothing_and_two_are_those_of_lscfg(gapped):
