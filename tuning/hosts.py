@@ -34,7 +34,7 @@ from lscfg.tuning.bleu import CORRECT, REFERENCE_LENGTH, TOTAL, corpus_bleu
 from lscfg.tuning.optimisers import Learner, Step
 from lscfg.tuning.pool import Pool
 
-_FOLDERS = ("", "bin", "decoder", "training/*", "mert", "mert/bin", "mert/bin/*/*/*", "bin/*/*/*")
+_FOLDERS = ("", "bin/**", "decoder", "training/*", "mert", "mert/bin/**")  # bjam names folders after its options
 DPMERT_STEPS, DPMERT_DIRECTIONS, DPMERT_EPSILON = 5, 15, 1e-4
 """As in dpmert.pl: steps of an iteration, random directions, and the least gain that counts (BLEU and step)."""
 

@@ -132,6 +132,24 @@ def test_failures_of_a_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         hosts.host_optimiser("moses-mert", "", [], [], 100)(step_of(pool, START))
 
 
+@pytest.mark.parametrize(
+    "place",
+    [
+        "",
+        "bin",
+        "mert",
+        "mert/bin/gcc-12/release/threading-multi",
+        "mert/bin/gcc-12/release/link-static/threading-multi",
+        "build/training/mira",
+    ],
+)
+def test_programs_are_found_where_builds_put_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str) -> None:
+    (tmp_path / place).mkdir(parents=True, exist_ok=True)
+    program(tmp_path / place, "kbmira", "true")
+    monkeypatch.setenv("MOSES_ROOT", str(tmp_path))
+    assert hosts.find_program("kbmira", "MOSES_ROOT") == (tmp_path / place / "kbmira").resolve()
+
+
 def test_what_the_program_learned_is_the_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "mert", "echo 0.25 -0.5 1 2 > weights.txt")
     monkeypatch.setenv("MOSES_ROOT", str(tmp_path))
