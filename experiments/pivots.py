@@ -5,10 +5,10 @@
 
 A pivot of a hidden state is a rule that rewrites nodes of no other state. Given the state, a node's rule and its
 outside (the rule above it, and its place there) are independent. So the distribution of outsides around a rule is a
-mixture of those around the pivots, which are the corners of all. Three steps: find the corners; find the share of each
-state in each rule and in each outside by least squares; find the parameters of rules by maximum likelihood with these
-shares fixed, which is a concave problem. Iterations of EM may follow. Rare rules and rare outsides each form one class
-by arity.
+mixture of those around the pivots, whose distributions are the corners of the set. Three steps: find the corners; find
+the share of each state in each rule and in each outside by least squares; find the parameters of rules by maximum
+likelihood with these shares fixed, which is a concave problem. Iterations of EM may follow. Rare rules and rare
+outsides each form one class by arity.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import nnls
 
-from lscfg.estimate.em import EMRun, EMSettings, root_distributions
+from lscfg.errors import InputError
+from lscfg.estimate.em import EMRun, EMSettings, root_distributions, totals_by_state
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
 from lscfg.kernel.expectation import Weights
@@ -34,8 +35,11 @@ RARE = 5
 STEPS = 20
 """Iterations of the concave problem."""
 
-BLOCK = 4096
-"""Patterns whose states are summed at a time."""
+BLOCK = 1 << 24
+"""Combinations of patterns and states that are in memory together."""
+
+SMALLEST = 1e-9
+"""Distances below this share of the largest are rounding errors."""
 
 UNIFORM = 1e-3
 """Share of the uniform distribution in all shares, which keeps every outcome possible."""
@@ -46,13 +50,22 @@ def find_corners(points: np.ndarray, number: int) -> list[int]:
 
     Args:
         points: float64 [rows, dimensions].
+
+    Raises:
+        InputError: all rows lie in a simplex of fewer corners.
     """
-    middle = points - points.mean(axis=0)
-    chosen = [int((middle**2).sum(axis=1).argmax())]
-    rest = points - points[chosen[0]]
+    chosen: list[int] = []
+    rest = points - (points.mean(axis=0) if len(points) else 0)
+    largest = (rest**2).sum(axis=1).max(initial=0)
     while len(chosen) < number:
-        chosen.append(int((rest**2).sum(axis=1).argmax()))
-        direction = rest[chosen[-1]] / max(np.linalg.norm(rest[chosen[-1]]), 1e-300)
+        distances = (rest**2).sum(axis=1)
+        if not distances.max(initial=0) > SMALLEST**2 * largest:
+            raise InputError(f"only {len(chosen)} pivots for {number} hidden states; use more text or a smaller m")
+        chosen.append(int(distances.argmax()))
+        if len(chosen) == 1:  # the origin
+            rest = points - points[chosen[0]]
+            continue
+        direction = rest[chosen[-1]] / np.linalg.norm(rest[chosen[-1]])
         rest = rest - np.outer(rest @ direction, direction)
     return chosen
 
@@ -84,7 +97,8 @@ def state_shares(together: sparse.csr_matrix, m: int, frequent: np.ndarray, seed
     points = rows @ directions.T
     pivots = np.flatnonzero(frequent)[find_corners(points[frequent], m)]
     shares = mixture_shares(points, points[pivots])
-    given = np.array([nnls(sizes[:, None] * shares, column)[0] for column in together.T.toarray()])
+    weighted, columns = sizes[:, None] * shares, together.tocsc()
+    given = np.array([nnls(weighted, columns[:, [k]].toarray().ravel())[0] for k in range(columns.shape[1])])
     return shares, given / np.maximum(given.sum(axis=0), 1e-300)
 
 
@@ -104,8 +118,9 @@ class Patterns:
     def expected(self, tensors: np.ndarray) -> tuple[np.ndarray, float]:
         """Expected counts of the states of tokens, of the shape of ``tensors``, and the log-likelihood."""
         sums, likelihood = np.zeros_like(tensors), 0.0
-        for first in range(0, len(self.row), BLOCK):
-            here = slice(first, first + BLOCK)
+        size = max(BLOCK // int(np.prod(tensors.shape[1:])), 1)
+        for first in range(0, len(self.row), size):
+            here = slice(first, first + size)
             joint = tensors[self.row[here]]
             for axis, factor in enumerate(self.factors):
                 joint *= factor[here].reshape(-1, *[1] * axis, factor.shape[1], *[1] * (len(self.factors) - axis - 1))
@@ -122,7 +137,7 @@ def fit(patterns: Sequence[Patterns], tensors: list[np.ndarray], steps: int) -> 
     The logarithm of a sum that is linear in the parameters is concave; steps of EM climb it.
 
     Args:
-        patterns, tensors: by arity; the start, whose sum is 1.
+        patterns: by arity; tensors: the start. After each step the sum of all tensors is 1.
     """
     curve = []
     for _ in range(steps):
@@ -134,10 +149,10 @@ def fit(patterns: Sequence[Patterns], tensors: list[np.ndarray], steps: int) -> 
 
 
 def classes(values: np.ndarray, arity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number of each value, where rare ones share one by arity, and a bool for each number: not such a class."""
+    """The class of each value and, for each class, False if rare values of one arity (-1 to 3) share it."""
     named, number, count = np.unique(values, return_inverse=True, return_counts=True)
     rare = count[number] < RARE
-    merged = np.where(rare, len(named) + arity, number)
+    merged = np.where(rare, len(named) + 1 + arity, number)
     kept, number = np.unique(merged, return_inverse=True)
     return number, kept < len(named)
 
@@ -146,30 +161,35 @@ class PivotRun(EMRun):
     """EM from the estimate by pivots; without iterations, that estimate."""
 
     def begin(self, restart: int) -> Weights:
-        """The estimate by pivots."""
+        """The estimate by pivots.
+
+        Raises:
+            InputError: the trees have several categories or weights, or too few pivots.
+        """
         m, examples = self.settings.m, self.examples
+        if self.categories > 1 or examples.weight is not None:
+            raise InputError("pivots need trees of one category that count as one each")
         above = np.where(examples.parent >= 0, examples.type[examples.parent], -1)
         inside, frequent = classes(examples.type, self.arity_of(examples.type))
         outside, _ = classes(2 * above + np.minimum(examples.slot, 1), self.arity_of(above))
-        ones = np.ones(len(inside))
-        together = sparse.csr_matrix((ones, (inside, outside)))
+        together = sparse.csr_matrix((np.ones(len(inside)), (inside, outside)))
         shares, given = state_shares(together, m, frequent, self.settings.seed + restart)
         prior = np.bincount(inside) @ shares / len(inside)
         below = UNIFORM + (1 - UNIFORM) * shares / np.maximum(prior, 1e-12)
         around = UNIFORM / len(given) + (1 - UNIFORM) * given
         parts = [self.patterns(arity, inside, outside, below, around) for arity in range(3)]
-        start = [np.bincount(one.row, one.count, rows) for one, rows in zip(parts, self.tying.rows, strict=True)]
-        tensors = [
-            np.broadcast_to((n / m ** (k + 1)).reshape(-1, *[1] * (k + 1)), (len(n), *[m] * (k + 1))) / len(inside)
-            for k, n in enumerate(start)
-        ]
+        total = sum(one.count.sum() for one in parts)
+        tensors = []
+        for k, (one, rows) in enumerate(zip(parts, self.tying.rows, strict=True)):
+            share = np.bincount(one.row, one.count, rows) / m ** (k + 1) / total
+            tensors.append(np.ones((rows, *[m] * (k + 1))) * share.reshape(-1, *[1] * (k + 1)))
         tensors, curve = fit(parts, tensors, STEPS)
-        info(f"log-likelihood {curve[0] / len(inside):.4f} to {curve[-1] / len(inside):.4f} per rule, shares fixed")
-        root = below[inside[examples.is_root]] * prior
-        kinds = np.tile((root / root.sum(axis=1, keepdims=True)).sum(axis=0) + 1, (2 * self.categories, 1))
-        counts = [np.ascontiguousarray(tensor * len(inside)) for tensor in tensors]
-        weights = Weights(counts, np.ones(m), root_distributions(kinds, self.categories))
-        totals = [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in counts]
+        info(f"log-likelihood {curve[0] / total:.4f} to {curve[-1] / total:.4f} per rule, shares fixed")
+        roots, first = np.ones((2, m)), self.pieces.node[self.pieces.first_node[:-1]]
+        states = below[inside[first]] * around[outside[first]] * prior
+        np.add.at(roots, self.pieces.kind, states / states.sum(axis=1, keepdims=True))
+        weights = Weights([tensor * total for tensor in tensors], np.ones(m), root_distributions(roots, 1))
+        totals = totals_by_state(weights.tensors)
         if self.settings.smoothed:
             self.train.shrink(weights, totals, self._plan(self.tying))
         self.normalise(weights, totals, self.tying)
@@ -202,8 +222,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True)
     args = parser.parse_args()
+    if args.m < 1:
+        parser.error(f"-m must be at least 1, not {args.m}")
     settings = EMSettings(args.m, args.iterations, seed=args.seed)
-    PivotRun(Derivations.load(args.derivations), settings).run().save(args.output)
+    try:
+        PivotRun(Derivations.load(args.derivations), settings, "pivots").run().save(args.output)
+    except InputError as error:
+        parser.error(str(error))
 
 
 if __name__ == "__main__":

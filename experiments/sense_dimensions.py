@@ -5,15 +5,16 @@
     lscfg rescore dev.lists --scores D1=dev.1 --scores D2=dev.2 -w weights --tuned tuned --reference dev.en
 
 SenseScore is the dot product (or cosine) of a vector of the words around a rule and a vector of the rule. Column j
-contains the sum over the rules of a translation of the products c_j r_j, so that tuning can give each dimension its
-own weight; with --values rules the sum of r_j, and with --values signs the sum of the signs of the products.
+contains the sum over the rules of a translation of the products c_j r_j, without the rules' biases, so that tuning can
+give each dimension its own weight; with --values rules the sum of r_j, and with --values signs the sum of the signs of
+the products.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,8 @@ from scipy import sparse
 
 from lscfg.context.views import Look, Views, number_words
 from lscfg.errors import InputError
+from lscfg.io.read import stream_lines
+from lscfg.io.write import write_lines
 from lscfg.kernel import CONTEXT_EXTRA_WORDS
 from lscfg.model.low_dimensional import LowDimensionalModel, first_gap_item
 from lscfg.model.parameters import Parameters
@@ -32,6 +35,8 @@ KINDS = ("dot", "cosine")
 """Score functions that are sums over dimensions."""
 
 VALUES = ("products", "rules", "signs")
+
+_NONTERMINAL = re.compile(r"(?<!\S)\[[^\s\[\],|]+,([0-9]+)\](?!\S)")
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Dimensions:
         context = Parameters.load(path).context
         low = context.low_dimensional if context else None
         if context is None or low is None or low.kind not in KINDS:
-            raise InputError(f"no context model whose score is a {' or a '.join(KINDS)}", path)
+            raise InputError("the model contains no context model whose score is a sum over dimensions", path)
         words = context.rules.words
         whole = 2 * low.window * (len(words) + CONTEXT_EXTRA_WORDS)
         first_gap = first_gap_item(low.window, len(words))
@@ -73,12 +78,19 @@ class Dimensions:
         """Values of the translations of a sentence, float64 [translations, dimensions].
 
         The one translation of a sentence without a parse gets 0.
+
+        Raises:
+            InputError: the sentence is a lattice.
         """
         if not line["derivations"]:
             return np.zeros((1, self.model.vectors.shape[1]))
+        if line["words"] is None:
+            raise InputError(f"sentence {line['id'] + 1} is a lattice, whose spans are not words")
         places, rows, owners = [], [], []
         for owner, found in enumerate(line["derivations"]):
             for rule in found["rules"]:
+                if "PassThrough" in rule["features"]:  # a rule of no grammar, whatever its words
+                    continue
                 number = self.rules.get(_text(rule["source"], rule["target"]), -1)
                 row = int(self.model.row[number]) if number >= 0 else -1
                 if row >= 0:
@@ -111,7 +123,8 @@ class Dimensions:
 
 
 def _text(source: str, target: str) -> str:
-    return f"{source} ||| {target}"
+    """A rule without its categories, which context models ignore."""
+    return _NONTERMINAL.sub(r"[\1]", f"{source} ||| {target}")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -120,17 +133,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("model", type=Path, help="model with a low-dimensional context model")
     parser.add_argument("derivations", type=Path, help="derivations of lscfg decode --derivations, .gz allowed")
     parser.add_argument("--values", choices=VALUES, default=VALUES[0])
-    parser.add_argument("-o", "--output", required=True, help="start of the names of the columns")
+    parser.add_argument("-o", "--output", required=True, help="prefix of the names of the column files")
     args = parser.parse_args(arguments)
     try:
         dimensions = Dimensions.load(args.model)
+        parts = [dimensions.columns(line, args.values) for line in map(json.loads, stream_lines(args.derivations))]
     except InputError as error:
         parser.error(str(error))
-    opened = gzip.open if args.derivations.suffix == ".gz" else open
-    with opened(args.derivations, "rt", encoding="utf-8") as file:
-        table = np.concatenate([dimensions.columns(line, args.values) for line in map(json.loads, file)])
+    except (ValueError, KeyError, TypeError) as error:
+        parser.error(f"{args.derivations}: not the output of lscfg decode --derivations: {error}")
+    table = np.concatenate([np.zeros((0, dimensions.model.vectors.shape[1])), *parts])
     for k, column in enumerate(table.T, 1):
-        Path(f"{args.output}.{k}").write_text("".join(f"{value:.9g}\n" for value in column), encoding="utf-8")
+        write_lines(f"{args.output}.{k}", (f"{value:.9g}" for value in column))
 
 
 if __name__ == "__main__":

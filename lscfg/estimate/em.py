@@ -395,7 +395,7 @@ class EMRun:
                 tensors[k] *= self.tying.mass[k].reshape(-1, *[1] * (k + 1)) / m**k
         root = root_distributions(rng.random((2 * self.categories, m)), self.categories)
         weights = Weights(tensors, np.ones(m), root)
-        self.normalise(weights, _totals(tensors), self.tying)
+        self.normalise(weights, totals_by_state(tensors), self.tying)
         return weights
 
     def _parameters(self, best: BestModel, histories: list[list[dict[str, float]]]) -> Estimate:
@@ -500,7 +500,7 @@ def _from_states(run: EMRun, restart: int, shapes: list[tuple[int, ...]]) -> Wei
     chosen, weight = training[first], np.ones(len(first)) if pieces.weight is None else pieces.weight
     np.add.at(roots, (pieces.kind[chosen], state[first[chosen]]), weight[chosen])
     weights = Weights(tensors, np.ones(m), root_distributions(roots + 1, run.categories))
-    totals = _totals(tensors)
+    totals = totals_by_state(tensors)
     plan = run._plan(run.tying)
     if not run.settings.smoothed:
         defaults = Iterations()
@@ -706,7 +706,8 @@ def _fingerprint(d: Derivations, settings: Iterations, initial: str) -> str:
     return digest.hexdigest()
 
 
-def _totals(tensors: list[np.ndarray]) -> list[np.ndarray]:
+def totals_by_state(tensors: list[np.ndarray]) -> list[np.ndarray]:
+    """Sums over the states below, by arity, float64 [rows, m]."""
     return [tensor.sum(axis=tuple(range(2, tensor.ndim))) for tensor in tensors]
 
 

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from trees import corpus
 
+from lscfg.errors import InputError
 from lscfg.model.parameters import Parameters
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,6 +90,40 @@ def test_every_start_ends_at_the_same_likelihood():
     curves = [pivots.fit(patterns, some_start(rng), 3000)[1] for _ in range(4)]
     assert all((np.diff(curve) > -1e-9).all() for curve in curves)
     assert np.ptp([curve[-1] for curve in curves]) < 1e-3
+
+
+def test_more_states_than_pivots_are_refused():
+    for points in (np.eye(3), np.repeat(np.eye(3), 4, axis=0), np.zeros((0, 3))):
+        with pytest.raises(InputError, match=f"only {min(len(points), 3)} pivots for 4 hidden states"):
+            pivots.find_corners(points, 4)
+
+
+def test_rare_values_share_a_class_by_arity():
+    values = np.array([-2, 3, 3, 3, 3, 3, 3, 7, 8, 9])
+    arity = np.array([-1, 2, 2, 2, 2, 2, 2, 0, 0, 1])
+    number, own = pivots.classes(values, arity)
+    groups = [{*np.flatnonzero(number == k).tolist()} for k in range(len(own))]
+    assert sorted(groups, key=min) == [{0}, {1, 2, 3, 4, 5, 6}, {7, 8}, {9}]
+    assert [groups[k] for k in np.flatnonzero(own)] == [{1, 2, 3, 4, 5, 6}]
+
+
+def test_the_estimate_is_a_distribution_with_the_roots_of_the_trees():
+    """Roots are S of one kind, which no other node is."""
+    train = corpus(200)
+    run = pivots.PivotRun(train, pivots.EMSettings(2, 0, shrink_source=0.0, shrink_arity=0.0), "pivots")
+    weights = run.begin(0)
+    sums = sum(tensor.sum(axis=(0, *range(2, tensor.ndim))) for tensor in weights.tensors)
+    assert sums * weights.scale == pytest.approx(np.ones(2))
+    assert weights.root.sum(axis=1) == pytest.approx(np.ones(2))
+    run.train.infer(weights)
+    assert run.train.root_counts()[0] / 200 == pytest.approx(weights.root[0], abs=0.2)
+
+
+def test_trees_of_several_categories_are_refused():
+    train = corpus(60)
+    labelled = train.with_categories(("A", "B"), (train.parent < 0).astype(np.int32))
+    with pytest.raises(InputError, match="one category"):
+        pivots.PivotRun(labelled, pivots.EMSettings(2, 0), "pivots").begin(0)
 
 
 def test_the_command_writes_a_model(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from estimates import add_context_model, estimate_mle
 
 from lscfg.cli import main
 from lscfg.context.learner import CONTEXT_MODELS
+from lscfg.errors import InputError
 from lscfg.extract.derive import derive
 from lscfg.extract.minimal import tokens_of
 from lscfg.io.write import write_lines
@@ -79,7 +80,9 @@ def test_products_add_up_to_the_score(decoded):
         plain = dimensions.columns(line, "rules")
         for translation, products, rules in zip(line["derivations"], found, plain, strict=True):
             numbers = [
-                dimensions.rules.get(f"{rule['source']} ||| {rule['target']}", -1) for rule in translation["rules"]
+                dimensions.rules.get(sense_dimensions._text(rule["source"], rule["target"]), -1)
+                for rule in translation["rules"]
+                if "PassThrough" not in rule["features"]
             ]
             rows = [int(model.row[number]) for number in numbers if number >= 0 and model.row[number] >= 0]
             score = translation["features"].get("SenseScore", 0)
@@ -87,6 +90,23 @@ def test_products_add_up_to_the_score(decoded):
             assert rules == pytest.approx(model.rules[rows].sum(axis=0), abs=1e-5)
             checked += score != 0
     assert checked > 5
+
+
+def test_categories_and_copied_words(decoded):
+    """A context model ignores categories; a word that is passed through is no rule, whatever the text."""
+    dimensions = sense_dimensions.Dimensions.load(decoded / "model")
+    text = next(
+        text for text in dimensions.rules if "[X,1]" not in text and dimensions.model.row[dimensions.rules[text]] >= 0
+    )
+    source, target = text.split(" ||| ")
+    rule = {"source": source, "target": target, "span": [0, 1], "features": {}}
+    line = {"id": 0, "words": [source], "derivations": [{"rules": [rule]}]}
+    assert dimensions.columns(line).any()
+    rule["features"] = {"PassThrough": 1}
+    assert not dimensions.columns(line).any()
+    assert sense_dimensions._text("a [NP,1] [X,2]", "[X,2] b [NP,1]") == "a [1] [2] ||| [2] b [1]"
+    with pytest.raises(InputError, match="sentence 1 is a lattice"):
+        dimensions.columns(line | {"words": None})
 
 
 @pytest.mark.parametrize("values", sense_dimensions.VALUES)
@@ -110,4 +130,4 @@ def test_a_model_without_dimensions_is_refused(tmp_path, capsys):
     estimate_mle(derive(source, target, links)).save(tmp_path / "model")
     with pytest.raises(SystemExit):
         sense_dimensions.main([str(tmp_path / "model"), "none", "-o", "column"])
-    assert "no context model whose score is a dot or a cosine" in capsys.readouterr().err
+    assert "no context model whose score is a sum over dimensions" in capsys.readouterr().err
