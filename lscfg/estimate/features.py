@@ -242,7 +242,7 @@ def read_rule_values(path: str | os.PathLike[str], rules: RuleTable) -> np.ndarr
         elif rules.arity[rule] <= 2:
             lacking.append(rule)
     if lacking:
-        text = rules.text(lacking[0]).removeprefix("[X] ||| ")
+        text = rules.short_text(lacking[0])
         raise InputError(f"no values for {len(lacking)} of {len(rules)} rules, such as {cut(text)}", path)
     return table
 

@@ -109,6 +109,10 @@ class RuleTable:
         """``[X] ||| source ||| target``, with the rule's category instead of X."""
         return f"[{self.categories[self.category[rule]]}] ||| {self.src_text(rule)} ||| {self.tgt_text(rule)}"
 
+    def short_text(self, rule: int) -> str:
+        """``source ||| target``, after the rule's category unless it is X."""
+        return self.text(rule).removeprefix(f"[{X}] ||| ")
+
     @property
     def category(self) -> np.ndarray:
         """int32 [rules], category of each left-hand side."""

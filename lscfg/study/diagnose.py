@@ -236,7 +236,7 @@ class Diagnosis:
         sentences = np.array([k for _, k in where], np.int64)
         held = self._asked.held_rules
         return {
-            "rules": _most(rules, gains, n, lambda rule: held.text(rule).removeprefix("[X] ||| ")),
+            "rules": _most(rules, gains, n, held.short_text),
             "sentences": _most(sentences, gains, n, self.sentences.__getitem__),
         }
 

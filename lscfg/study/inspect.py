@@ -266,7 +266,7 @@ def show_states(path: str | os.PathLike[str], n_rules: int) -> str:
             of_arity = states.rules[parameters.rules.arity == arity, state]
             lines.append(f"  arity {arity}, {100 * of_arity.sum():.1f} %")
             for rule in states.best_rules(state, arity, n_rules):
-                text = parameters.rules.text(rule).removeprefix("[X] ||| ")
+                text = parameters.rules.short_text(rule)
                 lines.append(fit(f"    {100 * states.rules[rule, state]:6.2f} %  {text}"))
         shares = states.pairs[state].ravel()
         best = [k for k in np.argsort(-shares, kind="stable")[:n_rules].tolist() if shares[k] > 0]
@@ -321,7 +321,7 @@ def show_tree(path: str | os.PathLike[str], number: int) -> str:
     for node in range(first, last):
         depth[node] = depth[int(derivations.parent[node])] + 1
         i, j, k, n = derivations.span[node].tolist()
-        rule = derivations.rules.text(int(derivations.rule[node])).removeprefix("[X] ||| ")
+        rule = derivations.rules.short_text(int(derivations.rule[node]))
         lines.append(f"{'  ' * depth[node]}[{i},{j}) [{k},{n})  {rule}")
     return "\n".join(lines)
 

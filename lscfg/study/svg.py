@@ -1,4 +1,4 @@
-"""SVG pictures: the frame of each, scales, lines and heat maps. The style sheet is that of the page around them."""
+"""SVG pictures: frames, scales, lines and heat maps. Pictures in a page use its style sheet; files contain one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from lscfg.study.markup import Markup, element
 
 CELL = 26
-"""Side of a cell of a heat map, in units of the picture."""
+"""Side of a cell of a heat map or of the picture of a pair, in units of the picture."""
 
 LETTER = 7.3
 """Width of a letter of a label; Chinese, Japanese and Korean letters have double width."""
@@ -34,10 +34,10 @@ def picture(width: float, height: float, title: str, parts: Sequence[str], style
 
 
 def standing_alone(width: float, height: float, title: str, style: str, parts: Sequence[str]) -> Markup:
-    """An SVG file on a white ground.
+    """An SVG file with a white background.
 
     Args:
-        style: its style sheet, with a class ``paper``.
+        style: style sheet of the file, which defines the class ``paper``.
     """
     return element(
         "svg",
@@ -119,7 +119,7 @@ def heat_map_parts(
 
 def label_width(words: Sequence[str]) -> float:
     """Units that the labels of rows or columns need."""
-    return max(map(_width, words)) + 6
+    return max(map(_width, words), default=0.0) + 6
 
 
 def row_label(word: str, edge: float, middle: float) -> Markup:
