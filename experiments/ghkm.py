@@ -3,19 +3,21 @@
     python experiments/ghkm.py train.parses train.ja train.en union gdfa -o train.deriv
     lscfg grammar minimal train.deriv -o grammar.gz
 
-PARSES has the bracketed parse of one side of each pair, an empty line without one. A constituent becomes a node if no
-word outside it is linked to the other side's words between its first and its last linked one. Rules are flat: a node's
-rule rewrites its label into the words and the nodes directly below it. Rules with more than two nonterminals stay out
-of grammars, so constituents of more than two parts are first binarised (Wang, Knight and Marcu 2007): VP of three parts
-contains @VP of two. Unlinked words of the other side belong to the lowest node that covers them.
+PARSES contains the bracketed parse of one side of each pair; the line of a pair without a parse is empty. A constituent
+becomes a node if its words have links and no word outside is linked to the other side's words from its first to its
+last linked word. Rules are flat: a node's rule rewrites its label into the words and the nodes directly below it. Rules
+with more than two nonterminals stay out of grammars, so constituents of more than two parts are first binarised (Wang,
+Knight and Marcu 2007): VP of three parts contains @VP of two. Unlinked words of the other side belong to the lowest
+node that covers them.
 
-A source side of one nonterminal without words is no rule of lscfg; the rule of the node below then joins the one above.
+In lscfg no source side is a single nonterminal; such a rule and the rule below form one rule.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -25,11 +27,14 @@ import numpy as np
 
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
-from lscfg.extract.labels import ParseTree
-from lscfg.grammar.table import X
+from lscfg.extract.labels import MOST, ParseTree, read_parse, same_words
+from lscfg.grammar.table import MAX_CATEGORIES, X, check_categories
 from lscfg.io.read import read_lines
+from lscfg.kernel import words_fault
 
 Span = tuple[int, int]
+
+_LINK = re.compile(r"[0-9]+-[0-9]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,11 +53,11 @@ class Node:
     below: tuple[Node, ...]
 
 
-def binarised(spans: dict[Span, str], words: int, right: bool) -> dict[Span, str]:
-    """Spans of a tree with constituents of two parts; further ones are named after theirs, as ``@NP``.
+def binarised(spans: dict[Span, str], right: bool) -> dict[Span, str]:
+    """The spans of a tree whose constituents have at most two parts; new ones are named after the one around, ``@NP``.
 
     Args:
-        spans: labels of constituents, which contain each other or are apart; words: number of leaves.
+        spans: labels of constituents, nested or disjoint.
         right: all parts but the first become one constituent, instead of all but the last.
     """
     found = dict(spans)
@@ -64,7 +69,7 @@ def binarised(spans: dict[Span, str], words: int, right: bool) -> dict[Span, str
 
 
 def parts_of(spans: dict[Span, str], span: Span) -> list[Span]:
-    """The largest constituents inside of a span, and its other words, one by one."""
+    """The largest constituents inside a span, and its other words, one by one."""
     found, at = [], span[0]
     while at < span[1]:
         end = next((e for e in range(span[1], at + 1, -1) if (at, e) in spans and (at, e) != span), at + 1)
@@ -95,23 +100,37 @@ def derivation(spans: dict[Span, str], words: int, others: int, links: Iterable[
         return found if all(span[0] <= i < span[1] for j in range(*found) for i in back[j]) else None
 
     def highest(span: Span) -> list[tuple[Span, Span]]:
-        """The highest nodes inside of a span."""
-        found = []
-        for part in parts_of(spans, span) if span[1] > span[0] + 1 else ():
-            other = hull(part)
-            if other:
-                found.append((part, other))
-            else:
-                found += highest(part)
+        """The highest nodes inside a span, and their other sides."""
+        found, left = [], [span]
+        while left:
+            parts = parts_of(spans, last) if (last := left.pop())[1] > last[0] + 1 else []
+            for part in parts:
+                other = hull(part)
+                if other:
+                    found.append((part, other))
+                else:
+                    left.append(part)
+        return sorted(found)
+
+    def below(span: Span, other: Span) -> list[tuple[Span, Span]]:
+        """The nodes directly below a node."""
+        found = highest(span)
+        while not source and len(found) == 1 and found[0][1] == other:
+            found = highest(found[0][0])
         return found
 
-    def node(span: Span, other: Span) -> Node:
-        below = highest(span)
-        while not source and len(below) == 1 and below[0][1] == other:
-            below = highest(below[0][0])
-        return Node(spans.get(span, X), span, other, tuple(node(*places) for places in below))
-
-    return node((0, words), (0, others))
+    # a tree may be as deep as the sentence is long
+    places, order, of_place = [((0, words), (0, others))], list[tuple[Span, Span]](), dict[Span, list[Span]]()
+    while places:
+        place = places.pop()
+        order.append(place)
+        inner = below(*place)
+        of_place[place[0]] = [span for span, _ in inner]
+        places += inner
+    made: dict[Span, Node] = {}
+    for span, other in reversed(order):
+        made[span] = Node(spans.get(span, X), span, other, tuple(made[child] for child in of_place[span]))
+    return made[0, words]
 
 
 def rule_lines(root: Node, texts: Sequence[Sequence[str]], source: bool, known: set[str]) -> list[str]:
@@ -165,7 +184,7 @@ def derive_parsed(
     texts: tuple[Sequence[str], Sequence[str]],
     alignments: Sequence[Sequence[str]],
     right: bool = True,
-    most: int = 32,
+    most: int = MOST,
 ) -> Derivations:
     """The derivations of minimal rules of parsed text, with word links.
 
@@ -177,13 +196,25 @@ def derive_parsed(
     Raises:
         InputError: a parse or an alignment is malformed or belongs to another pair.
     """
+    if not 1 <= most < MAX_CATEGORIES:
+        raise InputError(f"1 to {MAX_CATEGORIES - 1} labels can become categories, not {most}")
     words = [[line.split() for line in side] for side in texts]
-    found = [read_parse(number, parse) for number, parse in enumerate(parses, 1)]
-    source = next((tree.words == f for tree, f, e in zip(found, *words, strict=True) if tree and f != e), False)
-    for number, (tree, sentence) in enumerate(zip(found, words[0 if source else 1], strict=True), 1):
-        if tree and tree.words != sentence:
-            side = "source" if source else "target"
-            raise InputError(f"pair {number}: the words of the parse tree are not those of the {side} side")
+    found = [parse_of(number, line) for number, line in enumerate(parses, 1)]
+    fits = [
+        [tree is not None and same_words(tree.words, sentence) for tree, sentence in zip(found, side, strict=True)]
+        for side in words
+    ]
+    source = next((fit for fit, other in zip(*fits, strict=True) if fit != other), False)
+    for number, (tree, fit, f, e) in enumerate(zip(found, fits[0 if source else 1], *words, strict=True), 1):
+        if tree and not fit:
+            side = (
+                "either"
+                if not (fits[0][number - 1] or fits[1][number - 1])
+                else "the " + ("source" if source else "target")
+            )
+            raise InputError(f"pair {number}: the words of the parse tree are not those of {side} side")
+        if fault := words_fault(" ".join([*f, *e])):
+            raise InputError(f"pair {number}: {fault}")
     trees: list[tuple[Node | None, list[str], list[str]]] = []
     links_of, named = Counter[tuple[str, str]](), Counter[str]()
     for alignment in alignments:
@@ -195,10 +226,17 @@ def derive_parsed(
                 sizes, ordered = (len(f), len(e)), links
                 if not source:
                     sizes, ordered = (len(e), len(f)), [(j, i) for i, j in links]
-                root = derivation(binarised(tree.spans, sizes[0], right), *sizes, ordered, source)
+                spans = {(0, sizes[0]): X, **tree.spans}
+                root = derivation(binarised(spans, right), *sizes, ordered, source)
                 named += labels_of(root)
             trees.append((root, f, e))
+    if not named:
+        raise InputError("no pair has a parse and a link")
     known = {label for label, _ in named.most_common(most)}
+    try:
+        check_categories(sorted(known | {X}))
+    except ValueError as error:
+        raise InputError(f"a label of the parses: {error}") from None
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "text.trees"
         with path.open("w", encoding="utf-8") as file:
@@ -210,21 +248,20 @@ def derive_parsed(
     return dataclasses.replace(made, lexicon=lexicon, lexicon_count=numbers, alignments=len(alignments))
 
 
-def read_parse(number: int, parse: str) -> ParseTree | None:
-    """The parse tree of a pair; None for an empty line."""
+def parse_of(number: int, line: str) -> ParseTree | None:
+    """The parse tree of a pair; None without one."""
     try:
-        return ParseTree.of(parse) if parse.strip() else None
-    except ValueError as error:
-        raise InputError(f"pair {number}: not a parse tree: {error}") from None
+        return read_parse(line, number)
+    except InputError as error:
+        raise InputError(f"pair {number}: {error}") from None
 
 
 def read_links(number: int, line: str, f: int, e: int) -> list[tuple[int, int]]:
     """Links of a pair of f and e words."""
-    try:
-        links = sorted({(int(i), int(j)) for i, j in (link.split("-") for link in line.split())})
-    except ValueError:
-        raise InputError(f"pair {number}: expected links i-j, found {quote(line)}") from None
-    if any(not (0 <= i < f and 0 <= j < e) for i, j in links):
+    if wrong := [link for link in line.split() if not _LINK.fullmatch(link)]:
+        raise InputError(f"pair {number}: expected links i-j, found {quote(wrong[0])}")
+    links = sorted({(int(i), int(j)) for i, j in (link.split("-") for link in line.split())})
+    if any(i >= f or j >= e for i, j in links):
         raise InputError(f"pair {number}: a link outside of its {f} source and {e} target words")
     return links
 
@@ -250,13 +287,15 @@ def main() -> None:
     parser.add_argument("alignment", type=Path, nargs="+", metavar="ALIGNMENT")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True)
     parser.add_argument("--left", action="store_true", help="binarise from the left")
-    parser.add_argument("--most", type=int, default=32, metavar="N", help="labels that become categories")
+    parser.add_argument(
+        "--most", type=int, default=MOST, metavar="N", help="maximum number of labels that become categories"
+    )
     args = parser.parse_args()
-    parses, *texts = (read_lines(path) for path in (args.parses, args.source, args.target))
-    alignments = [read_lines(path) for path in args.alignment]
-    if len({len(lines) for lines in (parses, *texts, *alignments)}) > 1:
-        parser.error("the files are of different numbers of lines")
     try:
+        parses, *texts = (read_lines(path) for path in (args.parses, args.source, args.target))
+        alignments = [read_lines(path) for path in args.alignment]
+        if len({len(lines) for lines in (parses, *texts, *alignments)}) > 1:
+            parser.error("the files differ in their number of lines")
         found = derive_parsed(parses, (texts[0], texts[1]), alignments, not args.left, args.most)
     except InputError as error:
         parser.error(str(error))

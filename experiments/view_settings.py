@@ -118,13 +118,14 @@ def parts_of(views: Views, n_words: int) -> list[slice]:
 
 
 def with_classes(task: Task, source: list[str], classes: Mapping[str, str]) -> Task:
-    """The task with the classes of the words around each token as additional items.
+    """The task with the classes of the words around each token as additional items, which follow those of gaps.
 
     Args:
         classes: class of each word; other words count as unknown.
     """
     names, views = sorted({*classes.values()}), task.views
-    lines = [" ".join(classes.get(word, "-") for word in line.split()) for line in source]
+    unknown = "-".join(["", *names])  # no class, since it is longer than each
+    lines = [" ".join(classes.get(word, unknown) for word in line.split()) for line in source]
     look = Look(CLASS_WINDOW, False, 1)
     more = Views.of(number_words(lines, names), len(names), task.tokens.places[:, 1:], look)
     items = np.concatenate([views.items, more.items + end_of_items(views.look.window, len(task.tokens.rules.words))])

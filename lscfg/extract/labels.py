@@ -266,14 +266,11 @@ def _parsed(
     side, found = -1, list[Labeller | None]()
     for number, line in enumerate(lines, 1):
         given = [texts[number - 1] for texts in sentences]
-        if not line.strip() or line.split() == ["(())"] or not (given[0] or given[1]):
+        tree = read_parse(line, number, path) if given[0] or given[1] else None
+        if tree is None:
             found.append(None)
             continue
-        try:
-            tree = ParseTree.of(line)
-        except ValueError as error:
-            raise InputError(f"not a parse tree: {error}", path, number) from None
-        fits = [side for side in (1, 0) if _same_words(tree.words, given[side])]
+        fits = [side for side in (1, 0) if same_words(tree.words, given[side])]
         if side < 0 and fits:
             side = fits[0]
         if side not in fits:
@@ -283,7 +280,25 @@ def _parsed(
     return max(side, 0), found
 
 
-def _same_words(leaves: list[str], words: list[str]) -> bool:
+def read_parse(line: str, number: int, path: str | os.PathLike[str] | None = None) -> ParseTree | None:
+    """The parse tree on a line; None for an empty line and for ``(())``.
+
+    Args:
+        number: of the line; path: its file.
+
+    Raises:
+        InputError: no tree.
+    """
+    if not line.strip() or line.split() == ["(())"]:
+        return None
+    try:
+        return ParseTree.of(line)
+    except ValueError as error:
+        raise InputError(f"not a parse tree: {error}", path, number) from None
+
+
+def same_words(leaves: list[str], words: list[str]) -> bool:
+    """True if the leaves of a parse tree are these words, brackets as treebanks write them."""
     return len(leaves) == len(words) and all(
         leaf == word or _ESCAPED.get(word) == leaf for leaf, word in zip(leaves, words, strict=True)
     )

@@ -168,7 +168,7 @@ class _Trees:
     def _new(self, lhs: str, source: str, target: str) -> int:
         src, tgt = source.split(), target.split()
         if fault := words_fault(" ".join(word for word in (*src, *tgt) if not _NONTERMINAL.fullmatch(word))):
-            raise ValueError(f"a {fault}")
+            raise ValueError(fault)
         found = [match for word in src if (match := _NONTERMINAL.fullmatch(word))]
         gaps = [int(match[2]) for match in found]
         if gaps != [*range(1, len(gaps) + 1)]:

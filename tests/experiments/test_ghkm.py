@@ -50,8 +50,8 @@ def admissible(span, links):
 
 @pytest.mark.parametrize("right", [True, False])
 def test_binarised_trees_have_the_same_constituents_and_two_parts(right):
-    for spans, n, _, _ in random_pairs(100):
-        found = ghkm.binarised(spans, n, right)
+    for spans, _, _, _ in random_pairs(100):
+        found = ghkm.binarised(spans, right)
         assert found.items() >= spans.items()
         assert all(label.startswith("@") for span, label in found.items() if span not in spans)
         assert all(len(ghkm.parts_of(found, span)) == 2 for span in found if span[1] > span[0] + 1)
@@ -62,7 +62,7 @@ def test_binarised_trees_have_the_same_constituents_and_two_parts(right):
 
 def test_parts_are_binarised_from_either_side():
     spans = ParseTree.of("(A (B b) (C c) (D d))").spans
-    assert ghkm.binarised(spans, 3, True)[1, 3] == ghkm.binarised(spans, 3, False)[0, 2] == "@A"
+    assert ghkm.binarised(spans, True)[1, 3] == ghkm.binarised(spans, False)[0, 2] == "@A"
 
 
 @pytest.mark.parametrize("source", [True, False])
@@ -155,7 +155,7 @@ def test_the_file_has_the_words_of_all_links_and_trees(source, tmp_path):
 @pytest.mark.parametrize(
     ("parse", "links", "message"),
     [
-        ("(S (W C))", "0-0", "not those of the target side"),
+        ("(S (W C))", "0-0", "not those of either side"),
         ("(S (W B)", "0-0", "not a parse tree"),
         ("(S (W b))", "0-0", "not those of the target side"),
         ("(S (W B))", "0-1", "outside of its 1 source and 1 target words"),
@@ -165,6 +165,38 @@ def test_the_file_has_the_words_of_all_links_and_trees(source, tmp_path):
 def test_what_does_not_fit_is_refused(parse, links, message):
     with pytest.raises(InputError, match=f"pair 2: .*{message}"):
         ghkm.derive_parsed(["(S (W A))", parse], (["a", "b"], ["A", "B"]), [["0-0", links]])
+
+
+@pytest.mark.parametrize(
+    ("words", "parses", "most", "message"),
+    [
+        (["a", "[X,1]"], None, 9, r"pair 2: the word '\[X,1\]' is reserved"),
+        (["a", "a ||| b"], None, 9, "pair 2: the word .* is reserved"),
+        (["a", "b"], ["", "(())"], 9, "no pair has a parse and a link"),
+        (["a", "b"], ["(S\u200b (W A))", "(S (W B))"], 9, "a label of the parses"),
+        (["a", "b"], None, 0, "1 to 1023 labels can become categories, not 0"),
+    ],
+)
+def test_text_that_cannot_become_rules_is_refused(words, parses, most, message):
+    parses = parses or ["(S (W A))", "(S (W B))"]
+    with pytest.raises(InputError, match=message):
+        ghkm.derive_parsed(parses, (words, ["A", "B"]), [["0-0", "0-0"]], most=most)
+
+
+def test_parses_as_treebanks_write_them():
+    """Escaped brackets, a failed parse, a constituent without a label."""
+    parses = ["( (A -LRB-) (B x) (C -RRB-))", "(())", "(S (A y))"]
+    found = ghkm.derive_parsed(parses, (["a b c", "d", "e"], ["( x )", "D", "y"]), [["0-0 1-1 2-2", "0-0", "0-0"]])
+    assert dict(found.dropped) == {"no tree": 1}
+    assert found[0].splitlines()[0] == "[X] ||| [A,1] [@X,2] ||| [A,1] [@X,2]"
+
+
+def test_a_long_sentence_without_structure():
+    n = 1500
+    parse = f"(S {' '.join(f'(W e{k})' for k in range(n))})"
+    texts = [" ".join(f"{side}{k}" for k in range(n)) for side in "fe"]
+    found = ghkm.derive_parsed([parse], ([texts[0]], [texts[1]]), [[" ".join(f"{k}-{k}" for k in range(n))]])
+    assert len(found.rule) == 2 * n - 1
 
 
 def test_the_command_writes_derivations(tmp_path, monkeypatch, capsys):

@@ -77,7 +77,8 @@ def test_other_programs_may_write_in_their_way(tmp_path):
         ("a [X,1] ||| [X,1] [X,1]\n", 1, "each nonterminal"),
         ("[X,1] ||| A [X,1]\n", 1, "needs a word, or two nonterminals"),
         ("||| A\n", 1, "needs a word"),
-        ("a\x07 ||| A\n", 1, "a "),
+        ("a\x07 ||| A\n", 1, r":1: control character U\+0007"),
+        ("a [S] ||| A\n", 1, r":1: the word '\[S\]' is reserved"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_its_line(tmp_path, text, line, message):
