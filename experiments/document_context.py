@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from gaps import held_out_losses
+from gaps import held_out_losses, with_further
 from scipy import sparse
 from view_settings import P_OF_TARGET, gain, print_rows
 
@@ -150,13 +150,11 @@ class Documents:
 
 def with_items(task: Task, items: Sequence[sparse.csr_matrix]) -> Task:
     """The task with further items of each token's sentence, [sentences, items]; those of no token are left out."""
-    sentence, views = task.tokens.places[:, 1], task.views
+    sentence = task.tokens.places[:, 1]
     further = [matrix[sentence].tocsc() for matrix in items]
     further = [matrix[:, np.diff(matrix.indptr) > 0] for matrix in further]
-    matrix = sparse.hstack([views.matrix, *further]).tocsr()
-    numbers = np.arange(matrix.shape[1] - len(views.items)) + views.items[-1] + 1
-    views = replace(views, items=np.concatenate([views.items, numbers]), matrix=matrix)
-    return replace(task, views=views, text=None, bases={})
+    matrix = sparse.hstack(further)
+    return with_further(task, np.arange(matrix.shape[1]) + task.views.items[-1] + 1, matrix)
 
 
 def rows(

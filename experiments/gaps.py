@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import sparse
 
 from lscfg import log
 from lscfg.context.learner import CONTEXT_MODELS
@@ -71,6 +72,17 @@ def held_out_losses(task: Task, name: str, settings: Declared, unit: np.ndarray 
         (seen, of_seen), (rest, of_rest) = choices.select(~half), choices.select(half)
         loss[half] = rest.losses(scores[of_rest] @ fit_choices(seen, scores[of_seen]))
     return HeldOut(unit[asked], part.tokens.places[asked, 4] >= 0, choices.losses(plain), loss, seconds)
+
+
+def with_further(task: Task, numbers: np.ndarray, matrix: sparse.spmatrix) -> Task:
+    """The task with items behind its own.
+
+    Args:
+        numbers: int [items], ascending, above those of the task; matrix: [tokens, items], counts around each token.
+    """
+    items = np.concatenate([task.views.items, numbers])
+    views = dataclasses.replace(task.views, items=items, matrix=sparse.hstack([task.views.matrix, matrix], "csr"))
+    return dataclasses.replace(task, views=views, text=None, bases={})
 
 
 def losses(name: str, tokens: RuleTokens, source: list[str], gaps: bool, threads: int) -> list[list[str]]:

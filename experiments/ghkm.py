@@ -28,6 +28,7 @@ import numpy as np
 from lscfg.errors import InputError, quote
 from lscfg.extract.derive import Derivations
 from lscfg.extract.labels import MOST, ParseTree, read_parse, same_words
+from lscfg.extract.trees import NO_TREE
 from lscfg.grammar.table import MAX_CATEGORIES, X, check_categories
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
@@ -207,11 +208,9 @@ def derive_parsed(
     source = next((fit for fit, other in zip(*fits, strict=True) if fit != other), False)
     for number, (tree, fit, f, e) in enumerate(zip(found, fits[0 if source else 1], *words, strict=True), 1):
         if tree and not fit:
-            side = (
-                "either"
-                if not (fits[0][number - 1] or fits[1][number - 1])
-                else "the " + ("source" if source else "target")
-            )
+            side = "the source" if source else "the target"
+            if not any(fit[number - 1] for fit in fits):
+                side = "either"
             raise InputError(f"pair {number}: the words of the parse tree are not those of {side} side")
         if fault := words_fault(" ".join([*f, *e])):
             raise InputError(f"pair {number}: {fault}")
@@ -241,7 +240,9 @@ def derive_parsed(
         path = Path(folder) / "text.trees"
         with path.open("w", encoding="utf-8") as file:
             for root, f, e in trees:
-                file.writelines(line + "\n" for line in (rule_lines(root, (f, e), source, known) if root else "-"))
+                file.writelines(
+                    line + "\n" for line in (rule_lines(root, (f, e), source, known) if root else [NO_TREE])
+                )
                 file.write("\n")
         made = Derivations.load(path)
     lexicon, numbers = lexicon_of(made.rules.words, links_of)

@@ -118,8 +118,7 @@ class Dimensions:
         if self.model.kind == "cosine":
             context /= np.maximum(np.linalg.norm(context, axis=1, keepdims=True), 1e-12)
         products: np.ndarray = context[number.ravel()] * rules
-        signs: np.ndarray = np.sign(products)
-        return signs if values == "signs" else products
+        return np.sign(products, out=products) if values == "signs" else products
 
 
 def _text(source: str, target: str) -> str:

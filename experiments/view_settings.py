@@ -29,8 +29,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from gaps import held_out_losses
-from scipy import sparse
+from gaps import held_out_losses, with_further
 
 from lscfg.context.generalised import generalised_directions
 from lscfg.context.learner import CONTEXT_MODELS
@@ -123,14 +122,13 @@ def with_classes(task: Task, source: list[str], classes: Mapping[str, str]) -> T
     Args:
         classes: class of each word; other words count as unknown.
     """
-    names, views = sorted({*classes.values()}), task.views
+    names = sorted({*classes.values()})
     unknown = "-".join(["", *names])  # no class, since it is longer than each
     lines = [" ".join(classes.get(word, unknown) for word in line.split()) for line in source]
     look = Look(CLASS_WINDOW, False, 1)
     more = Views.of(number_words(lines, names), len(names), task.tokens.places[:, 1:], look)
-    items = np.concatenate([views.items, more.items + end_of_items(views.look.window, len(task.tokens.rules.words))])
-    matrix = sparse.hstack([views.matrix, more.matrix], "csr")
-    return dataclasses.replace(task, views=dataclasses.replace(views, items=items, matrix=matrix), text=None, bases={})
+    first = end_of_items(task.views.look.window, len(task.tokens.rules.words))
+    return with_further(task, more.items + first, more.matrix)
 
 
 def together(task: Task, views: tuple[str, ...]) -> TogetherTask:

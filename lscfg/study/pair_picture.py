@@ -9,7 +9,7 @@ from lscfg.extract.derive import Derivations
 from lscfg.extract.yields import Yields
 from lscfg.grammar.table import RuleTable
 from lscfg.study.markup import Markup, element
-from lscfg.study.svg import CELL, column_label, label_width, row_label, standing_alone
+from lscfg.study.svg import CELL, column_label, cut_label, label_width, row_label, standing_alone
 
 STYLE = (
     "text { font: 11px sans-serif; fill: #1c2128; } rect, line { stroke: #57606a; } .paper { stroke: none; } "
@@ -169,7 +169,7 @@ def _nodes(found: PairForest, lengths: list[int], column: float) -> list[Markup]
         lines += [element("line", x1=x, y1=y, x2=end[0], y2=end[1]) for end in ends]
         rules.append(element("circle", element("title", rule.text), cx=x, cy=y, r=3))
         if rule.words:
-            shown = _cut(rule.words, column)
+            shown = cut_label(rule.words, column)
             rules.append(element("text", shown, class_="words", x=x, y=y + 16, text_anchor="middle"))
     for phrase, (x, y) in zip(found.phrases, places, strict=True):
         i, j, k, n = phrase
@@ -177,15 +177,6 @@ def _nodes(found: PairForest, lengths: list[int], column: float) -> list[Markup]
         name = element("text", f"{i}–{j} {k}–{n}", x=x, y=y + 4, text_anchor="middle")
         nodes.append(element("g", element("title", _words(found, phrase)), box, name))
     return [*lines, *rules, *nodes]
-
-
-def _cut(text: str, width: float) -> str:
-    """The beginning of a text that fits a width."""
-    if label_width([text]) <= width:
-        return text
-    while text and label_width([text + "…"]) > width:
-        text = text[:-1]
-    return text + "…"
 
 
 def _words(found: PairForest, phrase: Phrase) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lscfg.io.columns import fit
 from lscfg.study.markup import Markup, element
 
 CELL = 26
@@ -15,6 +16,9 @@ CELL = 26
 
 LETTER = 7.3
 """Width of a letter of a label; Chinese, Japanese and Korean letters have double width."""
+
+LABEL_GAP = 6
+"""Units between a label and its cells."""
 
 LEAST = 5e-4
 """Values that are 0 in three digits are not coloured."""
@@ -119,7 +123,12 @@ def heat_map_parts(
 
 def label_width(words: Sequence[str]) -> float:
     """Units that the labels of rows or columns need."""
-    return max(map(_width, words), default=0.0) + 6
+    return max(map(_width, words), default=0.0) + LABEL_GAP
+
+
+def cut_label(word: str, width: float) -> str:
+    """The beginning of a label that fits a width."""
+    return fit(word, math.floor((width - LABEL_GAP) / LETTER + 1e-9))
 
 
 def row_label(word: str, edge: float, middle: float) -> Markup:
