@@ -53,7 +53,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/demo.done: $(VENV)/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet '.[train]'
+	$(BIN)/python -m pip install --quiet '.[train,serve,quick]'
 	touch $@
 
 # A source archive and the wheel made from it: test_install.py looks at this wheel. All packages that are downloaded are
