@@ -15,7 +15,7 @@ from lscfg.decode.memory import Memory, PairError
 from lscfg.decode.recalled import Aligner
 from lscfg.tuning.evaluate import corpus_score
 from lscfg.tuning.metrics.metric import METRICS
-from lscfg.tuning.significance import stratified_randomisation
+from lscfg.tuning.significance import approximate_randomisation
 
 SHARES = {"Memory": (0.0, 2.0, -2.0, 4.0, -4.0, 8.0), "Correction": (0.0, 0.03, 0.1, 0.3)}
 """Weights to try, as multiples of the mean absolute weight, since only ratios of weights matter; 0 first."""
@@ -83,10 +83,10 @@ def replay(
 def compare_corrected(
     without: Sequence[str], corrected: Sequence[str], references: Sequence[Sequence[str]]
 ) -> Compared:
-    """Compares two translations of a text by stratified randomisation; references as in ``fit_weights``."""
+    """Compares two translations of a text by approximate randomisation; references as in ``fit_weights``."""
     metric = METRICS["bleu"]
     one, other = (
         np.asarray(metric.statistics(text, references, (), metric.Settings()))[None] for text in (without, corrected)
     )
     before, after = (corpus_score("bleu", text, references) for text in (without, corrected))
-    return Compared(before, after, stratified_randomisation(metric, one, other, TRIALS))
+    return Compared(before, after, approximate_randomisation(metric, one, other, TRIALS))

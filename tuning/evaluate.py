@@ -17,11 +17,11 @@ from lscfg.tuning.bleu import check_references
 from lscfg.tuning.doubts import uneven_references
 from lscfg.tuning.metrics.metric import METRICS, Floats, Metric, Stats
 from lscfg.tuning.significance import (
+    approximate_randomisation,
     bootstrap,
     compact,
     confidence_interval,
     paired_bootstrap,
-    stratified_randomisation,
 )
 
 MAX_SAMPLES = 1_000_000
@@ -45,7 +45,7 @@ class MetricScore:
     p_bootstrap: float | None
     """Paired bootstrap against the baseline; None for the baseline, or without one."""
     p_randomised: float | None
-    """Stratified approximate randomisation against the baseline."""
+    """Approximate randomisation against the baseline."""
     p_against: dict[str, float | None]
     """Approximate randomisation against further systems, by name; None for the system itself."""
     components: dict[str, float]
@@ -176,7 +176,7 @@ class _Test:
     def _randomised(self, name: str, other: str | None) -> float | None:
         if other is None or name == other:
             return None
-        return stratified_randomisation(self._metric, self._stats[other], self._stats[name], self._trials, self._seed)
+        return approximate_randomisation(self._metric, self._stats[other], self._stats[name], self._trials, self._seed)
 
 
 def corpus_score(name: str, output: Sequence[str], references: Sequence[Sequence[str]]) -> float:

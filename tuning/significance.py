@@ -10,13 +10,15 @@ test set of N sentences.
 * **Paired bootstrap** (Koehn, 2004), on the same samples: with d the absolute difference of two systems' scores on
   all sentences and d_b that on sample b, (samples with d_b - mean of all d_b >= d, + 1) / (samples + 1), as in
   sacrebleu, except that ties count as they do below. Tuning is averaged, not tested.
-* **Stratified approximate randomisation** (Clark et al., 2011): if two systems were equal, any R of the 2R outputs of
-  a sentence could come from either system. Each trial deals the 2R outputs of every sentence (a stratum) at random, R
-  to a side; the statistic is the absolute difference of the sides' scores, each from the sums over its R N outputs,
-  as in MultEval. The p-value is (trials at least as far apart as the systems + 1) / (trials + 1). With R = 1 this is
-  the usual approximate randomisation. The test asks whether the difference exceeds the chance of sentences and runs
-  together, the runs of a sentence being exchangeable. A shift of one run in all its sentences is not kept together,
-  so look at the deviation, too.
+* **Approximate randomisation** (Noreen, 1989; Riezler & Maxwell, 2005): if two systems were equal, their outputs of a
+  sentence could be exchanged. Each trial swaps all R outputs of a sentence with the other system's, or none; the
+  statistic is the absolute difference of scores, each from the sums over R N outputs. The p-value is (trials at least
+  as far apart as the systems + 1) / (trials + 1). It covers the choice of sentences for these tunings; the deviation
+  shows how much another tuning would change.
+
+  Clark et al. (2011) and MultEval deal single outputs. The outputs of one system resemble each other, so such deals are
+  closer together than two systems that differ by chance of the sentences: with three runs, p below .05 then comes up in
+  a third of the comparisons of equal systems. Whole blocks are right for any R.
 """
 
 from __future__ import annotations
@@ -28,10 +30,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.tuning.metrics.metric import Floats, Metric, Stats
-
-# The test over R tunings redistributes the 2R outputs of each sentence among both systems, since under the null
-# hypothesis all orders are equally likely. MultEval swaps pairs of outputs, which covers fewer of the possible
-# distributions; for one tuning both are the same.
 
 _ROUNDING = 1e-9
 """Scores that differ by less are equal."""
@@ -45,8 +43,9 @@ _EXACT = 1 << 24
 
 def compact(stats: Stats) -> Stats:
     """Statistics as float32 if their sums are exact in it, which is faster, else as float64."""
-    whole = bool(np.all(stats == np.floor(stats))) and float(np.abs(stats).sum(axis=0).max(initial=0)) < _EXACT
-    return stats.astype(np.float32 if whole else np.float64)
+    largest = float(np.abs(stats).max(initial=0)) * stats[..., 0].size  # of a bootstrap sample of all runs
+    exact = bool(np.all(stats == np.floor(stats))) and largest < _EXACT
+    return stats.astype(np.float32 if exact else np.float64)
 
 
 def bootstrap(metric: Metric[Any], stats: Mapping[str, Stats], samples: int, seed: int) -> dict[str, Floats]:
@@ -96,25 +95,25 @@ def paired_bootstrap(difference: float, one: Floats, other: Floats) -> float:
     return float(((shifts - shifts.mean() >= difference - _ROUNDING).sum() + 1) / (len(shifts) + 1))
 
 
-def stratified_randomisation(metric: Metric[Any], one: Stats, other: Stats, trials: int, seed: int = 12345) -> float:
+def approximate_randomisation(metric: Metric[Any], one: Stats, other: Stats, trials: int, seed: int = 12345) -> float:
     """The p-value of two systems' difference; see above.
 
     Args:
         one, other: statistics of each output, [runs, sentences, width].
         trials: at least 1; the p-value is at least 1 / (trials + 1).
     """
-    runs, sentences, width = one.shape
-    pooled = np.concatenate([one, other]).transpose(1, 0, 2).reshape(-1, width)  # sentence by sentence
+    blocks = np.stack([stats.sum(axis=0) for stats in (one, other)], axis=1)  # [sentences, systems, width]
+    sentences, sides, width = blocks.shape
+    pooled = blocks.reshape(-1, width)
     total = pooled.sum(axis=0, dtype=np.float64)
-    sides = [stats.sum(axis=(0, 1), dtype=np.float64) for stats in (one, other)]
-    observed = abs(float(metric.score(sides[0]) - metric.score(sides[1])))
+    first = blocks[:, 0].sum(axis=0, dtype=np.float64)
+    observed = abs(float(metric.score(first) - metric.score(total - first)))
     rng = np.random.default_rng(seed)
-    deal = np.arange(2 * runs) < runs
     as_far = 0
     batch = max(1, _BATCH // len(pooled))
     for start in range(0, trials, batch):
-        shape = (min(batch, trials - start), sentences, 2 * runs)
-        dealt = rng.permuted(np.broadcast_to(deal, shape), axis=2).reshape(shape[0], -1)
+        shape = (min(batch, trials - start), sentences, sides)
+        dealt = rng.permuted(np.broadcast_to([True, False], shape), axis=2).reshape(shape[0], -1)
         side = (dealt.astype(np.float32) @ pooled).astype(np.float64)
         distance = np.abs(metric.score(side) - metric.score(total - side))
         as_far += int((distance >= observed - _ROUNDING).sum())

@@ -12,7 +12,7 @@ from lscfg.cli import main
 from lscfg.errors import InputError
 from lscfg.tuning.metrics.comet import CometSettings
 from lscfg.tuning.metrics.metric import METRICS
-from lscfg.tuning.significance import bootstrap, confidence_interval, paired_bootstrap, stratified_randomisation
+from lscfg.tuning.significance import approximate_randomisation, bootstrap, confidence_interval, paired_bootstrap
 
 COMET = METRICS["comet"]
 
@@ -52,7 +52,7 @@ def test_tests_are_those_of_all_samples():
     stats = {name: np.stack([values, np.ones(4)], axis=1)[None] for name, values in (("one", one), ("two", two))}
     difference = one - two
     signs = [abs(np.dot(s, difference)) for s in itertools.product((1, -1), repeat=4)]
-    found = stratified_randomisation(COMET, stats["two"], stats["one"], 20000, 3)
+    found = approximate_randomisation(COMET, stats["two"], stats["one"], 20000, 3)
     assert found == pytest.approx(np.mean([s >= 5.999 for s in signs]), abs=0.01)
     sampled = bootstrap(COMET, stats, 20000, 3)
     drawn = np.abs([np.mean(s) for s in itertools.product(difference, repeat=4)])

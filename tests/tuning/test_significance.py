@@ -33,8 +33,8 @@ def compare(outputs, *arguments, **options):
     return [system.metrics["BLEU"] for system in evaluate(outputs, *arguments, **options).systems]
 
 
-def stratified_randomisation(one, other, trials, seed=12345):
-    return significance.stratified_randomisation(BLEU_METRIC, one, other, trials, seed)
+def approximate_randomisation(one, other, trials, seed=12345):
+    return significance.approximate_randomisation(BLEU_METRIC, one, other, trials, seed)
 
 
 def test_one_run_is_sacrebleus(monkeypatch):
@@ -64,30 +64,30 @@ def test_one_run_is_sacrebleus(monkeypatch):
     assert 0.01 < randomised["BLEU"][1].p_value < 0.99  # so that the comparison means something
 
 
-@pytest.mark.parametrize(("runs", "count"), [(1, 7), (2, 4), (3, 2)])
-def test_against_all_deals(runs, count):
-    """Every way to deal each sentence's outputs, R to a side."""
+@pytest.mark.parametrize(("runs", "count"), [(1, 7), (2, 7), (3, 8)])
+def test_against_all_exchanges(runs, count):
+    """Every choice of sentences whose outputs the systems exchange, those of all runs together."""
     draw = random.Random(runs)
     truth = sentences(count, draw)
     one, other = (
         np.stack([corpus_stats(spoiled(truth, rate, draw), [truth]) for _ in range(runs)]).astype(np.float32)
         for rate in (0.3, 0.2)
     )
-    pooled = np.concatenate([one, other])
-    total = pooled.sum(axis=(0, 1))
+    total = (one + other).sum(axis=(0, 1))
     observed = abs(bleu(one.sum(axis=(0, 1))) - bleu(other.sum(axis=(0, 1))))
-    choices = list(itertools.combinations(range(2 * runs), runs))
     as_far = deals = 0
-    for deal in itertools.product(choices, repeat=count):
-        side = sum(pooled[list(chosen), k].sum(axis=0) for k, chosen in enumerate(deal))
+    for swapped in itertools.product((False, True), repeat=count):
+        side = sum((other if swap else one)[:, k].sum(axis=0) for k, swap in enumerate(swapped))
         as_far += abs(bleu(side) - bleu(total - side)) >= observed - 1e-9
         deals += 1
     exact, trials = as_far / deals, 20000
     assert 0 < exact < 1
-    found = stratified_randomisation(one, other, trials, seed=4)
+    found = approximate_randomisation(one, other, trials, seed=4)
     assert found == pytest.approx(exact, abs=4 * (exact * (1 - exact) / trials) ** 0.5 + 1 / trials)
-    assert found == stratified_randomisation(one, other, trials, seed=4) != stratified_randomisation(one, other, 999, 5)
-    assert found == pytest.approx(stratified_randomisation(other, one, trials, seed=6), abs=0.02)
+    assert (
+        found == approximate_randomisation(one, other, trials, seed=4) != approximate_randomisation(one, other, 999, 5)
+    )
+    assert found == pytest.approx(approximate_randomisation(other, one, trials, seed=6), abs=0.02)
 
 
 def test_no_p_value_is_zero():
@@ -113,26 +113,39 @@ def test_batches_do_not_matter(monkeypatch):
         np.stack([corpus_stats(spoiled(truth, 0.3, draw), [truth]) for _ in range(3)]).astype(np.float32)
         for _ in range(2)
     )
-    whole = stratified_randomisation(one, other, 500)
+    whole = approximate_randomisation(one, other, 500)
     monkeypatch.setattr("lscfg.tuning.significance._BATCH", 1000)
-    assert stratified_randomisation(one, other, 500) == whole
+    assert approximate_randomisation(one, other, 500) == whole
 
 
-def test_p_values_of_equal_systems_are_uniform():
+@pytest.mark.parametrize(("runs", "change"), [(1, 0.0), (2, 1.0), (3, 0.1), (3, 0.0)])
+def test_p_values_of_equal_systems_are_uniform(runs, change):
     """Under the null hypothesis: a share x of the p-values is at most x. Each is one of 0.02, 0.04, ...
 
-    Both systems draw their outputs of each sentence from the same 40.
+    Both systems draw their output of a sentence from the same 40, and another one in a share ``change`` of the
+    sentences of each run: the runs of a system resemble each other as little or as much as those of a tuned one.
     """
     draw, choose = random.Random(21), np.random.default_rng(21)
     truth = sentences(25, draw)
     drawn = np.stack([corpus_stats(spoiled(truth, 0.3, draw), [truth]) for _ in range(40)]).astype(np.float32)
     p_values = []
     for seed in range(1, 251):
-        one, other = drawn[choose.integers(40, size=(2, 2, 25)), np.arange(25)]
-        p_values.append(stratified_randomisation(one, other, 49, seed))
+        first, again = choose.integers(40, size=(2, 1, 25)), choose.integers(40, size=(2, runs, 25))
+        one, other = drawn[np.where(choose.random((2, runs, 25)) < change, again, first), np.arange(25)]
+        p_values.append(approximate_randomisation(one, other, 49, seed))
     for level in (0.1, 0.3, 0.5, 0.8):
         share = np.mean(np.array(p_values) <= level + 1e-9)
         assert share == pytest.approx(level, abs=4 * (level * (1 - level) / 250) ** 0.5)
+
+
+def test_runs_with_equal_output_count_once():
+    draw = random.Random(12)
+    truth = sentences(40, draw)
+    one, other = (corpus_stats(spoiled(truth, rate, draw), [truth])[None].astype(np.float32) for rate in (0.3, 0.25))
+    single = approximate_randomisation(one, other, 500)
+    assert (
+        0.05 < single < 1 and approximate_randomisation(one.repeat(3, axis=0), other.repeat(3, axis=0), 500) == single
+    )
 
 
 def test_runs_give_mean_and_deviation_and_make_differences_surer():
@@ -186,4 +199,6 @@ def test_the_bootstrap_in_blocks(monkeypatch):
 def test_statistics_are_exact_in_32_bits_or_have_64():
     counts = np.array([[[3, 4], [5, 0]]])
     assert compact(counts).dtype == np.float32
-    assert compact(counts + 0.5).dtype == np.float64 and compact(counts * (1 << 23)).dtype == np.float64
+    assert compact(counts + 0.5).dtype == np.float64
+    assert compact(counts.repeat(1 << 21, axis=0)).dtype == np.float64  # sums over runs
+    assert compact(counts.repeat(1 << 21, axis=1)).dtype == np.float64  # and over sentences

@@ -135,7 +135,7 @@ def _warn_of_outputs(systems: dict[str, list[list[str]]], references: list[list[
     """Warns of runs given twice, and of outputs that cannot be translations of the references' text."""
     for name, runs in systems.items():
         if len({tuple(lines) for lines in runs}) < len(runs):
-            log.warning(f"{name}: runs have equal output; the tests count them as independent tunings: name each once")
+            log.warning(f"{name}: runs have equal output, and the deviation counts each as a tuning; name each once")
         for lines in runs:
             total = corpus_stats(lines, references).sum(axis=0)
             for doubt in doubts(lines, references, corpus_bleu(total), length_ratio(total)):

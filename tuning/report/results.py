@@ -52,7 +52,7 @@ Tests are against {{ results.baseline }}. Best values are bold, and so is <i>p</
 <p class="note">BLEU: <code>{{ results.signature }}</code>. The interval is a bootstrap over sentences. <i>p</i>
  randomised:
  {{ "{:,}".format(trials) }} trials of approximate randomisation
-{%- if runs > 1 %}, stratified by sentence over the runs (Clark et al., 2011){% endif %}.
+{%- if runs > 1 %}, which exchanges a sentence's translations of all runs together{% endif %}.
 {% if restored %}
 Restored BLEU, of text with case and punctuation as usual: <code>{{ results.restored_signature }}</code>.
 {% endif %}
