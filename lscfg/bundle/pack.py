@@ -19,7 +19,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.rule_index import is_index
 from lscfg.formats.weights import write_weights
-from lscfg.io.folders import replaced_folder
+from lscfg.io.folders import check_lost, replaced_folder
 from lscfg.io.read import file_hash
 from lscfg.io.write import FULL
 from lscfg.kernel import Grammar, LatentOptions
@@ -113,12 +113,7 @@ def check_replaced_bundle(output: Path, besides: Collection[str] = ()) -> None:
         InputError: a file in the folder does not belong to its bundle.
     """
     if (output / MANIFEST).is_file():
-        own = {*Manifest.read(output).files, MANIFEST, *besides}
-        for path in sorted(output.rglob("*")):
-            if not path.is_dir() and path.relative_to(output).as_posix() not in own:
-                raise InputError(
-                    "does not belong to the bundle and would be lost; move it, or name another output", path
-                )
+        check_lost(output, {*Manifest.read(output).files, MANIFEST, *besides}, "bundle")
 
 
 def _weights_of(place: Path) -> Path | None:

@@ -13,7 +13,7 @@ from lscfg.cli import add_action
 from lscfg.command_settings import GivenSettings, Table, add_settings
 from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile, InputFolder, output_folder
-from lscfg.io.folders import make_folder, replaced_folder
+from lscfg.io.folders import make_folder
 from lscfg.io.read import stream_lines
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
@@ -22,9 +22,11 @@ from lscfg.parser import CommandParser
 from lscfg.prepare.corpus import DROPPED, RawFiles, check_health, prepare_corpus, propose_spelling
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.guess import guess_reading
+from lscfg.prepare.health import HEALTH
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
+from lscfg.prepare.replaced import replaced_preparation
 from lscfg.prepare.settings import PrepareSettings
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import SettingError, settings_of
@@ -105,7 +107,7 @@ def _corpus(args: argparse.Namespace) -> None:
         if args.check:
             _check(files, settings, args.output)
             return
-        with in_processes(args.jobs) as engine, replaced_folder(args.output, RECORD) as folder:
+        with in_processes(args.jobs) as engine, replaced_preparation(Path(args.output)) as folder:
             record = prepare_corpus(files, settings, folder, engine)
     except SettingError as error:  # a language that no file's name ends in
         raise given.located(TABLE, PrepareSettings, error) from None
@@ -134,6 +136,8 @@ def _guess(files: Sequence[Path], given: GivenSettings) -> None:
 
 
 def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> None:
+    if folder is not None:
+        _check_folder(Path(folder))
     health, pairs = check_health(files, settings)
     if folder is not None:
         health.write(make_folder(folder), pairs)
@@ -145,6 +149,19 @@ def _check(files: RawFiles, settings: PrepareSettings, folder: Path | None) -> N
     if proposals := propose_spelling(files, settings):
         print(f"\n{PROPOSALS}\n")
         print("\n".join(map(str, proposals)))
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuses to replace files of other origin than an earlier check.
+
+    Raises:
+        InputError: the folder holds a preparation, or one of the files without the other.
+    """
+    if (folder / RECORD).exists():
+        raise InputError("holds a prepared corpus with its own health.json; name another folder", folder)
+    found = [folder / name for name in (HEALTH, HEALTH_PAGE) if (folder / name).exists()]
+    if len(found) == 1:
+        raise InputError("already exists; name another folder", found[0])
 
 
 def _convert(args: argparse.Namespace) -> None:

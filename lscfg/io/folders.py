@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -106,6 +106,21 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
         _remove(temporary, ignore_errors=True)
         _remove(old, ignore_errors=True)
         os.close(lock)
+
+
+def check_lost(folder: Path, own: Collection[str], owner: str) -> None:
+    """Refuses to replace a folder that holds further files.
+
+    Args:
+        own: paths of the files that may be lost, within the folder.
+        owner: what they belong to, for the message.
+
+    Raises:
+        InputError: another file is in the folder.
+    """
+    for path in sorted(folder.rglob("*")):
+        if not path.is_dir() and path.relative_to(folder).as_posix() not in own:
+            raise InputError(f"does not belong to the {owner} and would be lost; move it, or name another output", path)
 
 
 def _remove(folder: Path, ignore_errors: bool = False) -> None:

@@ -469,6 +469,36 @@ def test_an_older_folder_stays_until_the_new_one_is_whole(tmp_path, raw):
     assert refused.returncode == 1 and "exists and is not a folder with prepare.json" in refused.stderr
 
 
+def test_files_of_somebody_else_in_an_older_folder_are_not_lost(tmp_path, raw):
+    out = tmp_path / "out"
+    line = ("prepare", "corpus", *raw, "--dev", 20, "--test", 20, "--tokeniser", "moses", "-o", out)
+    assert run_lscfg(*line).returncode == 0
+    for name in ("train.align", "notes/today.txt"):
+        path = out / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("mine\n")
+        refused = run_lscfg(*line)
+        assert refused.returncode == 1 and path.read_text() == "mine\n"
+        assert f"{path}: does not belong to the preparation and would be lost; move it" in refused.stderr
+        path.unlink()
+    assert run_lscfg(*line).returncode == 0
+    (out / RECORD).write_text("{}")
+    refused = run_lscfg(*line)
+    assert refused.returncode == 1 and "so the folder's own files are unknown; remove the folder" in refused.stderr
+
+
+def test_a_check_replaces_its_own_files_only(tmp_path, raw):
+    out, prepared = tmp_path / "out", tmp_path / "prepared"
+    check = ("prepare", "corpus", *raw, "--check", "-o")
+    assert run_lscfg(*check, out).returncode == run_lscfg(*check, out).returncode == 0
+    (out / "health.json").unlink()
+    refused = run_lscfg(*check, out)
+    assert refused.returncode == 1 and "health.html: already exists; name another folder" in refused.stderr
+    assert run_lscfg("prepare", "corpus", *raw, "-o", prepared).returncode == 0
+    refused = run_lscfg(*check, prepared)
+    assert refused.returncode == 1 and "holds a prepared corpus with its own health.json" in refused.stderr
+
+
 def test_options_of_kinds_and_a_table(tmp_path, raw):
     rows = zip(*map(read_lines, raw), strict=True)
     data = "\n".join(["head", *(f"{n}\t{e}\t{f}" for n, (f, e) in enumerate(rows))])
