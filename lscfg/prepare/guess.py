@@ -491,6 +491,18 @@ def _chosen_columns(
         next((number for number in texts if names[number].casefold().strip() in words), None)
         for words in (_SOURCES, _TARGETS)
     ]
+    if given.languages and all(given.languages):
+        found = [_column_of(language, names) for language in given.languages]
+        if found[0] is not None and found[1] is not None and found[0] != found[1]:
+            return (found[0], found[1]), "named by the given languages"
+        if len(named) > 2:
+            missing = given.languages[0 if found[0] is None else 1]
+            shown = ", ".join(quote(head[number]) for number in named)
+            raise InputError(
+                f"no column is named after {quote(missing)}, but {shown} are named after languages; name two with "
+                f"{given.options.columns}",
+                path,
+            )
     if len(named) == 2:
         return tuple(named), "named by languages"
     if roles[0] is not None and roles[1] is not None:
@@ -499,9 +511,19 @@ def _chosen_columns(
         raise InputError(f"fewer than two columns are text; name two with {given.options.columns}", path)
     pairs = [(_correlation(columns[one], columns[other]), one, other) for one, other in combinations(texts, 2)]
     best = max(pairs)[0]
-    found = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
-    evidence = "text" if len(pairs) == 1 else f"text, correlation of lengths {found[0]:.2f}"
-    return found[1:], evidence
+    chosen = next(pair for pair in pairs if pair[0] >= best - _CLOSE)
+    evidence = "text" if len(pairs) == 1 else f"text, correlation of lengths {chosen[0]:.2f}"
+    return chosen[1:], evidence
+
+
+def _column_of(language: str, names: Mapping[int, str]) -> int | None:
+    """The column whose name is this language, with its script and region if possible."""
+    for equal in (equal_codes, same_language):
+        for number, name in names.items():
+            code = named_language(name) or name.strip().casefold()
+            if equal(code, language):
+                return number
+    return None
 
 
 def _column(name: str, head: Sequence[str], path: Path) -> int:

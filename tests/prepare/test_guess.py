@@ -1,6 +1,8 @@
 """Guesses on messy files: format, encoding, header, columns, languages, number of pairs."""
 
 import gzip
+import itertools
+import json
 import random
 import re
 import sys
@@ -77,6 +79,32 @@ def test_languages_that_are_given_choose_the_direction(tmp_path, make):
     assert found.pairs == pairs
     if "source_column" in settings:
         assert found.settings["source_column"] == settings["target_column"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl"])
+def test_languages_that_are_given_choose_among_three_columns(tmp_path, ending):
+    """The lengths of the first two columns are equal, so that lengths alone would choose them."""
+    names, path = ["en", "de", "shp", "pt-BR", "pt-PT"], tmp_path / f"words.{ending}"
+    lengths = [[1 + 7 * k % 11, 1 + 7 * k % 11, 1 + 3 * k % 7, 1 + k % 5, 1 + k % 3] for k in range(200)]
+    rows = [
+        [" ".join([f"{name[:2]}{chr(97 + k % 26)}"] * n) for name, n in zip(names, row, strict=True)]
+        for k, row in enumerate(lengths)
+    ]
+    if ending == "jsonl":
+        lines = [json.dumps(dict(zip(names, row, strict=True))) for row in rows]
+    else:
+        lines = [{"csv": ";", "tsv": "\t"}[ending].join(row) for row in [names, *rows]]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    for languages in itertools.permutations(["de", "shp", "pt-PT"], 2):
+        found = guess([path], Given(languages=languages)).settings
+        if ending == "jsonl":
+            assert (found["source_field"], found["target_field"]) == languages
+        else:
+            assert [names[found[f"{side}_column"] - 1] for side in ("source", "target")] == [*languages]
+    with pytest.raises(
+        InputError, match="no column is named after 'fi', but 'en', 'de', 'pt-BR', 'pt-PT' are named after"
+    ):
+        guess([path], Given(languages=("de", "fi")))
 
 
 def test_what_is_given_is_not_guessed(tmp_path):
