@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from lscfg.errors import InputError
+from lscfg import log
+from lscfg.errors import InputError, counted
 from lscfg.prepare.encoded import decoding_fault, encoded_lines
 from lscfg.prepare.reader import RawPair, TextReader
 from lscfg.prepare.table import LOOK, Row, TextTableSettings, parse_rows
@@ -19,6 +20,10 @@ SEPARATORS = {"\t": "tabs", ";": "semicolons", ",": "commas", "|": "bars"}
 
 _SPAN = 100
 """Lines of the longest field; a longer one begins with a quote that nobody closed."""
+
+_UNCLOSED = (
+    f"a quote begins a cell that no quote ends within {_SPAN} lines; close the quote, or double it if it is text"
+)
 
 
 class Separator(NamedTuple):
@@ -92,22 +97,57 @@ def separator_of(lines: Sequence[str]) -> Separator:
 
 
 def _rows(lines: Iterable[str], sign: str, path: Path | None, number: int = 1) -> Iterator[Row]:
-    """Yields rows; the fields of a quoted cell may span several lines."""
-    reader = csv.reader((line + "\n" for line in lines), delimiter=sign)
-    begin = 0
-    while True:
-        line = number + begin
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:  # a field larger than the limit of the module
-            raise InputError(_unclosed(), path, line) from error
-        if reader.line_num - begin > _SPAN:
-            raise InputError(_unclosed(), path, line)
-        begin = reader.line_num
-        yield line, cells
+    """Yields rows; the fields of a quoted cell may span several lines.
+
+    A quote that opens a cell and closes before its end, as in ``"Yes" he said``, is text, and so are all quotes of its
+    row; with a path, a warning counts such rows.
+    """
+    rest, ahead = iter(lines), deque[str]()
+    odd: list[int] = []
+
+    def next_line() -> str | None:
+        line = ahead.popleft() if ahead else next(rest, None)
+        return None if line is None else line.replace("\r", " ")
+
+    while (line := next_line()) is not None:
+        block, cells = [line], line.split(sign) if line else []
+        if '"' in line:
+            try:
+                while (quoted := _quoted(block, sign, path, number)) is None:
+                    if len(block) == _SPAN or (line := next_line()) is None:
+                        raise InputError(_UNCLOSED, path, number)
+                    block.append(line)
+                cells = quoted
+            except _OddQuoteError:
+                odd.append(number)
+                ahead.extendleft(reversed(block[1:]))
+                del block[1:]
+        yield number, cells
+        number += len(block)
+    if odd and path:
+        log.warning(
+            f"{path}:{odd[0]}: quotes do not enclose whole cells ({counted(len(odd), 'row')}, the first here); they "
+            "are kept as text"
+        )
 
 
-def _unclosed() -> str:
-    return f"a quote begins a field of more than {_SPAN} lines; close the quote, or double it if it is text"
+class _OddQuoteError(Exception):
+    """A quote closes before its cell ends."""
+
+
+def _quoted(block: Sequence[str], sign: str, path: Path | None, number: int) -> list[str] | None:
+    """The cells of some lines; None if a quote is still open.
+
+    Raises:
+        InputError: a cell is too long; _OddQuoteError: see there.
+    """
+    try:
+        rows = list(csv.reader((f"{line}\n" for line in block), delimiter=sign, strict=True))
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            return None
+        if "field limit" in str(error):
+            long = f"a cell has more than {csv.field_size_limit():,} characters; split it"
+            raise InputError(_UNCLOSED if len(block) > 1 else long, path, number) from error
+        raise _OddQuoteError from error
+    return rows[0]

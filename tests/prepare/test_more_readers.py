@@ -72,8 +72,30 @@ def test_the_content_decides_the_separator(lines, sign, columns):
 def test_an_open_quote_is_an_error_and_swallows_nothing(tmp_path, rest):
     table = written(tmp_path / "a.csv", 'a,b\n"c,d\n' + rest)
     assert refused("csv", table).startswith(
-        f"{table}:2: a quote begins a field of more than 100 lines; close the quote"
+        f"{table}:2: a quote begins a cell that no quote ends within 100 lines; close the quote"
     )
+
+
+def test_an_open_quote_at_the_end_is_an_error(tmp_path):
+    table = written(tmp_path / "a.csv", 'a,b\nc,"d\ne,f\n')
+    assert refused("csv", table).startswith(f"{table}:2: a quote begins a cell that no quote ends")
+
+
+def test_quotes_inside_cells_are_text_and_swallow_no_rows(tmp_path, caplog):
+    rows = [('"Ja" sagte er', '"Yes" he said'), *((f"Satz {n}", f"sentence {n}") for n in range(40)), ('"wie', '"as')]
+    whole = [("ein; zwei", 'one "two"\nthree')]
+    lines = [";".join(row) for row in rows] + ['"ein; zwei";"one ""two""', 'three"']
+    found = read("csv", written(tmp_path / "a.csv", "\n".join(lines) + "\n"))
+    assert [pair[1:3] for pair in found] == [*rows, *whole]
+    assert "a.csv:1: quotes do not enclose whole cells (2 rows, the first here)" in caplog.text
+
+
+def test_carriage_returns_and_long_cells_in_tables(tmp_path):
+    assert read("csv", written(tmp_path / "a.csv", 'a\rb,c\n"d\re",f\n')) == [(1, "a b", "c", ""), (2, "d e", "f", "")]
+    long = "x" * 140_000
+    assert read("csv", written(tmp_path / "b.csv", f"{long},c\n")) == [(1, long, "c", "")]
+    quoted = written(tmp_path / "c.csv", f'a,b\n"{long}",c\n')
+    assert refused("csv", quoted) == f"{quoted}:2: a cell has more than 131,072 characters; split it"
 
 
 # ---- encodings ----
