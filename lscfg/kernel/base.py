@@ -85,9 +85,15 @@ class Vocab:
         return int(lib.lscfg_vocab_size(self._pointer))
 
     def add(self, word: str) -> int:
-        """Returns the id of a word; a new word gets the next id."""
+        """Returns the id of a word; a new word gets the next id.
+
+        Raises:
+            KernelError: out of memory.
+        """
         data = utf8(word)
-        return int(lib.lscfg_vocab_add(self._pointer, data, len(data)))
+        if (found := int(lib.lscfg_vocab_add(self._pointer, data, len(data)))) < 0:
+            raise KernelError("out of memory")
+        return found
 
     def find(self, word: str) -> int:
         """Returns the id of a word, -1 if it is unknown."""

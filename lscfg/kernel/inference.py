@@ -382,11 +382,13 @@ class FeaturePass:
         keep[apps] = 1
         lib.lscfg_feature_pass_keep(self._pointer, ffi.from_buffer("uint8_t[]", keep))
         found, room = np.empty((len(apps), self.columns)), np.empty((self.largest, self.columns))
-        for node, end in self.blocks():
-            begin, size = int(self.starts[node]), int(self.starts[end] - self.starts[node])
-            first, last = np.searchsorted(apps, [begin, begin + size])
-            found[first:last] = self.of_nodes(node, end, room)[apps[first:last] - begin]
-        lib.lscfg_feature_pass_keep(self._pointer, ffi.NULL)
+        try:
+            for node, end in self.blocks():
+                begin, size = int(self.starts[node]), int(self.starts[end] - self.starts[node])
+                first, last = np.searchsorted(apps, [begin, begin + size])
+                found[first:last] = self.of_nodes(node, end, room)[apps[first:last] - begin]
+        finally:  # the kernel must not keep the array longer than Python
+            lib.lscfg_feature_pass_keep(self._pointer, ffi.NULL)
         return found
 
     def of_nodes(self, first: int, end: int, out: np.ndarray | None = None) -> np.ndarray:

@@ -60,7 +60,10 @@ static int add_gradient(lscfg_biparse_model *m, const lscfg_biparse_visits *v, c
   return LSCFG_OK;
 }
 
-static double clipped(double value) { return fmax(-LARGEST_STEP, fmin(LARGEST_STEP, value)); }
+/* NaN stays NaN, which follow_dense refuses. */
+static double clipped(double value) {
+  return isnan(value) ? value : fmax(-LARGEST_STEP, fmin(LARGEST_STEP, value));
+}
 
 int lscfg_biparse_learn(lscfg_biparse_model *m, const lscfg_biparse_visits *v, lscfg_error *error) {
   int64_t rule = 0;
@@ -110,9 +113,9 @@ static int follow_dense(lscfg_biparse_model *m, const lscfg_biparse_step *step, 
     double gradient = m->dense_pending[k] - (lexical ? 0 : shrink * m->dense[k]);
     m->dense_squares[k] += gradient * gradient;
     m->dense[k] += (lexical ? step->lexical_rate / step->rate : 1) * step_of(step, gradient, m->dense_squares[k]);
-    if (lexical) m->dense[k] = fmax(m->dense[k], LEAST_LEXICAL);
     m->dense_pending[k] = 0;
     if (!(fabs(m->dense[k]) <= LARGEST_WEIGHT)) return overflow(error, "a dense feature");
+    if (lexical) m->dense[k] = fmax(m->dense[k], LEAST_LEXICAL);
   }
   return LSCFG_OK;
 }

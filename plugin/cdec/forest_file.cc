@@ -1,9 +1,11 @@
 #include "forest_file.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <stdexcept>
 #include <tuple>
 
 #include "fdict.h"
@@ -35,6 +37,7 @@ string Quoted(const string &text) {
 /* The shortest of the texts that are read back as the same value. */
 string Number(double value) {
   char text[32] = "0";
+  if (!std::isfinite(value)) throw std::runtime_error("a feature is not finite");
   for (int digits = 15; value != 0 && digits <= 17; ++digits) {
     double again;
     const int length = lscfg_print_double(value, digits, text, sizeof text);

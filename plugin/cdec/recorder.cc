@@ -36,11 +36,7 @@ Recorder::Recorder(const std::string &folder) : folder_(folder) {
 
 Recorder::~Recorder() {
   if (last_ == this) last_ = nullptr;
-  try {
-    Write();
-  } catch (const std::exception &error) { /* it is too late for an exception */
-    std::cerr << error.what() << std::endl;
-  }
+  Write();
 }
 
 void Recorder::PrepareForInput(const SentenceMetadata &sentence) {
@@ -75,18 +71,24 @@ bool Recorder::Finish() const {
   return !roots_.empty();
 }
 
+/* A forest that cannot be written costs a warning, never the translations. */
 void Recorder::Write() {
   if (folder_.empty() || (edges_.empty() && in_order_)) return;
-  if (Finish()) {
-    const std::string json = ForestJson(*this, id_, plain_ ? &words_ : nullptr);
-    WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", json);
-  } else if (!warned_) {
-    warned_ = true;
-    std::cerr << "[lscfg] warning: the forest of sentence " << id_ + 1
-              << " is not written: the pass with mode=record must have no feature function with a state (a language "
-                 "model, for one) or intersection_strategy=full"
-              << std::endl;
+  std::string fault =
+      "the pass with mode=record must have no feature function with a state (a language model, for one) or "
+      "intersection_strategy=full";
+  try {
+    if (Finish()) {
+      const std::string json = ForestJson(*this, id_, plain_ ? &words_ : nullptr);
+      WriteCompressed(folder_ + "/" + std::to_string(id_) + ".json.gz", json);
+      return;
+    }
+  } catch (const std::exception &error) {
+    fault = error.what();
   }
+  if (!warned_)
+    std::cerr << "[lscfg] warning: the forest of sentence " << id_ + 1 << " is not written: " << fault << std::endl;
+  warned_ = true;
 }
 
 /* An edge is shown before its head is set; with the next edge, the head can be read from the vector of both edges. */

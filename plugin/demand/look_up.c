@@ -309,6 +309,7 @@ static int remember_targets(lscfg_index *x) {
 
 int lscfg_index_count_targets(lscfg_index *x, int64_t n, const int64_t *rules, int32_t samples, lscfg_error *error) {
   enum { MOST_KNOWN = 1 << 17 };
+  if (x->stale) return lscfg_fail(error, LSCFG_EINPUT, 0, "the text has changed; look up the sentence again");
   int64_t n_rules = rule_table_size(&x->found.rules);
   char *wanted = calloc((size_t)n_rules + 1, 1);
   if (!wanted) return out_of_memory(error);

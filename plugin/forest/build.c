@@ -39,6 +39,15 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* ---- checks ---- */
 
+/* Words of the rule's source side: each covers at least one position, in a lattice also more. */
+static int32_t words_of(const lscfg_grammar *g, int32_t rule) {
+  int32_t n = lscfg_grammar_size(g), words = 0;
+  if (rule >= n) return rule == n + LSCFG_RULE_PASS || rule == n + LSCFG_RULE_PASS_KNOWN;
+  const grammar_rule *r = &g->rules.data[rule];
+  for (int32_t k = 0; k < r->n_src; k++) words += g->symbols.data[r->src + k] >= 0;
+  return words;
+}
+
 /* Categories of the rule's head (-1: any) and nonterminals; returns the number of nonterminals, -1: any. */
 static int32_t wanted_categories(const lscfg_grammar *g, int32_t rule, int32_t *head, int32_t tails[MAX_ARITY]) {
   int32_t n = lscfg_grammar_size(g), arity = 0;
@@ -60,6 +69,7 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
   const draft_app *app = &f->draft_apps.data[a];
   const draft_node *head = &f->draft_nodes.data[app->head];
   int32_t category, tails[MAX_ARITY], begin = head->i, n_tails = (app->tail[0] >= 0) + (app->tail[1] >= 0);
+  int32_t room = head->j - head->i;
   if (app->rule >= lscfg_grammar_size(g) + LSCFG_RULE_REST) /* drafts have at most two tails */
     return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: the grammar has no rule %ld", (long long)a,
                       (long)app->rule);
@@ -80,7 +90,11 @@ static int check_application(const lscfg_forest *f, const lscfg_grammar *g, int6
                         "application %lld: the tails are not adjacent and in order inside [%ld, %ld)", (long long)a,
                         (long)head->i, (long)head->j);
     begin = tail->j;
+    room -= tail->j - tail->i;
   }
+  if (words_of(g, app->rule) > room)
+    return lscfg_fail(error, LSCFG_EINPUT, 0, "application %lld: [%ld, %ld) has no room for the words of rule %ld",
+                      (long long)a, (long)head->i, (long)head->j, (long)app->rule);
   return LSCFG_OK;
 }
 

@@ -29,11 +29,12 @@ void accumulate(double *into, int64_t *into_exponent, const double *term, int64_
 void normalise(double *vector, int64_t *exponent, int32_t n) {
   double largest = 0;
   int shift;
-  for (int32_t k = 0; k < n; k++) largest = fabs(vector[k]) > largest ? fabs(vector[k]) : largest;
+  for (int32_t k = 0; k < n; k++) largest = fabs(vector[k]) <= largest ? largest : fabs(vector[k]); /* or NaN */
   if (*exponent == NONE || largest == 0) {
     *exponent = NONE;
     return;
   }
+  if (!isfinite(largest)) return; /* whoever reads the sums reports it */
   frexp(largest, &shift);
   for (int32_t k = 0; k < n; k++) vector[k] = scaled(vector[k], -shift);
   *exponent += shift;

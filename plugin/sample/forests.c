@@ -185,11 +185,22 @@ static int add_pair(lscfg_phrase_forests *f, int is_good) {
   return copy_forest(f, at) || close_pair(f, at);
 }
 
+/* Whether the pair that was read has the words of the last one, which begins there. */
+static int has_same_words(const lscfg_phrase_forests *f, pair_begin at) {
+  for (int side = SRC; side <= TGT; side++) {
+    int64_t n = f->words[side].size - at.word[side];
+    const int32_t *kept = f->words[side].data + at.word[side], *read = f->text->pair.words[side].data;
+    if (n != f->text->pair.words[side].size || memcmp(kept, read, (size_t)n * sizeof *read)) return 0;
+  }
+  return 1;
+}
+
 /* Another alignment of the last pair, which was read. */
 static int join_pair(lscfg_phrase_forests *f, lscfg_error *error) {
   pair_begin at = f->pairs.data[f->pairs.size - 2];
   int32_t roots[MAX_ALIGNMENTS + 1];
   if (f->nodes.size == at.node) return LSCFG_OK; /* it is left out */
+  if (!has_same_words(f, at)) return lscfg_fail(error, LSCFG_EINPUT, 0, "the pair has other words than the last one");
   if (f->nodes.data[f->nodes.size - 1].n_edges == MAX_ALIGNMENTS && f->nodes.data[f->nodes.size - 1].is_choice)
     return lscfg_fail(error, LSCFG_EINPUT, 0, "a pair may have at most %d alignments", MAX_ALIGNMENTS);
   if (build(f)) return out_of_memory(error);

@@ -132,6 +132,17 @@ def test_pairs_are_forgotten(corpus):
         index.teach([("a", "A", "3-0")])
 
 
+@pytest.mark.parametrize("change", [lambda index: index.teach("a", "A", "0-0"), lambda index: index.forget()])
+def test_counts_of_a_text_that_has_changed_are_refused(corpus, change):
+    pairs, path = corpus
+    index = RuleIndex(path)._index
+    index.teach(*pairs[0])
+    index.look_up(pairs[0][0], 0, 0)
+    change(index)
+    with pytest.raises(InputError, match="the text has changed; look up the sentence again"):
+        index.count_targets(np.arange(1), 0)
+
+
 def test_taught_pairs_are_never_sampled(corpus, tmp_path):
     """A rule of one taught pair is found although its words are frequent and one place of each is examined."""
     pairs, path = corpus

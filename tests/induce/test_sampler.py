@@ -472,6 +472,16 @@ def test_bad_pairs_are_refused_or_dropped(pair):
     assert TreeSampler(forests).state().tokens == 0
 
 
+@pytest.mark.parametrize(("source", "target"), [("a b c", "p q"), ("a", "p q"), ("a c", "p q"), ("a b", "p r")])
+def test_another_alignment_has_the_same_words(source, target):
+    forests = PhraseForests()
+    forests.add("a b", "p q", "0-0 1-1")
+    with pytest.raises(LineError, match="the pair has other words than the last one"):
+        forests.join(source, target, "0-0")
+    forests.join("a b", "p q", "0-1")
+    assert forests.sizes().pairs == 1
+
+
 @pytest.mark.parametrize("options", [{"alpha": 0}, {"discount": 1}, {"mean_length": 0}, {"chain": 4096}, {"seed": -1}])
 def test_settings_out_of_range(options):
     with pytest.raises(ValueError, match="out of range"):

@@ -224,6 +224,9 @@ def test_what_is_refused(tmp_path):
         (S, (0, 1), size + PASS, (), "is not of category 1"),
         (S, (0, 2), size + GLUE, (0, 1), "tail 0 is of category 0, the rule wants 1"),
         (S, (0, 2), size + GLUE_TOP, (), "has 1 nonterminals, not 0"),
+        (X, (0, 1), RULES.index("a b ||| z"), (), "has no room for the words of rule 3"),
+        (X, (0, 1), RULES.index("b [X,1] ||| [X,1] x"), (0,), "has no room for the words of rule 4"),
+        (X, (0, 2), RULES.index("[X,1] c [X,2] ||| [X,2] [X,1]"), (0, 1), "has no room for the words of rule 6"),
     ):
         made = builder()
         made.add_node(category, *span)
