@@ -25,7 +25,7 @@ from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
 from lscfg.parallel.worker import defer_interruption, end_with
-from lscfg.tuning.experiment.stage import Input, Output, Stage
+from lscfg.tuning.experiment.stage import Input, Output, Stage, check_unchanged
 
 _RSS_UNITS = 1024 * 1024 if sys.platform == "darwin" else 1024
 """Units of ``ru_maxrss`` in a MiB: bytes on macOS, KiB elsewhere."""
@@ -115,6 +115,7 @@ class StageCache:
         their files again. A finished stage with changed files is made again from scratch.
 
         Raises:
+            InputError: a file has changed since the key was made.
             LscfgError: the work failed.
         """
         if not (made := self.found(stage)):
@@ -122,7 +123,12 @@ class StageCache:
         return made
 
     def order(self, stage: Stage) -> tuple[Path, Stage]:
-        """The argument of ``make_apart``, with absolute paths."""
+        """The argument of ``make_apart``, with absolute paths.
+
+        Raises:
+            InputError: a file has changed since the key was made, so the other process would make another stage.
+        """
+        check_unchanged(stage.hashes)
         return self.folder.absolute(), stage.with_files(
             lambda file: file if isinstance(file, Output) else file.absolute()
         )
@@ -137,6 +143,7 @@ class StageCache:
         return self.path(file) if isinstance(file, Output) else file
 
     def _make(self, stage: Stage, jobs: int) -> dict[str, object]:
+        check_unchanged(stage.hashes)
         done = self.path(stage)
         unfinished = done.with_name(done.name + ".unfinished")
         if not unfinished.is_dir():
@@ -152,6 +159,11 @@ class StageCache:
             if resumed and str(unfinished) in str(error):
                 cure = f"if an earlier run left damaged files, remove the folder {unfinished} and run again"
                 raise LscfgError(f"{error}; {cure}") from error
+            raise
+        try:
+            check_unchanged(stage.hashes)
+        except InputError:
+            _remove(unfinished)  # no later run may go on from here
             raise
         remove_temporaries(unfinished)  # of another worker, which was killed at this stage
         record = _record_of(stage, costs, _outputs(unfinished, stage))

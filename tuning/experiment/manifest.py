@@ -13,7 +13,7 @@ from pathlib import Path
 from lscfg.extras import installed_versions
 from lscfg.formats.weights import read_weights
 from lscfg.io.compression import plain_name
-from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.io.read import file_hash
 from lscfg.prepare.health import HEALTH
 from lscfg.prepare.languages import code_fault, equal_codes
 from lscfg.tuning.experiment.schema import Corpus, RawCorpus
@@ -85,9 +85,14 @@ def _languages(experiment: Experiment) -> tuple[str, str] | None:
     return None if code_fault(source) or code_fault(target) or equal_codes(source, target) else (source, target)
 
 
-def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, object]:
-    """Records everything that the results depend on, and their costs."""
+def manifest_of(text: str, run: Run, jobs: int) -> dict[str, object]:
+    """Records everything that the results depend on, and their costs.
+
+    Args:
+        text: the experiment file as it was read.
+    """
     experiment = run.experiment
+    hashes = run.plan.hashes
     programs = experiment.decoder.programs(bool(experiment.latent_systems))
     return {
         "lscfg": __version__,
@@ -99,9 +104,11 @@ def manifest_of(path: Path, run: Run, jobs: int) -> dict[str, object]:
         "decoder": {name: file_hash(file) for name, file in programs.items()},
         "packages": installed_versions(PACKAGES),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
-        "experiment": decode_text(read_bytes(path), path),
+        "experiment": text,
         "settings": _plain(dataclasses.asdict(experiment)),
-        "sha256": {str(file): file_hash(file) for file in files_in(experiment) if isinstance(file, Path)},
+        "sha256": {
+            str(file): hashes.get(file) or file_hash(file) for file in files_in(experiment) if isinstance(file, Path)
+        },
         "stages": [
             {**made.record, "folder": made.path.name, "reused": made.reused, "systems": run.plan.users(made.stage)}
             for made in (run.cache.made.get(stage.key) for stage in run.plan.stages())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.io.columns import align_columns
@@ -49,6 +50,11 @@ class Plan:
         every += self.curve.stages if self.curve else ()
         every = [part for stage in every for part in (*stage.side_sources, stage)]
         return list({stage.key: stage for stage in every}.values())
+
+    @property
+    def hashes(self) -> dict[Path, str]:
+        """Hashes of the files that no stage makes, as the keys have them."""
+        return {path: digest for stage in self.stages() for path, digest in stage.hashes.items()}
 
     def users(self, stage: Stage) -> list[str]:
         """The systems (with their runs, if several) that need a stage; empty if all share it."""

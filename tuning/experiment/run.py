@@ -14,6 +14,7 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.io.folders import replaced_folder
 from lscfg.io.json_files import write_json
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.files import RECORD
@@ -26,7 +27,7 @@ from lscfg.tuning.experiment.manifest import manifest_of, report_content
 from lscfg.tuning.experiment.plan import format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.results import collect_results, format_results
-from lscfg.tuning.experiment.stage import with_files
+from lscfg.tuning.experiment.stage import check_unchanged, with_files
 from lscfg.tuning.experiment.stages.decoding import HISTORY, OUTPUT, WEIGHTS, decoder_config
 from lscfg.tuning.experiment.stages.text import RESTORED
 from lscfg.tuning.experiment.state import Run
@@ -55,13 +56,14 @@ def run_experiment(
         cluster: see ``lscfg.parallel.choose.on_cluster``; the workers must see the same files.
 
     Raises:
-        InputError: the experiment file, the overrides or a named file is faulty, or the decoder is not installed.
+        InputError: the experiment file, the overrides or a named file is faulty, a file changed during the run, or the
+            decoder is not installed.
         LscfgError: a stage failed; finished stages are kept.
     """
     if jobs < 1:
         raise InputError(f"jobs must be 1 or more, not {jobs}")
     began = time.monotonic()
-    experiment = _checked(path, overrides)
+    experiment, text = _checked(path, overrides), decode_text(read_bytes(path), path)
     folder = Path(output)
     with locked(folder):
         check_folder(folder, experiment)
@@ -74,10 +76,11 @@ def run_experiment(
         if run.plan.texts.prepared:
             _publish_preparation(folder / "prepare", run.cache.path(run.plan.texts.prepared))
         results = collect_results(run)
-        write_json(folder / "results.json", results)
-        manifest = manifest_of(Path(path), run, jobs)
-        write_json(folder / "manifest.json", manifest)
         content = report_content(Path(path), run, results)
+        check_unchanged(run.plan.hashes)  # results and report read the texts, too
+        write_json(folder / "results.json", results)
+        manifest = manifest_of(text, run, jobs)
+        write_json(folder / "manifest.json", manifest)
         with atomic_write(folder / "report.html") as file:
             file.write(render(content, manifest))
     for warning in result_warnings(content):

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from lscfg.errors import InputError
 from lscfg.io.read import file_hash
 
 KEY = 16
@@ -98,13 +99,18 @@ class Stage:
         return found
 
     @cached_property
+    def hashes(self) -> dict[Path, str]:
+        """Hashes of the files that no stage makes, as they are when the key is made."""
+        return {file: file_hash(file) for file in self.files if isinstance(file, Path)}
+
+    @cached_property
     def dependencies(self) -> dict[str, Any]:
         """All that the key is made from, as JSON: work, version, settings, and hashes of the inputs."""
         return {
             "stage": self.work.__name__,
             "version": self.version,
-            "settings": _described(self.settings),
-            "inputs": _described(self.inputs),
+            "settings": _described(self.settings, self.hashes),
+            "inputs": _described(self.inputs, self.hashes),
         }
 
     @cached_property
@@ -152,6 +158,20 @@ def with_files(value: Any, change: Callable[[Input], Input]) -> Any:
     return value
 
 
+def check_unchanged(hashes: Mapping[Path, str]) -> None:
+    """Refuses files that have changed since keys were made of them.
+
+    Args:
+        hashes: those in the keys.
+
+    Raises:
+        InputError: a file has changed, or cannot be read.
+    """
+    for path, digest in hashes.items():
+        if file_hash(path) != digest:
+            raise InputError("changed during the run; run again, and leave the file as it is meanwhile", path)
+
+
 def files_in(value: Any) -> Iterator[Input]:
     """All files of settings or inputs."""
     if isinstance(value, (Path, Output)):
@@ -166,16 +186,16 @@ def _side_files(value: Any) -> Iterator[Input]:
         yield from files_in(item) if side else () if isinstance(item, (Path, Output)) else _side_files(item)
 
 
-def _described(value: Any) -> Any:
+def _described(value: Any, hashes: Mapping[Path, str]) -> Any:
     """Settings or inputs as JSON: hashes for files, without side inputs."""
     if isinstance(value, Output):
         return f"{value.stage.key}/{value.name}"
     if isinstance(value, Path):
-        return file_hash(value)
+        return hashes[value]
     if isinstance(value, (list, tuple)):
-        return [_described(item) for item in value]
+        return [_described(item, hashes) for item in value]
     if isinstance(value, Mapping) or dataclasses.is_dataclass(value):
-        return {name: _described(item) for name, item, side in _parts(value) if not side}
+        return {name: _described(item, hashes) for name, item, side in _parts(value) if not side}
     return value
 
 

@@ -11,6 +11,7 @@ from little_experiment import TOML, run_lscfg
 
 from lscfg.demo import generate, write
 from lscfg.errors import LscfgError
+from lscfg.tuning.experiment import run
 from lscfg.tuning.experiment.run import run_experiment
 
 SMALL = TOML
@@ -136,6 +137,27 @@ def test_the_experiment_may_be_compressed(finished, tmp_path):
     run_experiment(compressed, tmp_path / "output", 1)
     manifest = json.loads((tmp_path / "output" / "manifest.json").read_text())
     assert manifest["experiment"] == experiment.read_text()
+
+
+def test_a_file_that_changes_before_the_results_is_named(finished, tmp_path, monkeypatch):
+    """An edited experiment is one for the next run."""
+    shutil.copytree(finished[0].parent, tmp_path / "tiny")
+    shutil.copytree(finished[1], tmp_path / "output")
+    experiment, reference = tmp_path / "tiny" / "small.toml", tmp_path / "tiny" / "test.en"
+    collect = run.collect_results
+
+    def edited(*given):
+        reference.write_text(texts.pop())
+        experiment.write_text(SMALL + "# edited\n")
+        return collect(*given)
+
+    texts = [reference.read_text(), "other\n" * 10]
+    monkeypatch.setattr(run, "collect_results", edited)
+    assert check(experiment, tmp_path / "output", b"").startswith(f"{reference}: changed during the run")
+    reference.write_text(texts[0])
+    experiment.write_text(SMALL)
+    assert check(experiment, tmp_path / "output", (finished[1] / RESULT).read_bytes()) == ""
+    assert json.loads((tmp_path / "output" / "manifest.json").read_text())["experiment"] == SMALL
 
 
 @pytest.mark.usefixtures("terminal")

@@ -611,5 +611,5 @@ def test_manifest_names_a_moses_without_latent_features_where_none_are_needed(co
     experiment = read_experiment(corpus / "e.toml", Overrides(decoder="moses", systems=["MIN"]))
     experiment.check_decoder()
     run = Run(experiment, make_plan(experiment), StageCache(tmp_path / "cache"))
-    manifest = manifest_of(corpus / "e.toml", run, 1)
+    manifest = manifest_of("", run, 1)
     assert list(manifest["decoder"]) == ["moses"]

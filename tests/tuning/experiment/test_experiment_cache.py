@@ -146,6 +146,32 @@ def test_stage_is_made_once_and_again_when_an_input_changes(tmp_path):
     assert made == [False, False, True, True, False, False]
 
 
+@pytest.mark.parametrize("when", ["before", "during"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_a_stage_is_not_made_of_a_file_that_changed_after_its_key(tmp_path, when, apart):
+    """Nor does a later run continue that work."""
+    text, cache = tmp_path / "in", StageCache(tmp_path / "cache", apart)
+
+    @version(1)
+    def make(folder, settings, inputs, jobs):
+        if jobs == 2 and when == "during":
+            text.write_text("new")
+        with open(folder / "out", "a") as file:
+            file.write(text.read_text())
+
+    text.write_text("old")
+    stage = Stage("copy", make, {}, {"in": text})
+    assert stage.key
+    if when == "before":
+        text.write_text("new")
+        with pytest.raises(InputError, match="in: changed during the run"):
+            cache.order(stage)
+    with pytest.raises(InputError, match="in: changed during the run"):
+        cache.make(stage, 2)
+    text.write_text("old")
+    assert cache.make(stage, 1).path.joinpath("out").read_text() == "old"
+
+
 def test_what_a_killed_worker_left_in_a_stage_is_no_output(tmp_path):
     """Another worker goes on in the folder as it is."""
 
