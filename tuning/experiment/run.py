@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import re
 import shutil
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.places import CONFIDENCE
+from lscfg.bundle.places import CONFIDENCE, PREPARE
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.io.folders import replaced_folder
@@ -27,7 +29,7 @@ from lscfg.tuning.experiment.manifest import manifest_of, report_content
 from lscfg.tuning.experiment.plan import format_plan, make_plan
 from lscfg.tuning.experiment.progress import Progress, duration, durations
 from lscfg.tuning.experiment.results import collect_results, format_results
-from lscfg.tuning.experiment.stage import check_unchanged, with_files
+from lscfg.tuning.experiment.stage import check_unchanged, files_in, with_files
 from lscfg.tuning.experiment.stages.decoding import HISTORY, OUTPUT, WEIGHTS, decoder_config
 from lscfg.tuning.experiment.stages.text import RESTORED
 from lscfg.tuning.experiment.state import Run
@@ -74,7 +76,9 @@ def run_experiment(
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         if run.plan.texts.prepared:
-            _publish_preparation(folder / "prepare", run.cache.path(run.plan.texts.prepared))
+            _publish_preparation(folder / PREPARE, run.cache.path(run.plan.texts.prepared))
+        else:
+            _remove_preparation(folder / PREPARE, run)
         results = collect_results(run)
         content = report_content(Path(path), run, results)
         check_unchanged(run.plan.hashes)  # results and report read the texts, too
@@ -140,7 +144,8 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     if system.decoder:
         files = with_files(system.files, run.cache.resolved)
         write_ini(folder / "cdec.ini", decoder_config(system.decoder, folder, files))
-    (folder / CONFIDENCE).unlink(missing_ok=True)
+    for old in (CONFIDENCE, "test.restored"):
+        (folder / old).unlink(missing_ok=True)
     made = run.plan.confidence.get(name)
     if made and path(made / CONFIDENCE).is_file():
         shutil.copyfile(path(made / CONFIDENCE), folder / CONFIDENCE)
@@ -161,3 +166,19 @@ def _publish_preparation(folder: Path, made: Path) -> None:
         for file in made.iterdir():
             if file.name != STAGE_RECORD:
                 shutil.copyfile(file, place / file.name)
+
+
+def _remove_preparation(folder: Path, run: Run) -> None:
+    """Removes the preparation of an earlier run, which decoders would apply to new text; unless the run reads it."""
+    record = folder / RECORD
+    texts = (file.resolve() for file in files_in(run.experiment) if isinstance(file, Path))
+    if not record.is_file() or any(folder.resolve() in text.parents for text in texts):
+        return
+    copied = [made for made in run.cache.folder.glob(f"*/{RECORD}") if filecmp.cmp(made, record, shallow=False)]
+    if not copied:
+        log.warning(f"{folder}: prepares new text, but not the text of this run; if that is wrong, remove the folder")
+        return
+    for file in copied[0].parent.iterdir():
+        (folder / file.name).unlink(missing_ok=True)
+    with suppress(OSError):  # with files of somebody else, the folder stays
+        folder.rmdir()

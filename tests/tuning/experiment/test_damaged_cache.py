@@ -11,6 +11,7 @@ from little_experiment import TOML, run_lscfg
 
 from lscfg.demo import generate, write
 from lscfg.errors import LscfgError
+from lscfg.prepare import files as prepared
 from lscfg.tuning.experiment import run
 from lscfg.tuning.experiment.run import run_experiment
 
@@ -137,6 +138,27 @@ def test_the_experiment_may_be_compressed(finished, tmp_path):
     run_experiment(compressed, tmp_path / "output", 1)
     manifest = json.loads((tmp_path / "output" / "manifest.json").read_text())
     assert manifest["experiment"] == experiment.read_text()
+
+
+@pytest.mark.parametrize("whose", ["an earlier run's", "the text's", "somebody's"])
+def test_a_preparation_of_other_text_does_not_stay(finished, tmp_path, caplog, whose):
+    shutil.copytree(finished[1], tmp_path / "output")
+    prepare = tmp_path / "output" / "prepare"
+    (prepare.parent / "cache" / "prepare-0").mkdir()
+    for made in (prepare, prepare.parent / "cache" / "prepare-0"):
+        made.mkdir(exist_ok=True)
+        (made / prepared.RECORD).write_text("the record")
+    experiment = finished[0]
+    if whose == "the text's":
+        shutil.copytree(experiment.parent, prepare, dirs_exist_ok=True)
+        experiment = prepare / experiment.name
+    elif whose == "somebody's":
+        (prepare / prepared.RECORD).write_text("another record")
+    restored = tmp_path / "output" / "systems" / "MIN" / "test.restored"
+    restored.write_text("of another output")
+    assert check(experiment, tmp_path / "output", (finished[1] / RESULT).read_bytes()) == ""
+    assert prepare.exists() == (whose != "an earlier run's") and not restored.exists()
+    assert (f"{prepare}: prepares new text, but not the text of this run" in caplog.text) == (whose == "somebody's")
 
 
 def test_a_file_that_changes_before_the_results_is_named(finished, tmp_path, monkeypatch):
