@@ -11,7 +11,7 @@ import pytest
 from lscfg.cli import main
 from lscfg.errors import LscfgError
 from lscfg.tuning.commands import quick
-from lscfg.tuning.experiment.cache import StageCache
+from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import read_experiment
 
 
@@ -37,7 +37,7 @@ def test_the_plan_shows_guesses_and_stages_and_trains_nothing(here, capsys):
     ):
         assert part in shown.err
     experiment = read_experiment("quick/experiment.toml")
-    assert {path.name for path in (here / "quick").iterdir()} == {"experiment.toml"}
+    assert {path.name for path in (here / "quick").iterdir()} == {".lock", "experiment.toml"}
     assert [*experiment.systems] == ["MIN", "LATENT"] and experiment.tuning.iterations == quick.ITERATIONS
     prepare = experiment.prepare
     assert (prepare.source_language, prepare.target_language, prepare.format) == ("de", "en", "csv")
@@ -80,6 +80,19 @@ def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
         in capsys.readouterr().err
     )
     assert '"fy"' in path.read_text()
+
+
+@pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])
+def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words):
+    [file], _, _ = messy.tatoeba(here)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
+    contents = {"experiment.toml": "of the command at work", "stdin": "its input"}
+    with locked(here / "quick"):
+        for name, text in contents.items():
+            (here / "quick" / name).write_text(text)
+        assert main(["quick", *(word.format(file=file) for word in words.split()), "--port", "0"]) == 1
+    assert "quick: another run is at work in this folder" in capsys.readouterr().err
+    assert {path.name: path.read_text() for path in (here / "quick").iterdir()} == {".lock": "", **contents}
 
 
 @pytest.mark.parametrize(
@@ -144,7 +157,8 @@ def faked(monkeypatch):
         def close(self):
             done.append("close")
 
-    def run_experiment(path, folder, jobs, overrides):
+    def run_experiment(path, folder, jobs, overrides, held):
+        assert held
         done.append(overrides.systems)
         if isinstance(fault := bleu.get(overrides.systems[-1]), BaseException):
             raise fault

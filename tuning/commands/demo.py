@@ -11,6 +11,7 @@ from lscfg.io.arguments import output_folder
 from lscfg.io.read import read_lines
 from lscfg.io.write import atomic_write, check_replaceable
 from lscfg.options import add_jobs, add_output, add_seed
+from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.experiment.run import run_experiment
 
 EXPERIMENT = """\
@@ -66,12 +67,13 @@ def run(args: argparse.Namespace) -> None:
     """
     folder = Path(args.output)
     corpus = generate(args.seed)
-    write(corpus, folder / "corpus")
-    log.info(f"{len(corpus.train)} sentence pairs, {len(corpus.dev)} for tuning, {len(corpus.test)} for the test")
-    check_replaceable(folder / "demo.toml", EXPERIMENT)
-    with atomic_write(folder / "demo.toml") as file:
-        file.write(EXPERIMENT)
-    summary = run_experiment(folder / "demo.toml", folder, args.jobs)
+    with locked(folder):
+        write(corpus, folder / "corpus")
+        log.info(f"{len(corpus.train)} sentence pairs, {len(corpus.dev)} for tuning, {len(corpus.test)} for the test")
+        check_replaceable(folder / "demo.toml", EXPERIMENT)
+        with atomic_write(folder / "demo.toml") as file:
+            file.write(EXPERIMENT)
+        summary = run_experiment(folder / "demo.toml", folder, args.jobs, held=True)
     outputs = {name: read_lines(folder / "systems" / name / "test.output") for name in SHOWN}
     print("some translations:")
     different = [k for k in range(len(corpus.test)) if outputs["MIN"][k] != outputs["LATENT"][k]]

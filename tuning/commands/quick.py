@@ -23,7 +23,6 @@ from lscfg.commands import serve
 from lscfg.errors import InputError, LscfgError, did_you_mean, quote
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
-from lscfg.io.folders import make_folder
 from lscfg.io.json_files import read_json
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
@@ -39,7 +38,7 @@ from lscfg.serve.address import check_port, listen
 from lscfg.serve.rolling import RollingService
 from lscfg.settings import SettingError, settings_of
 from lscfg.tuning.commands import check_names
-from lscfg.tuning.experiment.cache import StageCache
+from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.run import all_finished, run_experiment, show_plan
@@ -108,38 +107,50 @@ def run(args: argparse.Namespace) -> None:
     """Guesses, writes the experiment, trains, and serves the best system so far; prints the result.
 
     Raises:
-        InputError: the files are unknown or too small, the experiment was edited, or a stage failed.
+        InputError: the files are unknown or too small, the experiment was edited, another command is at work in the
+            folder, or a stage failed.
     """
     check_names(args.output, *args.files)
     args.files = [Path(file) for file in args.files]
     _check_files(args.files)
-    serving = not args.no_serve and not args.plan
-    if serving:
+    if not args.no_serve and not args.plan:
         need("serve")
         check_port(args.port)
         if args.port not in (0, PORT):
             listen("127.0.0.1", args.port).close()  # a taken port shows before the training
+    folder, keeps_input = Path(args.output), args.files == [INPUT]
+    given, changes = _given(args), _changes(args.set)
+    with locked(folder) if keeps_input else nullcontext():
+        if keeps_input:
+            args.files = [_saved_input(folder)]
+        found = guess(args.files, given)
+        text = _experiment(args, found, changes, folder)
+        for finding in found.findings:
+            log.info(str(finding))
+        for warning in found.warnings:
+            log.warning(warning)
+        with nullcontext() if keeps_input else locked(folder):
+            _run_experiment(args, text, found.pairs)
+
+
+def _run_experiment(args: argparse.Namespace, text: str, pairs: int) -> None:
+    """Writes the experiment into the locked folder; shows its plan, or trains and serves.
+
+    Raises:
+        InputError: see ``run``.
+    """
     folder = Path(args.output)
     experiment = folder / "experiment.toml"
-    given, changes = _given(args), _changes(args.set)
-    if args.files == [INPUT]:
-        args.files = [_saved_input(folder)]
-    found = guess(args.files, given)
-    text = _experiment(args, found, changes, folder)
-    for finding in found.findings:
-        log.info(str(finding))
-    for warning in found.warnings:
-        log.warning(warning)
     _write(experiment, text)
     health = _Health(experiment, folder)
     health.show()
-    steps = _steps(experiment, folder, found.pairs)
+    steps = _steps(experiment, folder, pairs)
     if args.plan:
         print(show_plan(experiment, folder, steps[-1]))
         return
     display = log.current_display()
     brief = nullcontext() if display is None or display.quiet else log.shown(replace(display, brief=True))
-    with brief, _Service(args) if serving else nullcontext() as service:
+    with brief, nullcontext() if args.no_serve else _Service(args) as service:
         result, failed = _train(args, experiment, steps, service, health)
         print(result, flush=True)
         if service is not None:
@@ -164,7 +175,7 @@ def _train(
     failed = None
     try:
         for overrides in steps:
-            summary = run_experiment(experiment, folder, args.jobs, overrides)
+            summary = run_experiment(experiment, folder, args.jobs, overrides, held=True)
             health.show()
             best = _best(folder, experiment)
             if best != served:
@@ -205,7 +216,7 @@ def _saved_input(folder: Path) -> Path:
     """
     if sys.stdin is None or sys.stdin.isatty():
         raise InputError("- is standard input, which is a terminal here; name a file, or write lscfg quick - < FILE")
-    saved = make_folder(folder) / STDIN
+    saved = folder / STDIN
     with atomic_write(saved, "wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return saved
@@ -366,7 +377,6 @@ def _write(path: Path, text: str) -> None:
                 " another folder with -o",
                 path,
             )
-    make_folder(path.parent)
     with atomic_write(path) as file:
         file.write(text)
 

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from lscfg import log
@@ -47,6 +47,7 @@ def run_experiment(
     jobs: int,
     overrides: Overrides | None = None,
     cluster: str | None = None,
+    held: bool = False,
 ) -> str:
     """Runs the experiment of a TOML file and returns a summary: a table, the result in a line, the verdict, paths.
 
@@ -56,6 +57,7 @@ def run_experiment(
     Args:
         jobs: threads or processes of a stage; on a cluster, a stage uses those of its worker.
         cluster: see ``lscfg.parallel.choose.on_cluster``; the workers must see the same files.
+        held: the caller holds the lock on the folder; see ``lscfg.tuning.experiment.cache.locked``.
 
     Raises:
         InputError: the experiment file, the overrides or a named file is faulty, a file changed during the run, or the
@@ -67,7 +69,7 @@ def run_experiment(
     began = time.monotonic()
     experiment, text = _checked(path, overrides), decode_text(read_bytes(path), path)
     folder = Path(output)
-    with locked(folder):
+    with nullcontext() if held else locked(folder):
         check_folder(folder, experiment)
         run = Run(experiment, make_plan(experiment, _has_curve(overrides)), StageCache(folder / "cache"))
         progress = Progress(run.plan, durations(folder / "manifest.json"))

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from lscfg.cli import main
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.write import atomic_write
 from lscfg.tuning.experiment.cache import RECORD, StageCache, locked, measured
@@ -79,6 +80,12 @@ def _is_running(pid):
 def test_folder_is_locked(tmp_path):
     with locked(tmp_path), pytest.raises(InputError, match="another run"), locked(tmp_path):
         pass
+
+
+def test_the_demo_writes_no_file_into_a_locked_folder(tmp_path, capsys):
+    with locked(tmp_path):
+        assert main(["demo", "-o", str(tmp_path)]) == 1
+    assert "another run" in capsys.readouterr().err and [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
 def test_the_lock_ends_with_the_process_that_took_it(tmp_path):
