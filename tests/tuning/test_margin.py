@@ -25,6 +25,7 @@ from lscfg.lm.lmplz import build_lm
 from lscfg.model.parameters import Parameters
 from lscfg.parallel.choose import in_threads
 from lscfg.tuning.bleu import SentenceReferences
+from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.margin.features import ENDS, NOTHING, SIDES, FeatureNumbers, Links, border_keys, border_of
 from lscfg.tuning.margin.folds import Fold, FoldedText, FoldRules, Lexicon, Pair, make_folds
 from lscfg.tuning.margin.learn import LearnedWeights, MarginLearner, _gains
@@ -280,7 +281,7 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
     for name in ("grammar.gz", "boundary.lscfg", "start.weights", "cdec.ini"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "three" / name).read_bytes()
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == [
-        "boundary.lscfg", "cdec.ini", "grammar.gz", "start.weights", "trace.json",
+        ".lock", "boundary.lscfg", "cdec.ini", "grammar.gz", "start.weights", "trace.json",
     ]  # fmt: skip
     (record,) = json.loads((tmp_path / "one" / "trace.json").read_text())
     assert record["held-out BLEU"] > record["held-out BLEU without learning"] and record["pairs"] > 250
@@ -292,6 +293,12 @@ def test_command_makes_a_system(system: Path, tmp_path: Path) -> None:
     with EmbeddedDecoder.from_ini(tmp_path / "one" / "cdec.ini") as decoder:
         ((best, *_),) = decoder.decode(["a d b"], weights)
     assert {"MarginRule", "MarginWords"} & {*best.features}
+
+
+def test_one_command_at_a_time_fills_a_folder(system: Path, tmp_path: Path, capsys) -> None:
+    with locked(tmp_path):
+        assert learn(system, tmp_path) == 1
+    assert f"{tmp_path}: another run is at work in this folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

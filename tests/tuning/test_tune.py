@@ -28,6 +28,7 @@ from lscfg.parallel.choose import in_processes
 from lscfg.parser import CommandParser
 from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import weights as command
+from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.forest_mert import ForestMertSettings
 from lscfg.tuning.mert import MertSettings
 from lscfg.tuning.mira import mira
@@ -432,6 +433,8 @@ def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
     with pytest.raises(InputError, match="no cdec program found"):
         command.run(parser.parse_args([*options[:-1], "third", *short, "--decoder", "cdec"]))
+    with locked(Path("out")), pytest.raises(InputError, match="out: another run is at work in this folder"):
+        command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
     command.run(parser.parse_args([*options, *short, "--resume", "--iterations", "3"]))
     assert len(decoder.calls) == 3
     (tmp_path / "g").write_text("another")

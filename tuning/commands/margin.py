@@ -14,6 +14,7 @@ from lscfg.io.arguments import output_folder
 from lscfg.options import add_config, add_jobs, add_output, add_text, add_weights
 from lscfg.parser import CommandParser
 from lscfg.settings import Declared
+from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.margin.folds import FoldRules
 from lscfg.tuning.margin.settings import MarginSettings
 from lscfg.tuning.margin.system import FILES, INI, START, learn_system
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     """Learns, and writes the grammar, a model of span borders, a configuration and start weights into the folder.
 
     Raises:
-        InputError: see ``lscfg.tuning.margin.system.learn_system``.
+        InputError: another command is at work in the folder; see ``lscfg.tuning.margin.system.learn_system``, too.
     """
     given = GivenSettings(args, TABLE, args.rules)
     settings = given.build(TABLE, MarginSettings)
@@ -56,5 +57,6 @@ def run(args: argparse.Namespace) -> None:
     rules = FoldRules(EXTRACTORS[args.rules], own, settings.order)
     inputs = RuleInputs(Path(args.source), Path(args.target), tuple(map(Path, args.alignment)))
     config, weights, folder = read_ini(args.config), read_weights(args.weights), Path(args.output)
-    learn_system(inputs, rules, config, weights, settings, folder, args.jobs)
+    with locked(folder):
+        learn_system(inputs, rules, config, weights, settings, folder, args.jobs)
     log.info(f"wrote {folder}; tune it with: lscfg tune weights -c {folder / INI} -w {folder / START} ...")

@@ -15,11 +15,11 @@ from lscfg.decode.names import FeatureNames
 from lscfg.errors import InputError
 from lscfg.formats.weights import listed_names, missing_names, read_weights, write_weights
 from lscfg.io.arguments import output_folder
-from lscfg.io.folders import make_folder
 from lscfg.io.read import read_lines
 from lscfg.options import add_cluster, add_config, add_jobs, add_output, add_reference, add_source, add_weights
 from lscfg.parallel.choose import on_cluster
 from lscfg.parser import CommandParser
+from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.hosts import HOSTS, host_optimiser
 from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     """Tunes; writes ``weights`` (cdec's format), ``history.json`` and the k-best lists into the output folder.
 
     Raises:
-        InputError: see ``lscfg.tuning.tune.tune``.
+        InputError: another tuning is at work in the folder; see ``lscfg.tuning.tune.tune``, too.
     """
     settings = _settings(args)
     sources = read_lines(args.source)
@@ -80,7 +80,6 @@ def run(args: argparse.Namespace) -> None:
     if args.cluster and not host.SHARES:
         raise InputError(f"--cluster is for the embedded decoder; leave it out, or leave out --decoder {program}")
     host.check_source(sources, args.source, args.config)
-    make_folder(args.output)
     identity = decoder_identity(program, args.config, sources)
     log.table(
         {
@@ -92,16 +91,20 @@ def run(args: argparse.Namespace) -> None:
         }
     )
     ini = os.path.abspath(args.config) if args.cluster else args.config  # a worker has another working directory
-    with on_cluster(args.cluster), host.open(ini, args.jobs, library=host.library()) as decoder:
+    with (
+        locked(Path(args.output)),
+        on_cluster(args.cluster),
+        host.open(ini, args.jobs, library=host.library()) as decoder,
+    ):
         names: FeatureNames | None = getattr(decoder, "names", None)
         missing = [] if names is None else missing_names(start, names.live)
         if missing:
             listed = listed_names(missing)
             log.warning(f"{args.weights}: features without a start weight, which begin at 0: {listed}")
         result = tune(decoder, sources, references, start, settings, args.output, args.resume, identity, learn=learn)
-    path = Path(args.output) / "weights"
-    # a feature that no hypothesis has gets a weight, too, or each later command would miss it
-    write_weights(path, dict.fromkeys(missing, 0.0) | result.weights)
+        path = Path(args.output) / "weights"
+        # a feature that no hypothesis has gets a weight, too, or each later command would miss it
+        write_weights(path, dict.fromkeys(missing, 0.0) | result.weights)
     best = result.history[result.best_iteration - 1]
     title = OBJECTIVES[settings.metric].title
     log.info(f"{result.stopped}; best {title} {best.score:.2f} in iteration {best.iteration}")
