@@ -81,14 +81,18 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
     return lists
 
 
-def ranked(hypotheses: Sequence[Hypothesis], weights: Mapping[str, float]) -> list[Hypothesis]:
+def ranked(hypotheses: Sequence[Hypothesis], weights: Mapping[str, float] | None) -> list[Hypothesis]:
     """The hypotheses with their scores under the weights, best first, equal ones in their order.
+
+    Args:
+        weights: None: the scores stay.
 
     Raises:
         InputError: a score is not finite.
     """
-    found = [Hypothesis(one.text, one.features, _score(one, weights)) for one in hypotheses]
-    return sorted(found, key=lambda one: -one.score)
+    if weights is not None:
+        hypotheses = [Hypothesis(one.text, one.features, _score(one, weights)) for one in hypotheses]
+    return sorted(hypotheses, key=lambda one: -one.score)
 
 
 def _score(hypothesis: Hypothesis, weights: Mapping[str, float]) -> float:

@@ -159,6 +159,24 @@ def test_the_command_joins_lists_of_several_systems(lists, capsys):
     assert "short: lists of 1 sentence," in said and said.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        ((), ["good"]),
+        (("-k", 1), ["good"]),
+        (("-k", 9), ["good", "bad", "bad"]),
+        (("-k", 9, "--unique"), ["good", "bad"]),
+    ],
+)
+def test_without_weights_the_scores_of_the_lists_rank(lists, words, texts):
+    """Other programs write lists in any order."""
+    scored = [("bad", -5.0), ("good", -1.0), ("bad", -2.0)]
+    write_kbest(lists / "lists.gz", [[Hypothesis(text, {"Old": 1.0}, score) for text, score in scored]])
+    assert run(lists, *words, "-o", lists / "out") == 0
+    lines = (lists / "out").read_text().splitlines()
+    assert [line.split(" ||| ")[1] if words else line for line in lines] == texts
+
+
 def test_sentences_without_a_list_stay_empty(lists, capsys):
     (lists / "few").write_text("1 ||| x ||| Old=1 ||| 1\n")
     assert main(["rescore", str(lists / "few")]) == 0

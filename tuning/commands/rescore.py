@@ -88,8 +88,7 @@ def run(args: argparse.Namespace) -> None:
     lists, weights = _weighted(args)
     if args.tuned and not args.output:
         return
-    if weights is not None:
-        lists = [ranked(one, weights) for one in lists]
+    lists = [ranked(one, weights) for one in lists]
     if args.mbr:
         systems = list(zip(lists, *_others(args, len(lists)), strict=True))
         lists = [ranked_by_risk(one, args.mbr, args.scale) for one in log.progress(systems, "rescore", len(systems))]
