@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lscfg.bundle.places import CONFIDENCE
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
@@ -14,8 +15,8 @@ from lscfg.tuning.experiment.system import Experiment
 
 RESULTS = ("results.json", "manifest.json", "report.html")
 
-PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output")
-"""Files for users: all four in the folder of a system's first run, all except the first in folders of other runs."""
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output", "test.restored", CONFIDENCE)
+"""Files for users in the folder of a system."""
 
 
 def check_corpus(experiment: Experiment) -> None:

@@ -22,7 +22,7 @@ from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.files import RECORD
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.cache import StageCache, locked
-from lscfg.tuning.experiment.checks import check_corpus, check_folder
+from lscfg.tuning.experiment.checks import PUBLISHED, check_corpus, check_folder
 from lscfg.tuning.experiment.config import Overrides, read_experiment
 from lscfg.tuning.experiment.making import make_stages
 from lscfg.tuning.experiment.manifest import manifest_of, report_content
@@ -143,11 +143,11 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     for old in folder.iterdir():
         if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
             shutil.rmtree(old)
+    for name in PUBLISHED:  # the system of an earlier run may be of another kind
+        (folder / name).unlink(missing_ok=True)
     if system.decoder:
         files = with_files(system.files, run.cache.resolved)
         write_ini(folder / "cdec.ini", decoder_config(system.decoder, folder, files))
-    for old in (CONFIDENCE, "test.restored"):
-        (folder / old).unlink(missing_ok=True)
     made = run.plan.confidence.get(name)
     if made and path(made / CONFIDENCE).is_file():
         shutil.copyfile(path(made / CONFIDENCE), folder / CONFIDENCE)

@@ -161,6 +161,18 @@ def test_a_preparation_of_other_text_does_not_stay(finished, tmp_path, caplog, w
     assert (f"{prepare}: prepares new text, but not the text of this run" in caplog.text) == (whose == "somebody's")
 
 
+def test_files_of_a_system_of_another_kind_do_not_stay(finished, tmp_path):
+    """The configuration and the weights would translate new text."""
+    shutil.copytree(finished[1], tmp_path / "output")
+    experiment = finished[0].with_name("agreed.toml")
+    experiment.write_text(SMALL + '\n[systems.AGREED]\nagree = ["MIN", "SPECTRAL"]\n')
+    agreed = tmp_path / "output" / "systems" / "AGREED"
+    shutil.copytree(agreed.with_name("MIN"), agreed)
+    assert {"cdec.ini", "weights", "tuning.json"} < {path.name for path in agreed.iterdir()}
+    run_experiment(experiment, tmp_path / "output", 1)
+    assert [path.name for path in agreed.iterdir()] == ["test.output"]
+
+
 def test_a_file_that_changes_before_the_results_is_named(finished, tmp_path, monkeypatch):
     """An edited experiment is one for the next run."""
     shutil.copytree(finished[0].parent, tmp_path / "tiny")
