@@ -154,9 +154,12 @@ class Reader:
                 raise self.unknown((*keys, name), (*further, *hints))
         values = {}
         for item in dataclasses.fields(kind):
+            required = item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING
             if item.name in table:
                 values[item.name] = self.value(hints[item.name], table[item.name], (*keys, item.name))
-            elif item.default is dataclasses.MISSING and item.default_factory is dataclasses.MISSING:
+                if required and values[item.name] in ([], ()):
+                    raise self.error((*keys, item.name), f"{item.name} must be one value or more, not an empty list")
+            elif required:
                 raise self.error(keys, f"{'.'.join((*keys, item.name))} is missing")
         try:
             return kind(**values)

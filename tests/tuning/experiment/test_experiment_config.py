@@ -201,6 +201,8 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
         ("iterations = 3", "iterations = 3.5", "must be a whole number"),
         ('"train.ja"', '"none.ja"', r"e\.toml:3: source: no file"),
         ('target = "train.en"\n', "", "corpus.target is missing"),
+        ('dev_reference = "dev.en"', "dev_reference = []", r"e\.toml:6: dev_reference must be one value or more"),
+        ('["test.en"]', "[]", r"e\.toml:8: test_reference must be one value or more"),
         ('"spectral"', '"spectal"', r"e\.toml:21: estimator must be one of .*'spectal' \(did you mean spectral\?\)"),
         ('"spectral"\nm = 3', '"em"\nheld_out = 1.5', r"e\.toml:22: held_out must be less than 1, not 1.5"),
         ('"spectral"\nm = 3', '"em"\ninit = "best"', r"e\.toml:22: init must be one of random, .*, not 'best'"),

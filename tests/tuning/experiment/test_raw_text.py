@@ -88,6 +88,7 @@ GIVEN = (("[prepare]", f"{FILES}[prepare]"), ("dev = 20\ntest = 25\n", ""))
     [
         (("raw = true\n", ""), "raw.toml:2: corpus.dev_source is missing"),
         (("raw = true", "raw = 1"), "raw.toml:3: raw must be true or false, not 1"),
+        (('source = "raw.es"', "source = []"), "raw.toml:4: source must be one value or more, not an empty list"),
         (('target = "raw.en"\n', ""), "raw.toml:2: plain text takes two files"),
         (("dev = 20\n", ""), "raw.toml:2: no dev set: name dev_source and dev_reference, or set dev in"),
         (("[prepare]", f"{FILES}[prepare]"), "raw.toml:13: dev is for pairs of the corpus, but the dev set has files"),
