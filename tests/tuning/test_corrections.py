@@ -106,6 +106,14 @@ def test_a_text_is_measured_and_weights_are_fitted(tmp_path: Path, capsys: pytes
     assert main([*command, str(tmp_path / "e2"), "-w", str(tmp_path / "fitted")]) == 0
     score = corpus_score("bleu", outputs[0], [references[:1], outputs[0]])
     assert f"BLEU        {score:.2f} without corrections" in capsys.readouterr().out
+    for lines, message in (
+        ("", "the text contains no sentence"),
+        ("casa\n", "all sentences are stored as corrections"),
+    ):
+        (tmp_path / "f2").write_text(lines)
+        (tmp_path / "e2").write_text(lines)
+        assert main([*command[:-2], str(tmp_path / "f2"), str(tmp_path / "e2")]) == 1
+        assert f"f2: {message}" in capsys.readouterr().err
     (tmp_path / "e2").write_text("house\n")
     assert main([*command, str(tmp_path / "e2")]) == 1
     assert "e2" in capsys.readouterr().err

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from lscfg.bundle.system import open_system
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences
 from lscfg.decode.memory import Memory, pair_aligner
+from lscfg.errors import InputError
 from lscfg.formats.weights import write_weights
 from lscfg.io.arguments import InputFile, InputFolder
 from lscfg.io.read import read_lines
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     """Prints BLEU without and with corrections.
 
     Raises:
-        InputError: a file cannot be read or is malformed.
+        InputError: a file cannot be read or is malformed, or no sentence is left to measure.
     """
     system, memory = open_system(args.system, args.weights), Memory(args.corrections)
     sentences, references = read_lines(args.source), [read_lines(path) for path in args.reference]
@@ -48,6 +49,13 @@ def run(args: argparse.Namespace) -> None:
         check_length(len(lines), path, len(sentences), args.source)
     stored = {pair.source for pair in memory.pairs}
     chosen = [k for k, text in enumerate(sentences) if " ".join(text.split()) not in stored]
+    if not chosen:
+        fault = (
+            "all sentences are stored as corrections; name a text with others"
+            if sentences
+            else "the text contains no sentence"
+        )
+        raise InputError(fault, args.source)
     texts, *wanted = ([lines[k] for k in chosen] for lines in (sentences, *references))
     with system.decoder() as decoder:
 
