@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
+from lscfg import log
 from lscfg.bundle.places import CONFIDENCE
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, counted
@@ -22,7 +24,8 @@ PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output", "test.restored
 def check_corpus(experiment: Experiment) -> None:
     """Reads all text once, so that a bad line shows before hours of work.
 
-    Only the test source may have empty lines, which are translated as empty lines.
+    Of the sources, only that of the test set may have empty lines, which are translated as empty lines. Sentences
+    without a reference are warned of here, and those with some references where they are scored.
 
     Raises:
         InputError: see ``lscfg.corpus.parallel``; or [report] names a line that the test set lacks.
@@ -41,10 +44,23 @@ def check_corpus(experiment: Experiment) -> None:
             raise InputError(f"the {name} set is empty", source)
         check_sentences(lines, source, allow_empty=name == "test")
         check_plain(lines, source)
-        for reference in references:
-            check_length(len(read_lines(reference)), reference, len(lines), source)
+        documents = [read_lines(reference) for reference in references]
+        for reference, document in zip(references, documents, strict=True):
+            check_length(len(document), reference, len(lines), source)
+        _warn_of_missing(lines, documents, references[0])
     _warn_of_leaks(experiment)
     _check_charted(experiment, len(read_lines(corpus.test_source)), corpus.test_source)
+
+
+def _warn_of_missing(sources: Sequence[str], references: Sequence[Sequence[str]], path: Path) -> None:
+    """Warns of sentences whose references are all empty: the best translation would have no word."""
+    pairs = enumerate(zip(sources, zip(*references, strict=True), strict=True), 1)
+    missing = [number for number, (source, texts) in pairs if source.strip() and not any(map(str.strip, texts))]
+    if missing:
+        log.warning(
+            f"{path}:{missing[0]}: no reference of a sentence ({counted(len(missing), 'such line')}), so every "
+            "translation counts as wrong; remove such lines from all files of the set"
+        )
 
 
 def _warn_of_leaks(experiment: Experiment) -> None:

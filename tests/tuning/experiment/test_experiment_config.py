@@ -352,6 +352,23 @@ def test_bad_corpus(corpus, tmp_path, name, change, message):
         check_corpus(read_experiment(tmp_path / "e.toml"))
 
 
+@pytest.mark.parametrize(
+    ("part", "source", "other", "told"),
+    [("dev", "x", "", True), ("test", "x", "", True), ("test", "", "", False), ("dev", "x", "y", False)],
+)
+def test_sentences_without_a_reference_are_told(corpus, tmp_path, caplog, part, source, other, told):
+    """An empty source has an empty translation, and another reference may be enough."""
+    for name in ("train.ja", "train.en", "dev.ja", "dev.en", "test.ja", "test.en"):
+        (tmp_path / name).write_bytes((corpus / name).read_bytes())
+    for name, line in ((f"{part}.ja", source), (f"{part}.en", ""), ("other", other)):
+        (tmp_path / name).write_text(f"x\n{line}\n")
+    text = TOML.replace('["test.en"]', '"test.en"').replace(f'"{part}.en"', f'["{part}.en", "other"]')
+    (tmp_path / "e.toml").write_text(text)
+    check_corpus(read_experiment(tmp_path / "e.toml"))
+    message = f"{part}.en:2: no reference of a sentence (1 such line), so every translation counts as wrong"
+    assert (message in caplog.text) == told == bool(caplog.text)
+
+
 def test_chart_of_a_line_that_is_not_there(corpus):
     (corpus / "far.toml").write_text(TOML + "[report]\nsentences = [40, 41]\n")
     with pytest.raises(InputError, match=r"test\.ja: has 40 lines; \[report\] asks for a chart of line 41"):
