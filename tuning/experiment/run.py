@@ -143,8 +143,8 @@ def _publish(folder: Path, run: Run, name: str) -> None:
     for old in folder.iterdir():
         if re.fullmatch("run[0-9]+", old.name) and old.is_dir():
             shutil.rmtree(old)
-    for name in PUBLISHED:  # the system of an earlier run may be of another kind
-        (folder / name).unlink(missing_ok=True)
+    for file in PUBLISHED:  # the system of an earlier run may be of another kind
+        (folder / file).unlink(missing_ok=True)
     if system.decoder:
         files = with_files(system.files, run.cache.resolved)
         write_ini(folder / "cdec.ini", decoder_config(system.decoder, folder, files))
