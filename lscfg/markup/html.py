@@ -5,18 +5,9 @@ from __future__ import annotations
 from html import unescape
 from html.parser import HTMLParser
 from itertools import accumulate
-from typing import NamedTuple
 
 from lscfg.markup.document import Document, MarkupRun, Unit, escape_text, unit_of, utf8_text
-
-# fmt: off
-INLINE = frozenset((
-    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "del", "dfn", "em", "font", "i", "img",
-    "ins", "label", "mark", "nobr", "q", "ruby", "rb", "rp", "rt", "s", "small", "span", "strike", "strong",
-    "sub", "sup", "time", "tt", "u", "wbr",
-))
-# fmt: on
-"""Elements inside a sentence; all others separate units."""
+from lscfg.markup.html_elements import INLINE, HtmlEvent, element_ends
 
 OPAQUE = frozenset(["code", "kbd", "math", "pre", "samp", "script", "style", "svg", "template", "textarea", "var"])
 """Elements whose content stays."""
@@ -29,27 +20,19 @@ VOID = frozenset(
 """Elements without an end."""
 
 
-class _Event(NamedTuple):
-    kind: str
-    """``start``, ``end``, ``empty``, ``text`` or ``other``."""
-    name: str
-    offset: int
-    opaque: bool = False
-
-
 class _Reader(HTMLParser):
     """Collects what a document consists of, with offsets."""
 
     def __init__(self, text: str):
         super().__init__(convert_charrefs=False)
-        self.events: list[_Event] = []
+        self.events: list[HtmlEvent] = []
         self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
         self.feed(text)
         self.close()
 
     def _add(self, kind: str, name: str = "", opaque: bool = False) -> None:
         line, column = self.getpos()
-        self.events.append(_Event(kind, name, self._lines[line - 1] + column, opaque))
+        self.events.append(HtmlEvent(kind, name, self._lines[line - 1] + column, opaque))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self._add("empty" if tag in VOID else "start", tag, tag in OPAQUE or _kept(attrs))
@@ -102,34 +85,26 @@ def read_html(data: bytes) -> Document:
 def html_parts(text: str) -> list[str | Unit]:
     """Markup and units of a text with tags."""
     events = _Reader(text).events
-    ends = [*(event.offset for event in events), len(text)][1:]
+    offsets = [*(event.offset for event in events), len(text)]
     parts: list[str | Unit] = [text[: events[0].offset]] if events else [text]
     runs: list[MarkupRun] = []
-    kept, depth, block = "", 0, ""  # an element whose content stays
-    for event, end in zip(events, ends, strict=True):
-        markup = text[event.offset : end]
-        if kept:
-            block += markup
-            depth += (event.kind == "start") - (event.kind == "end") if event.name == kept else 0
-            if depth == 0:
-                if kept in OPAQUE_INLINE:
-                    runs.append(MarkupRun(block, "", "void"))
-                else:
-                    _end_unit(parts, runs)
-                    parts.append(block)
-                kept = ""
-        elif event.kind == "start" and event.opaque:
-            kept, depth, block = event.name, 1, markup
-        elif event.kind == "text":
+    elements, after = element_ends(events), 0  # the event after an element whose content stays
+    for number, event in enumerate(events):
+        if number < after:
+            continue
+        kept = event.kind == "start" and event.opaque
+        after = elements[number] if kept else number + 1
+        markup = text[event.offset : offsets[after]]
+        if event.kind == "text":
             runs.append(MarkupRun(markup, unescape(markup)))
-        elif event.kind == "comment" or event.name in INLINE:
-            kind = {"start": "open", "end": "close"}.get(event.kind, "void")
+        elif event.kind == "comment" or event.name in (OPAQUE_INLINE if kept else INLINE):
+            kind = "void" if kept else {"start": "open", "end": "close"}.get(event.kind, "void")
             runs.append(MarkupRun(markup, "", kind))  # type: ignore[arg-type]
         else:
             _end_unit(parts, runs)
             parts.append(markup)
     _end_unit(parts, runs)
-    return [*parts, *([block] if kept else [])]
+    return parts
 
 
 def _end_unit(parts: list[str | Unit], runs: list[MarkupRun]) -> None:

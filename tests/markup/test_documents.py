@@ -40,6 +40,29 @@ def test_texts_are_translated_and_the_rest_stays(ending, data, wanted):
     assert translated(data, ending) == wanted
 
 
+@pytest.mark.parametrize(
+    ("data", "wanted"),
+    [
+        ("<ul>\n<li translate=no>a\n<li>b\n</ul>\n<p>c</p>", "<ul>\n<li translate=no>a\n<li>B\n</ul>\n<p>C</p>"),
+        ("<ul><li>a<ul><li translate=no>b</ul>c<li>d</ul>", "<ul><li>A<ul><li translate=no>b</ul>C<li>D</ul>"),
+        ("<ul><li translate=no>a<ul><li>b</ul>c<li>d</ul>e", "<ul><li translate=no>a<ul><li>b</ul>c<li>D</ul>E"),
+        ("<p class=notranslate>a <b>b<p>c<hr>d", "<p class=notranslate>a <b>b<p>C<hr>D"),
+        ("<p translate=no>a<div>b</div>c", "<p translate=no>a<div>B</div>C"),
+        ("<div><p translate=no>a</div>b", "<div><p translate=no>a</div>B"),
+        ("<div><span translate=no>a</div>b", "<div><span translate=no>a</div>B"),
+        ("<i><span translate=no>a</i>b", "<i><span translate=no>a</i>B"),
+        ("<b><p translate=no>a</b>b</p>c", "<b><p translate=no>a</b>b</p>C"),
+        ("<p><button translate=no>a<p>b</button>c", "<p><button translate=no>a<p>b</button>C"),
+        ("<dl><dt translate=no>a<dd>b<dt>c</dl>d", "<dl><dt translate=no>a<dd>B<dt>C</dl>D"),
+        ("<table><tr><td translate=no>a<td>b<tr translate=no><th>c<tfoot><tr><td>d</table>e",
+         "<table><tr><td translate=no>a<td>B<tr translate=no><th>c<tfoot><tr><td>D</table>E"),
+        ("<select><option translate=no>a<option>b</select>c", "<select><option translate=no>a<option>B</select>C"),
+    ],
+)  # fmt: skip
+def test_a_kept_element_of_html_ends_without_an_end_tag(data, wanted):
+    assert translated(data, ".html") == wanted
+
+
 @pytest.mark.parametrize("ending", [".txt", ".html", ".srt", ".xlf"])
 def test_a_translation_that_changes_nothing_changes_no_byte(ending):
     draw = random.Random(7)
