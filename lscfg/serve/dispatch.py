@@ -184,7 +184,7 @@ class Dispatcher:
 
     async def _one(self, sentence: RequestSentence) -> Answered:
         work = SentenceWork(*self.described, sentence.text, sentence.options)
-        call = self.pool.call(translate_sentence, work, len(sentence.text.encode()))
+        call = self.pool.call(translate_sentence, work, work.size)
         found: Answered = await self._guarded(sentence.name, call)
         self._notice(found.fault)
         self.counts["words"] += found.words

@@ -15,7 +15,8 @@ Block = TypeVar("Block")
 Result = TypeVar("Result")
 
 RETIREMENT = 1 << 20
-"""Bytes of text after which a new worker replaces the old one, which remembers every word that it has met."""
+"""Bytes of texts, rules and terms after which a new worker replaces the old one, which remembers every word that it has
+met."""
 
 GRACE_SECONDS = 0.25
 """Seconds that a worker may still need for a block that nobody waits for. Most sentences take less, and a worker that

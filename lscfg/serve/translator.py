@@ -70,6 +70,12 @@ class TranslationOptions:
     distinct: bool = False
     """The translations of the k-best list differ in their texts."""
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts of rules, terms and choices."""
+        terms = [text for term in self.terms for text in (term.source, *term.targets)]
+        return [*self.rules, *terms, *(choice.target for choice in self.choices)]
+
 
 class Answered(NamedTuple):
     """A translated sentence."""
@@ -384,6 +390,11 @@ class SentenceWork:
     """The system, pickled."""
     text: str
     options: TranslationOptions
+
+    @property
+    def size(self) -> int:
+        """Bytes of the texts whose words the worker remembers."""
+        return sum(len(text.encode()) for text in (self.text, *self.options.texts))
 
 
 def open_translator(key: str, system: bytes) -> Translator:

@@ -17,6 +17,8 @@ from services import SENTENCES, Service, head, little_preparation, lives, post, 
 
 pytest.importorskip("uvicorn", reason="lscfg serve needs uvicorn: pip install 'lscfg[serve]'")
 
+from lscfg.serve.pool import RETIREMENT
+
 LIMITS = (
     "--set",
     "max_request=4000",
@@ -375,14 +377,26 @@ def test_requests_beyond_the_queue_come_later(bundle):
             assert [done.result()[0] for done in waiting] == [200, 200]
 
 
-def test_workers_do_not_grow_by_what_they_are_told(bundle):
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda words: {"source": " ".join(words[:90])},
+        lambda words: {"source": "la", "grammar": [f"[X] ||| la ||| {word} ||| P=1" for word in words]},
+        lambda words: {"source": "la", "glossary": [{"source": word, "target": word} for word in words]},
+        lambda words: {"source": "la", "keep": words},
+    ],
+    ids=["source", "grammar", "glossary", "keep"],
+)
+def test_workers_do_not_grow_by_what_they_are_told(bundle, told):
     """A worker remembers each word; after some bytes of text another one takes its place."""
     with Service(bundle, "-j", 1, "--set", "max_characters=200000") as service:
         service.translate(source="la casa")
         (first,) = service.workers
-        for number in range(14):
-            words = [f"{number}-{word}" + "x" * 1000 for word in range(90)]
-            assert service.translate(source=" ".join(words))[0] == 200
+        sent = 0
+        while sent <= 2 * RETIREMENT:
+            request = told([f"{sent}-{word}".ljust(200, "x") for word in range(400)])
+            assert service.translate(**request)[0] == 200
+            sent += len(json.dumps(request))
         assert service.translate(source="la casa")[0] == 200
         assert first not in service.workers and len(service.workers) == 1
 
