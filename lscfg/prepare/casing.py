@@ -16,7 +16,7 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.prepare.characters import JOINERS, marks
 from lscfg.prepare.languages import base_language, has_dotted_i
-from lscfg.prepare.spacing import MARKS
+from lscfg.prepare.spacing import JOINER, MARKS
 
 # Casing works on text, not on tokens: a pattern finds the words. So it serves tokenised lines as well as lines that
 # SentencePiece splits later. Moses' rules look at capitals, so they come first.
@@ -28,6 +28,8 @@ _ENDS = frozenset(".?!…։؟۔।॥።፧။។᙮‼⁇⁈⁉．｡。！？"
 _WIDE_ENDS = frozenset("。！？｡")
 """Ends of sentences that no blank follows."""
 _APOSTROPHES = "'’"
+_SIGNS_IN_BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
+_JOINED, _MARK = re.compile(f" {JOINER}|{JOINER} "), re.compile(f"[{MARKS}]")
 _LEAST_STARTS = 20
 """Minimum number of lines with cased letters that decide if lines begin with a capital letter."""
 _NAME = 3
@@ -189,8 +191,9 @@ def open_caser(casing: str, forms: dict[str, int] | None, tokenised: bool, langu
 def _first_words(line: str, tokenised: bool, letters: Letters) -> Iterator[re.Match[str]]:
     """The first word of each sentence of a line, in time linear in the line.
 
-    In tokenised text the full stop of an abbreviation belongs to its word, so a stop alone ends a sentence. Elsewhere a
-    blank must follow the stop, with no letter between them.
+    In tokenised text the full stop of an abbreviation belongs to its word, so a stop alone ends a sentence, but not if
+    marks join the stop and the next word. Elsewhere a blank must follow the stop, with no letter between them. Brackets
+    with signs only, such as ``(?)`` and ``[...]``, end no sentence.
     """
     end, begins = 0, True
     for word in _words().finditer(line):
@@ -204,9 +207,11 @@ def _first_words(line: str, tokenised: bool, letters: Letters) -> Iterator[re.Ma
 
 def _ends_sentence(gap: str, tokenised: bool, ends: frozenset[str]) -> bool:
     """True if a sentence ends between two words."""
+    gap = _SIGNS_IN_BRACKETS.sub("", gap)
     pieces = gap.split(" ")
     if tokenised:  # the first and the last piece belong to the words
-        return any((piece := token.strip(MARKS)) and ends.issuperset(piece) for token in pieces[1:-1])
+        pieces = _JOINED.sub(JOINER, " ".join(pieces[1:])).split(" ")
+        return any(token and ends.issuperset(token) for piece in pieces[:-1] for token in _MARK.split(piece))
     return not _WIDE_ENDS.isdisjoint(gap) or any(not ends.isdisjoint(piece) for piece in pieces[:-1])
 
 

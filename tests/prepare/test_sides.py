@@ -281,6 +281,19 @@ def test_marked_stops_end_sentences():
     assert raise_starts("8 p . m . ya ￭. e . g ￭. x", True) == "8 p . m . Ya ￭. E . g ￭. X"
 
 
+@pytest.mark.parametrize(
+    ("line", "tokenised", "raised"),
+    [
+        ("A page ?￭ id =￭ 5 ?￭ ￭=￭ x", True, "A page ?￭ id =￭ 5 ?￭ ￭=￭ x"),
+        ('a . ￭" so . "￭ he', True, 'A . ￭" So . "￭ He'),
+        ("a ( ? ) buys [￭ … ￭] x", True, "A ( ? ) buys [￭ … ￭] x"),
+        ("a (?) buys [...] x. (no.) y? (!) z", False, "A (?) buys [...] x. (No.) Y? (!) Z"),
+    ],
+)
+def test_stops_within_words_and_brackets_end_no_sentence(line, tokenised, raised):
+    assert raise_starts(line, tokenised) == raised
+
+
 # ---- words of scripts and languages ----
 
 REAL = {
