@@ -19,7 +19,7 @@ from lscfg.api.arguments import (
 from lscfg.api.terms import terms_of_values
 from lscfg.bundle.places import confidence_of, number_formats
 from lscfg.bundle.system import open_glossary
-from lscfg.bundle.typed import TypedCorrections
+from lscfg.bundle.typed import TypedWords
 from lscfg.closing import Closing
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
@@ -71,17 +71,16 @@ class Decoder(Closing):
                 "{'LanguageModel': 0.5}"
             )
         self.glossary: str | tuple[Term, ...] | None = None
-        self._terms = TermIndex()
         if isinstance(glossary, (str, os.PathLike)):
             self.glossary = check_path(glossary, "glossary")
-            self._terms = open_glossary(self.glossary, self.config).index()
         elif glossary is not None:
-            terms = terms_of_values(glossary)
-            self.glossary, self._terms = tuple(terms), open_glossary(terms, self.config).index()
+            self.glossary = tuple(terms_of_values(glossary))
+        terms = None if self.glossary is None else open_glossary(self.glossary, self.config)
+        self._terms = TermIndex() if terms is None else terms.index()
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
         self._numbers = number_formats(self.config)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
-        self._memory, self._typed = None, TypedCorrections(self.config)
+        self._memory, self._typed = None, TypedWords(self.config, terms and terms.typed)
         if self.corrections is not None:
             self._memory = open_memory(self.corrections, self._decoder.align)
         if given is None:

@@ -1,8 +1,9 @@
-"""Words of corrections, with the capitals that a person typed."""
+"""Words of corrections and terms, with the capitals that a person typed."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -20,15 +21,16 @@ else:
     sides = later("lscfg.prepare.sides")
 
 
-class TypedCorrections:
-    """Gives the words of a correction the capitals that a person typed, which ``lscfg prepare restore`` keeps.
+class TypedWords:
+    """Gives the words of corrections and hard terms the capitals that a person typed, which restoring keeps.
 
     Args:
         config: ``cdec.ini`` of the system; without a preparation next to it, the words stay as they are.
+        terms: see ``Glossary.typed``.
     """
 
-    def __init__(self, config: str | os.PathLike[str]):
-        self._config = Path(config)
+    def __init__(self, config: str | os.PathLike[str], terms: Mapping[str, str] | None = None):
+        self._config, self._terms = Path(config), terms or {}
 
     @cached_property
     def _side(self) -> sides.Side | None:
@@ -36,12 +38,16 @@ class TypedCorrections:
         return None if folder is None else record.Record.read(folder).sides[1].side()
 
     def hypotheses(self, sentence: Translated) -> list[Hypothesis]:
-        """The k-best list of a sentence.
+        """The k-best list of a sentence; only the words of the best translation change.
 
         Raises:
             InputError: the preparation cannot be read.
         """
-        pair, found = sentence.answered, sentence.hypotheses
-        if pair is None or not pair.typed or self._side is None:
-            return found
-        return [replace(found[0], text=self._side.uncased(pair.typed)), *found[1:]]
+        pair, (best, *others) = sentence.answered, sentence.hypotheses
+        if pair is not None and pair.typed and self._side is not None:
+            return [replace(best, text=self._side.uncased(pair.typed)), *others]
+        words = best.text.split()
+        for one in sorted(sentence.terms, reverse=True, key=lambda one: one.target):
+            if one.form in self._terms:
+                words[slice(*one.target)] = self._terms[one.form].split()
+        return [replace(best, text=" ".join(words)), *others]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from lscfg import log
 from lscfg.bundle.new_text import warn_of_filtered_rules, warned_of_raw_text
 from lscfg.bundle.places import confidence_of, number_formats
-from lscfg.bundle.typed import TypedCorrections
+from lscfg.bundle.typed import TypedWords
 from lscfg.corpus.tolerant import tolerated
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import derivations_json
@@ -133,9 +133,10 @@ def run(args: argparse.Namespace) -> None:
             yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
 
     numbers = number_formats(args.config)
-    report = None if args.glossary is None else glossary.GlossaryReport(_terms(args))
+    opened = None if args.glossary is None else system.open_glossary(args.glossary, args.config)
+    report = None if opened is None else glossary.GlossaryReport(opened)
     memory = None if args.corrections is None else memories.Memory(args.corrections)
-    conflicts, typed = ConflictReport(), TypedCorrections(args.config)
+    conflicts, typed = ConflictReport(), TypedWords(args.config, opened and opened.typed)
     with (
         on_cluster(args.cluster),
         in_processes(args.jobs if total is None else max(1, min(args.jobs, total))) as engine,
@@ -172,10 +173,6 @@ def _sentences(args: argparse.Namespace, config: DecoderConfig, stream: LineStre
     if args.kbest is not None or config.k_best is not None or args.derivations is not None:
         check_ids(sentences, args.text)
     return sentences
-
-
-def _terms(args: argparse.Namespace) -> glossary.Glossary:
-    return system.open_glossary(args.glossary, args.config)
 
 
 def _translate_document(args: argparse.Namespace) -> None:

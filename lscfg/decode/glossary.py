@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from lscfg import log
@@ -45,11 +45,13 @@ class Glossary:
         path: the file, for messages; empty for terms that a program gives.
         entries: in the order of the file; a term may occur in several forms, see ``prepared``.
         subwords: the terms consist of pieces of words.
+        typed: the words of translations in the letters of the file, by prepared words.
     """
 
     path: str
     entries: tuple[WrittenTerm, ...]
     subwords: bool = False
+    typed: Mapping[str, str] = field(default_factory=dict)
 
     def index(self) -> TermIndex:
         """The terms for a decoder."""
@@ -127,7 +129,12 @@ class Glossary:
             [f"{place.format(line)} ({place.format(first)})" for line, first in again],
             "terms without effect, because an earlier term has the same source",
         )
-        return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords)
+        typed = {} if sides is None else self._typed(sides[1])
+        return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords, typed=typed)
+
+    def _typed(self, target: Side) -> dict[str, str]:
+        texts = [text for term, _ in reversed(self.entries) for text in term.targets]  # the first term counts
+        return {words_within(target, text): words_within(target, text, cased=False) for text in texts}
 
 
 def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> list[str]:
@@ -215,12 +222,13 @@ def _language_of_stems(source: Side | None) -> str:
     raise InputError(f"match stem {fault}; {EACH_FORM}")
 
 
-def words_within(side: Side | None, text: str) -> str:
-    """The words of a text that stands within a sentence."""
+def words_within(side: Side | None, text: str, cased: bool = True) -> str:
+    """The words of a text that stands within a sentence, in the casing of the system or in the text's own letters."""
     if side is None:
         return " ".join(text.split())
-    whole, before = side.encode(f"{_BEFORE} {text}").split(), side.encode(_BEFORE).split()
-    return " ".join(whole[len(before) :]) if whole[: len(before)] == before else side.encode(text)
+    encode = side.encode if cased else side.uncased
+    whole, before = encode(f"{_BEFORE} {text}").split(), encode(_BEFORE).split()
+    return " ".join(whole[len(before) :]) if whole[: len(before)] == before else encode(text)
 
 
 # ---- report ----

@@ -292,13 +292,21 @@ def test_decode_keeps_the_typed_capitals(system: Path, tmp_path: Path) -> None:
     shutil.copytree(prepared, tmp_path / "copy" / "prepare")
     assert run_lscfg("pack", folder, "-o", tmp_path / "bundle").returncode == 0
     client = Client(tmp_path / "bundle", memory=memory)
+    (tmp_path / "text").write_text("la casa roja\n")
+
+    def decoded(option: str, path: Path) -> str:
+        """The restored text of the command, which Python's decoder also writes."""
+        decode = ("decode", "-c", folder / "cdec.ini", "-w", folder / "weights", tmp_path / "text")
+        run = run_lscfg(*decode, f"--{option}", path, "-o", tmp_path / "out")
+        assert run.returncode == 0, run.stderr
+        with Decoder(folder / "cdec.ini", str(folder / "weights"), **{option: path}) as decoder:
+            assert decoder.translate(["la casa roja"]) == (tmp_path / "out").read_text().splitlines()
+        restored = run_lscfg("prepare", "restore", tmp_path / "copy" / "prepare", input=(tmp_path / "out").read_text())
+        return restored.stdout
+
     for typed in ("The crimson HUT", "the iPhone of ROME", "A plain house"):
         client.post("/corrections", {"source": "La casa roja", "target": typed})
-        (tmp_path / "text").write_text("la casa roja\n")
-        decode = ("decode", "-c", folder / "cdec.ini", "-w", folder / "weights", tmp_path / "text")
-        run = run_lscfg(*decode, "--corrections", memory, "-o", tmp_path / "out")
-        assert run.returncode == 0, run.stderr
-        restored = run_lscfg("prepare", "restore", tmp_path / "copy" / "prepare", input=(tmp_path / "out").read_text())
-        assert restored.stdout == typed[0].upper() + typed[1:] + "\n"
-        with Decoder(folder / "cdec.ini", str(folder / "weights"), corrections=memory) as decoder:
-            assert decoder.translate(["la casa roja"]) == (tmp_path / "out").read_text().splitlines()
+        assert decoded("corrections", memory) == typed[0].upper() + typed[1:] + "\n"
+    (tmp_path / "terms").write_text("source\ttarget\nroja\tFlower\ncasa\tHouse In The HUT\n")
+    found = decoded("glossary", tmp_path / "terms")
+    assert "Flower" in found and "House In The HUT" in found
