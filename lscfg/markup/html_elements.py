@@ -1,4 +1,4 @@
-"""Where elements of HTML end, also those whose end tags are left out."""
+"""Ends of HTML elements, also of those whose end tags are left out."""
 
 from __future__ import annotations
 
