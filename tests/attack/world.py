@@ -196,10 +196,10 @@ evaluate oracle -s dev.ja --reference dev.en A=cdec.ini B=g.gz
 evaluate confidence cdec.ini t.ja t.en -w weights -o out
 evaluate corrections cdec.ini corrections t.ja t.en -w weights -o out
 inspect corrections corrections
-inspect corrections corrections --format jsonl
+inspect corrections corrections . --format jsonl
 inspect model sp.lscfg
 inspect model em.lscfg
-inspect corrections corrections --format jsonl
+inspect corrections corrections . --format jsonl
 inspect derivations t.deriv
 inspect derivations my.trees --tree 1 --format svg
 inspect grammar g.gz

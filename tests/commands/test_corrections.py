@@ -31,6 +31,13 @@ def test_list_and_removal(store: Path, capsys: pytest.CaptureFixture[str], caplo
     assert [pair.id for pair in Memory(store).pairs] == [2]
 
 
+def test_requests_are_exported_for_a_system_only(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The words of a prepared system would be prepared again."""
+    assert main(["inspect", "corrections", str(store), "--format", "jsonl"]) == 1
+    out, err = capsys.readouterr()
+    assert not out and "--format jsonl needs SYSTEM, whose preparation restores the text" in err
+
+
 @pytest.mark.parametrize("number", ["1", "9", "0", "-1"])
 def test_unknown_and_removed_ids_are_refused(number: str, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """None of the ids of a refused line is removed."""

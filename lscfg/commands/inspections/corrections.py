@@ -48,8 +48,8 @@ def add_arguments(parser: CommandParser) -> None:
         "--format",
         choices=("tsv", "jsonl"),
         default="tsv",
-        help="tsv: id, time, source and target; jsonl: requests for POST /corrections, one per line (default: "
-        "%(default)s)",
+        help="tsv: id, time, source and target; jsonl: requests for POST /corrections to SYSTEM, one per line "
+        "(default: %(default)s)",
     )
     parser.add_argument(
         "--add", type=InputFile, metavar="FILE", help="store the corrections of a jsonl file for SYSTEM"
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> None:
     """Lists the corrections, or adds or removes some.
 
     Raises:
-        InputError: the folder contains no corrections, the journal is damaged, an id is unknown, or a line of the
-            file cannot be stored.
+        InputError: the folder contains no corrections, the journal is damaged, an id is unknown, a line of the file
+            cannot be stored, or an export lacks the system.
     """
     if args.add is not None:
         _add(args)
@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> None:
         memory.undo(*args.undo)
         log.info(f"{counted(len(memory), 'correction')} left")
         return
+    if args.format == "jsonl" and args.system is None:
+        raise InputError("--format jsonl needs SYSTEM, whose preparation restores the text that requests contain")
     prepared = None if args.system is None else preparation_of(ini_file(Path(args.system)))
     sides = None if prepared is None else [recipe.side() for recipe in Record.read(prepared).sides]
     if args.format == "tsv":
