@@ -15,8 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
+from lscfg import log
 from lscfg.decode.parsing import read_grammar
-from lscfg.errors import InputError, cut, quote
+from lscfg.errors import InputError, counted, cut, quote
 from lscfg.formats.ini import DecoderConfig, find_file, line_word
 from lscfg.formats.kbest import Hypothesis
 from lscfg.formats.weights import warn_of_weights
@@ -335,6 +336,16 @@ def _text(grammar: Grammar, rule: int) -> list[str]:
     return [grammar.vocab.word(s) if s >= 0 else f"[{grammar.category_name(-1 - s)}]" for s in grammar.src(rule)]
 
 
+def _warn_of_cut(values: np.ndarray, indices: np.ndarray, names: Sequence[str]) -> None:
+    """Warns of features whose values a rule table cannot hold as probabilities."""
+    beyond = indices[np.abs(values) > LARGEST]
+    for feature, count in zip(*np.unique(beyond, return_counts=True), strict=True):
+        log.warning(
+            f"{names[feature]}: {counted(int(count), 'value')} beyond {LARGEST:g} or -{LARGEST:g}, which Moses' rule "
+            "table cannot hold, became that number; scale the feature"
+        )
+
+
 def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
     if config.latent is not None and has_escapes(grammar):
         raise InputError(
@@ -345,6 +356,7 @@ def _table_lines(config: DecoderConfig, grammar: Grammar) -> list[str]:
     labels = grammar.categories()
     indptr, indices, values = grammar.features()
     size = max(1, len(grammar.feature_names))
+    _warn_of_cut(values, indices, grammar.feature_names)
     lines = []
     for rule in range(len(grammar)):
         src, tgt, lhs = grammar.src(rule), grammar.tgt(rule), grammar.lhs(rule)

@@ -91,6 +91,17 @@ def test_files_that_nobody_named_are_not_replaced(folder, capsys, line, names):
         path.unlink()
 
 
+def test_values_that_a_rule_table_cannot_hold_are_told(folder, capsys):
+    """Moses reads probabilities, none of which is 1e-50."""
+    rules = [
+        f"[X] ||| {word} ||| y ||| Count={value} EgivenF=0.5" for word, value in (("a", 50), ("b", -90), ("c", 30))
+    ]
+    write_lines("g", [*rules, "[S] ||| [X,1] ||| [1] |||"])
+    assert main(["moses", "convert", "-c", "cdec.ini", "-w", "weights", "-o", "out"]) == 0
+    said = capsys.readouterr().err
+    assert "Count: 2 values beyond 30 or -30, which Moses' rule table cannot hold" in said and "EgivenF:" not in said
+
+
 def test_what_lscfg_made_may_be_made_again(folder, monkeypatch):
     for glue in (GLUE, ROOT):
         (folder / "out").mkdir(exist_ok=True)

@@ -186,6 +186,18 @@ def test_dpmert_follows_the_best_direction_until_nothing_is_gained(
     assert result.weights == {"A": 2.5, "B": 0.25}
 
 
+@pytest.mark.parametrize("name", ["cdec-mira", "cdec-dpmert"])
+def test_separators_of_references_are_no_words_of_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for tool in ("kbest_cut_mira", "mr_dpmert_map", "mr_dpmert_reduce", "mr_dpmert_generate_mapper_input", "cdec"):
+        program(tmp_path, tool, "true")
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "cdec.ini").write_text("formalism=scfg\n")
+    with pytest.raises(InputError, match=r"line 2 of the references contains the word \|\|\|"):
+        hosts.host_optimiser(name, tmp_path / "cdec.ini", ["a", "b"], [["x|||y", "x ||| y"]], 10)
+
+
 def test_cdec_mira_reads_the_weights_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A weight that cdec omits is 0."""
     script = 'while [ "$1" != -D ]; do shift; done; echo "A 2.5" | gzip > "$2/weights.mira-pass1.0.gz"'

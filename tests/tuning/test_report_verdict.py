@@ -79,7 +79,7 @@ def test_each_sentence_names_the_metric_of_tuning():
     assert "twice the text gains about +2.6 in (BLEU + chrF2) / 2 (" in found[3]
     assert found[4] == "Next: add training text; on this curve each doubling still gains (BLEU + chrF2) / 2."
     known = sentences(replace(TUNED, comparison=replace(CLOSE, p=0.0001)))[1]
-    assert known.endswith("shows differences of about 2.1 in (BLEU + chrF2) / 2 and more.")
+    assert known.endswith("reliably shows differences of about 2.1 in (BLEU + chrF2) / 2 and more.")
     same = sentences(replace(TUNED, comparison=replace(CLOSE, gain=0.0, p=1.0)))[1]
     assert same == "LATENT and MIN reach the same (BLEU + chrF2) / 2."
 
@@ -94,8 +94,8 @@ APART = (
     [
         (
             {"p": 0.0001},
-            "LATENT is better than MIN (p\u00a0≤\u00a00.0001); this test set shows differences of about 2.1 BLEU and"
-            " more.",
+            "LATENT is better than MIN (p\u00a0≤\u00a00.0001); this test set reliably shows differences of about 2.1"
+            " BLEU and more.",
         ),
         ({}, f"{APART} If the difference is real, about 1,800 test sentences would show it."),
         ({"deviation": 0.2}, f"{APART} Another test set of this size would probably decide."),

@@ -222,8 +222,8 @@ def _told_apart(figures: Figures) -> str:
         return ""
     if found.p < SIGNIFICANT:
         return (
-            f"{found.better} is better than {found.worse} ({p_equation(found.p, found.least_p)}); this test set shows"
-            f" differences of about {figures.amount(f'{_FACTOR * found.deviation:.1f}')} and more."
+            f"{found.better} is better than {found.worse} ({p_equation(found.p, found.least_p)}); this test set"
+            f" reliably shows differences of about {figures.amount(f'{_FACTOR * found.deviation:.1f}')} and more."
         )
     if found.gain == 0:
         return f"{found.better} and {found.worse} reach the same {figures.metric}."

@@ -36,7 +36,7 @@ def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Pa
     500 pairs held out of training would do little better: on 1,500 fresh pairs, they change the expected calibration
     error of translations from 0.034 to 0.039 and from 0.042 to 0.038 (MIN and LATENT-16 of ja-en), and from 0.042 to
     0.039 and from 0.049 to 0.037 (de-en), of which 0.025 to 0.033 are chance (benchmarks/confidence.py).
-    A development set that is too small yields no file.
+    A development set that is too small, or whose references share no word with the translations, yields no file.
     """
     write_ini(folder / INI, decoder_config(settings, folder, inputs.decoder))
     sources, weights = read_lines(inputs.dev_source), read_weights(inputs.weights)
@@ -45,6 +45,9 @@ def confidence(folder: Path, settings: SystemDecoder, inputs: ConfidenceFiles[Pa
         text = judge(decoder.translate(sources, weights, details=True), references)
     if len(text.details) < FEWEST:
         log.info(f"no confidence: the development set has fewer than {FEWEST} sentences with a parse")
+        return
+    if not text.matched.any():
+        log.warning("no confidence: no word of the translations of the development set is in a reference")
         return
     learn_confidence(text, weights).write(folder / CONFIDENCE)
 
