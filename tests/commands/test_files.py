@@ -109,7 +109,9 @@ def test_what_lscfg_made_may_be_made_again(folder, monkeypatch):
         run("grammar minimal deriv --format moses -o out/table")
         assert read_lines("out/glue-grammar") == list(ROOT)
     calls = []
-    monkeypatch.setattr("lscfg.tuning.commands.demo.run_experiment", lambda *args: calls.append(args) or sys.exit(0))
+    monkeypatch.setattr(
+        "lscfg.tuning.commands.demo.run_experiment", lambda *args, held: calls.append(args) or sys.exit(0)
+    )
     for _ in range(2):
         with pytest.raises(SystemExit):
             main(["demo", "-o", "demo", "--quiet"])
