@@ -133,8 +133,12 @@ class Glossary:
         return replace(self, entries=tuple(entries), subwords=sides is not None and sides[0].subwords, typed=typed)
 
     def _typed(self, target: Side) -> dict[str, str]:
-        texts = [text for term, _ in reversed(self.entries) for text in term.targets]  # the first term counts
-        return {words_within(target, text): words_within(target, text, cased=False) for text in texts}
+        found: dict[str, str] = {}
+        for term, _ in self.entries:
+            for text in term.targets or (term.source,):
+                words = words_within(target, text) if term.targets else target.uncased(text)
+                found.setdefault(words, words_within(target, text, cased=False))
+        return found
 
 
 def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> list[str]:

@@ -10,6 +10,7 @@ from lscfg.decode.glossary import prepared_term, words_within
 from lscfg.decode.inflected import PhraseTest
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm
 from lscfg.errors import InputError, quote
+from lscfg.markup.document import OPENING, WITHOUT_BLANKS
 from lscfg.prepare.clean import clean
 from lscfg.prepare.sides import Side
 
@@ -122,16 +123,26 @@ def with_typed(text: str, ranges: Sequence[tuple[int, int]], texts: Iterable[tup
     Args:
         text: the restored translation.
         ranges: characters of each of its words.
-        texts: terms of the translation, the text of each as it was given, and whether the text is kept as it is.
+        texts: terms of the translation, the text of each as it was given, and whether the text is kept as it is, with
+            the blanks around it in the sentence.
     """
     places = sorted(
         ((ranges[one.target[0]][0], ranges[one.target[1] - 1][1], given, kept) for one, given, kept in texts),
         reverse=True,
     )
     for begin, end, given, kept in places:
-        if not kept:
+        if kept:
+            given = _kept_blanks(given, text[:begin], text[end:])
+        else:
             given = " ".join(given.split())
             if given.split()[0].islower() and text[begin : begin + 1].lower() == given[0]:
                 given = text[begin] + given[1:]
         text = text[:begin] + given + text[end:]
     return text
+
+
+def _kept_blanks(given: str, before: str, after: str) -> str:
+    """A kept text with the blanks around it that the translation lacks, but none inside brackets or before a stop."""
+    left = given[:1].isspace() and before[-1:].strip() and before[-1] not in OPENING and before[-1] < WITHOUT_BLANKS
+    right = given[-1:].isspace() and after[:1].isalnum() and after[0] < WITHOUT_BLANKS
+    return " " * bool(left) + given.strip() + " " * bool(right)

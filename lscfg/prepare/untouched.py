@@ -19,6 +19,7 @@ _PATTERNS = (
     r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
     r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
     f"[{_EMOJI}](?:[{_EMOJI}\ufe0f\u200d])*",
+    r"(?<!\S)[:;]-?[()DP](?!\S)",
 )
 _UNTOUCHED = re.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")

@@ -14,6 +14,7 @@ from lscfg.decode.inflected import PhraseTest
 from lscfg.decode.prepared_terms import prepared_choices, prepared_terms, with_typed
 from lscfg.decode.terms import ChosenSpan, Term, TermIndex, UsedTerm, inside_word
 from lscfg.errors import quote
+from lscfg.markup.document import WITHOUT_BLANKS
 from lscfg.prepare.offsets import Range, word_ranges
 from lscfg.prepare.sides import Side
 
@@ -136,17 +137,24 @@ class ShownTranslation:
         for one in used:
             own = " ".join(words[slice(*one.source)])
             keep = (own, one.form) in given.kept or (one.form == own and (own.lower(), "") in given.kept)
-            before = text[places[one.source[0]][0] : places[one.source[1] - 1][1]]
+            before = _with_blanks(text, places[one.source[0]][0], places[one.source[1] - 1][1])
             typed.append((one, before if keep else given.typed.get(one.form, one.form), keep))
         if sides and typed:
             shown = with_typed(shown, ranges, typed)
             ranges = word_ranges(target, shown)
         terms = [
-            {"source": [*one.source], "target": [*one.target], "form": form}
+            {"source": [*one.source], "target": [*one.target], "form": form.strip()}
             for one, form, _ in typed
             if (" ".join(words[slice(*one.source)]), one.form) not in given.untouched
         ]
         return cls(shown, words, places, ranges, terms)
+
+
+def _with_blanks(text: str, begin: int, end: int) -> str:
+    """Characters [begin, end) of a sentence with the blanks next to them, also if only the script lacks these."""
+    left, right = text[:begin][-1:], text[end : end + 1]
+    blanks = [not sign or sign.isspace() or sign >= WITHOUT_BLANKS for sign in (left, right)]
+    return " " * blanks[0] + text[begin:end] + " " * blanks[1]
 
 
 def detail_objects(

@@ -17,6 +17,8 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
         ("{0} of {name}, ${x} and {{ count }}", ["{0}", "{name}", "${x}", "{{ count }}"]),
         ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
         ("Good \U0001f44d\U0001f3fd! \u2764\ufe0f", ["\U0001f44d\U0001f3fd", "\u2764\ufe0f"]),
+        (":) a ;-) b :P", [":)", ";-)", ":P"]),
+        ("(a:) b:( :)c", []),
         ("100% sure, 50 % done, and/or, 3.14, 1,000, a.b, deadbeef, 5%discount", []),
         ("a {0} and a {0}", ["{0}"]),
         ("", []),

@@ -19,10 +19,14 @@ from decoders import WEIGHTS, small_config
 
 from lscfg.bundle.system import TranslationSystem, open_system
 from lscfg.decode.glossary import Glossary
-from lscfg.decode.terms import ChosenSpan, Term
+from lscfg.decode.terms import ChosenSpan, Term, UsedTerm
 from lscfg.prepare.record import Record
+from lscfg.prepare.sides import SideRecipe
+from lscfg.prepare.tokeniser import TOKENISERS
+from lscfg.prepare.untouched import untouched_parts
 from lscfg.serve.instructions import LONGEST, MOST_CHOICES, MOST_TERMS, read_instructions
 from lscfg.serve.refusal import RefusalError
+from lscfg.serve.shown import ShownTranslation, given_terms
 from lscfg.serve.translator import TranslationOptions, Translator
 
 JSON = {"content-type": "application/json"}
@@ -69,6 +73,28 @@ def test_answers_list_only_terms_that_a_person_gave(client: Client) -> None:
         (found,) = answers(client, source=f"La casa {address}", **given)
         assert [one["form"] for one in found.get("terms", ())] == listed, given
         assert (listed == ["our page"]) != (address in found["translation"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hund /a/b kauft /c/def.",
+        "Hund {0} /usr/bin/x und /a/b/ {1}",
+        "Hund (/a/b) kauft :) jetzt",
+        "/a/b kauft ;-) und :P",
+    ],
+)
+def test_kept_texts_keep_the_blanks_around_them(text: str) -> None:
+    """A translation word by word has the blanks of the sentence."""
+    pytest.importorskip("sacremoses")
+    made = SideRecipe("de", "nfc", "none", "moses", TOKENISERS["moses"].Settings(), marked=False).side()
+    words, sides = made.encode(text), (made, made)
+    given = given_terms(
+        (), (), text, words, sides, untouched=[Term(part, (), "keep") for part in untouched_parts(text)]
+    )
+    used = [UsedTerm(one.span, one.span, one.forms[0]) for one in given.index.find(words.split()).occurrences]
+    assert used and made.decode(words) != text
+    assert ShownTranslation.of(text, words.split(), words, used, given, sides).text == text
 
 
 def test_a_term_in_small_letters_begins_a_sentence_with_a_capital(client: Client) -> None:
