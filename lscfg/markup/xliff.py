@@ -14,6 +14,8 @@ from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, esca
 OPAQUE = frozenset(["bpt", "ept", "it", "ph", "ut", "sub", "data"])
 """Inline elements whose content stays."""
 
+_ATTRIBUTE = re.compile(r"""\s([^\s=]+)\s*=\s*(?:"[^"]*"|'[^']*')""")
+
 DEPTH = 100
 """Maximal number of elements inside one another."""
 
@@ -149,15 +151,22 @@ def _gaps(node: _Node, data: bytes, old: bool, translate: bool = True) -> Iterat
             after = node.child("seg-source") or source
             blanks = data[node.inner : source.begin].decode()
             indent = blanks if not blanks.strip() else ""
-            state = ' state="needs-review-translation"' if old else ""
             prefix = data[source.begin : source.inner].decode().partition("source")[0]  # with its namespace
-            yield source, after.end, after.end, f"{indent}{prefix}target{state}>"
+            opening = f"{prefix}target>"
+            yield source, after.end, after.end, indent + (_for_review(opening) if old else opening)
         elif not _has_text(target) and not any(child.text is None for child in target.children):
             opening = data[target.begin : target.inner].decode()
-            yield source, target.begin, target.end, opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
+            opening = opening.removesuffix("/>").rstrip() + ">" * opening.endswith("/>")
+            yield source, target.begin, target.end, _for_review(opening) if old else opening
         return
     for child in node.children:
         yield from _gaps(child, data, old, translate)
+
+
+def _for_review(opening: str) -> str:
+    """The start tag of a target with the state of a translation that a person has not yet read."""
+    kept = _ATTRIBUTE.sub(lambda found: "" if found[1] == "state" else found[0], opening)
+    return f'{kept.removesuffix(">").rstrip()} state="needs-review-translation">'
 
 
 def _has_text(node: _Node) -> bool:

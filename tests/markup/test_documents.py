@@ -103,7 +103,7 @@ def test_xliff_1_gets_its_missing_targets():
     first = '\n  <target state="needs-review-translation">EIN <g id="1">MANN</g> <ph id="2">&lt;br/></ph>GEHT &amp; '
     first += "STEHT</target>"
     assert found == XLIFF_1.replace("steht</source>", "steht</source>" + first).replace(
-        '<target state="new"/>', '<target state="new">JA</target>'
+        '<target state="new"/>', '<target state="needs-review-translation">JA</target>'
     )
     minidom.parseString(found)
     assert languages(XLIFF_1.encode()) == ("de-DE", "en")
@@ -114,6 +114,24 @@ def test_xliff_2_gets_its_missing_targets():
     wanted = XLIFF_2.replace("</pc></source>", '</pc></source><target>A <pc id="1">B</pc></target>')
     assert found == wanted.replace("<target></target>", "<target>C</target>")
     assert languages(XLIFF_2.encode()) == ("ja", "en")
+
+
+@pytest.mark.parametrize(
+    ("empty", "filled"),
+    [
+        ("<target></target>", "<target{}>A</target>"),
+        ("<target />", "<target{}>A</target>"),
+        (
+            "<target xml:lang='en' state = 'final' x=\" state='y'\"></target>",
+            "<target xml:lang='en' x=\" state='y'\"{}>A</target>",
+        ),
+        ("<target state-qualifier='mt-suggestion'> </target>", "<target state-qualifier='mt-suggestion'{}>A</target>"),
+    ],
+)
+def test_empty_targets_of_xliff_1_get_the_state_of_others(empty, filled):
+    data = f"<xliff version='1.2'><trans-unit id='1'><source>a</source>{empty}</trans-unit></xliff>"
+    wanted = data.replace(empty, filled.format(' state="needs-review-translation"'))
+    assert translated(data, ".xlf") == wanted
 
 
 def test_names_of_xliff_may_have_a_prefix():
