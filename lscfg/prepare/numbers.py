@@ -32,7 +32,13 @@ _VERSION = re.compile(r"\d{1,3}\.\d{1,3}", re.ASCII)
 # fmt: off
 _NUMBERED = frozenset((
     "v", "v.", "ver", "ver.", "version", "versions", "release", "section", "chapter", "figure", "fig.", "table",
+    "kapitel", "abschnitt", "abbildung", "abb.", "tabelle", "tab.", "absatz", "ziffer", "paragraph", "§",  # German
+    "versión", "capítulo", "sección", "figura", "tabla", "versione", "capitolo", "sezione", "tabella",  # Romance
+    "versão", "seção", "secção", "tabela", "versió", "capítol", "secció", "taula", "versiune", "capitolul",
+    "versie", "hoofdstuk", "paragraaf", "figuur", "tabel", "afsnit", "figur",  # Dutch, Danish
+    "έκδοση", "κεφάλαιο", "sürüm", "bölüm", "şekil", "tablo", "versi", "bab", "verzija", "poglavlje", "poglavje",
 ))
+"""Words before numbers with points that count nothing."""
 _MONEY = frozenset((
     "aud", "brl", "cad", "chf", "cny", "czk", "dkk", "dollar", "dollars", "eur", "euro", "euros", "fr", "fr.", "gbp",
     "hkd", "huf", "inr", "jpy", "kr", "krw", "mxn", "nok", "pln", "rs", "rs.", "rub", "sek", "sgd", "try", "usd",
@@ -41,13 +47,16 @@ _MONEY = frozenset((
 # fmt: on
 
 
-def is_version(number: str, before: str) -> bool:
+def is_version(number: str, before: str, names: bool = True) -> bool:
     """True for a number such as 3.11 after a name (Python 3.11) or a word such as *version* or *section*.
 
     Prices, such as EUR 3.50, and numbers at the beginning of a sentence are not versions.
+
+    Args:
+        names: capitalised words count; not where 1.234 may be a thousand and more of something.
     """
     name, letters = before.lower(), before.replace("-", "").replace(".", "").isalnum()
-    named = letters and before[0].isupper() and name not in _MONEY
+    named = names and letters and before[0].isupper() and name not in _MONEY
     return bool(_VERSION.fullmatch(number)) and (named or name in _NUMBERED)
 
 
@@ -104,5 +113,5 @@ class NumberFormats:
         Args:
             before: the word before, after which the number may be a version, see ``is_version``.
         """
-        number = self._pattern.fullmatch(word) and not (self._points and is_version(word, before))
+        number = self._pattern.fullmatch(word) and not is_version(word, before, names=self._points)
         return word.translate(self._changes) if number else word

@@ -103,3 +103,5 @@ def test_numbers_after_names_are_versions() -> None:
     german = NumberFormats.of("de", "en")
     assert german is not None
     assert (german.converted("3,11", "Python"), german.converted("1.234", "Apple")) == ("3.11", "1,234")
+    for before in ("Version", "version", "Kapitel", "Abb."):
+        assert german.converted("1.234", before) == "1.234" and german.converted("1.234,5", before) == "1,234.5"
