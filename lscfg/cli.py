@@ -186,10 +186,10 @@ def _main(given: Sequence[str], program: bool) -> int:
                 command.load().run(args)
         sys.stdout.flush()
     except Terminated as end:
-        log.say(f"{name}: ended by {end.signal}; finished work is kept")
+        log.say(f"{name}: ended by {end.signal}{_kept(args)}")
         return end.status
     except KeyboardInterrupt:
-        log.say(f"{name}: interrupted; finished work is kept")
+        log.say(f"{name}: interrupted{_kept(args)}")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has gone, as in "lscfg ... | head"
         _drop_output()
@@ -202,6 +202,13 @@ def _main(given: Sequence[str], program: bool) -> int:
             _drop_output()
         return status
     return GOOD
+
+
+def _kept(args: argparse.Namespace) -> str:
+    """A remark on the work of a command that was ended early: kept where the same command goes on from there."""
+    jobs = [command.name for command in COMMANDS if command.group == JOBS]
+    resumes = args.command in jobs or ("resume" in args and getattr(args, "checkpoint", True))
+    return "; finished work is kept" if resumes else ""
 
 
 def _fault_of_limits() -> str | None:

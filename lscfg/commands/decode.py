@@ -29,7 +29,7 @@ from lscfg.formats.weights import read_weights, warn_of_weights
 from lscfg.io.arguments import OutputFile, StandardInput, file_or_stream
 from lscfg.io.read import read_lines
 from lscfg.io.stream import STANDARD_INPUT, LineStream
-from lscfg.io.write import atomic_write, put_as_they_come, put_lines
+from lscfg.io.write import atomic_write, put_as_they_come
 from lscfg.later import later
 from lscfg.options import (
     add_cluster,
@@ -119,7 +119,7 @@ def run(args: argparse.Namespace) -> None:
             numbers=numbers,
             details=confidence is not None,
         )
-        if stream is None:
+        if stream is None and (args.output is not None or not sys.stdout.isatty()):
             translated = log.progress(translated, "decoding", total)
         for number, sentence in enumerate(translated):
             label = sentence_id(sentence.sentence, number)
@@ -153,12 +153,7 @@ def run(args: argparse.Namespace) -> None:
         warn_of_weights(weights, decoder.feature_names, decoder.live_features, path, heads=heads)
         warn_of_filtered_rules(place, sentences if isinstance(sentences, list) else None)
         with nullcontext() if args.derivations is None else atomic_write(args.derivations) as details:
-            if stream is not None:
-                put_as_they_come(args.output, groups())
-            else:
-                lines = [line for group in groups() for line in group]
-    if stream is None:
-        put_lines(args.output, lines)
+            put_as_they_come(args.output, groups())
     if report is not None:
         report.finish()
     conflicts.finish()

@@ -1,5 +1,6 @@
 """``lscfg decode -`` in a pipe: each line is answered before the next one comes."""
 
+import itertools
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lscfg.cli import main
+from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 
@@ -131,6 +133,23 @@ def test_a_reader_that_goes_away_ends_the_stream(folder):
         with suppress(BrokenPipeError):
             process.stdin.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_an_interrupted_file_leaves_its_first_translations(folder, monkeypatch, capsys):
+    """On standard output; a file, which would not show that it is cut, is not written."""
+    whole = EmbeddedDecoder.translate
+
+    def interrupted(*words, **options):
+        yield from itertools.islice(whole(*words, **options), 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(EmbeddedDecoder, "translate", interrupted)
+    write_lines("text", LINES)
+    decode = ["decode", "text", "-c", "cdec.ini", "-w", "weights"]
+    assert main(decode) == main([*decode, "-o", "out"]) == 130
+    out, told = capsys.readouterr()
+    assert out.splitlines() == OUT[:2] and not Path("out").exists()
+    assert told.splitlines()[-1] == "lscfg decode: interrupted"
 
 
 def test_a_file_gives_what_the_stream_gives(folder):
