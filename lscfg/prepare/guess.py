@@ -29,7 +29,7 @@ from lscfg.prepare.languages import code_fault, equal_codes, is_unspaced, named_
 from lscfg.prepare.parquet import first_rows
 from lscfg.prepare.reader import TEXT, TEXT_READERS, file_ending, kind_of_ending, reader_of
 from lscfg.prepare.subtitles import parse_cues
-from lscfg.prepare.table import columns_of, names_column
+from lscfg.prepare.table import columns_of, head_of, names_column
 from lscfg.prepare.tmx import parse_memory
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.prepare.tongues import DETECTOR, detects, language_of_text
@@ -397,6 +397,7 @@ def _table_sides(
     rows = list(islice(_rows(kind, path, encoding), ROWS))
     width = columns_of(rows, 2)
     rows = [row for row in rows if len(row) == width]
+    rows = rows[head_of(rows) :]
     if not rows:
         cure = f"name its translation as a second file, or another format with {given.options.format}"
         raise InputError(f"no row has two columns; {cure}", path)

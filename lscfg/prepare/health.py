@@ -81,7 +81,7 @@ FAULTS: Mapping[str, TextFault] = {
     ),
     DAMAGED: TextFault("lost characters", "U+FFFD or private characters; convert the text again"),
     RETURNS: TextFault("carriage returns", "they become blanks; if they end lines, convert them"),
-    HEADER: TextFault("column names", "header = true skips the first line", "header=true"),
+    HEADER: TextFault("column names", "header = true skips the first row", "header=true"),
     SCRIPT: TextFault("letters of another script", "they may be text of another language"),
     COPY: TextFault("equal sides", "they are not translated"),
     LANGUAGE: TextFault("a side in the language of the other", "they are swapped or not translated"),

@@ -47,7 +47,7 @@ class ColumnSettings(Declared):
 
     source_column: int = setting(1, "column of the source sentence, from 1", least=1)
     target_column: int = setting(2, "column of its translation, from 1", least=1)
-    header: bool = setting(False, "skip the first line, which names the columns")
+    header: bool = setting(False, "skip the first row, which names the columns")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -65,7 +65,8 @@ def parse_rows(
 ) -> Iterator[RawPair]:
     """The pairs of a table's rows; a row with fewer or more columns than the header, or than most, has a fault.
 
-    A first row that seems to name the columns, and columns without letters, are warned of.
+    The header is the first row with two filled cells. Without a header, such a row that seems to name the columns is
+    warned of, and so are columns without letters.
 
     Args:
         separated: the separator of the columns, for the message.
@@ -75,8 +76,9 @@ def parse_rows(
     """
     source, target = settings.source_column - 1, settings.target_column - 1
     rest = iter(rows)
-    header = list(islice(rest, 1)) if settings.header else []
     first = list(islice(rest, LOOK))
+    head = head_of([cells for _, cells in first])
+    header = [first.pop(head)] if settings.header and first else []
     wanted = columns_of([cells for _, cells in header or first], max(source, target) + 1)
     good = read = 0
     numbers = [0, 0]
@@ -92,10 +94,12 @@ def parse_rows(
         yield pair
     if (header or read) and not good:
         raise InputError(f"no line has {wanted} columns{separated}", path)
-    if not header and names_columns([cells for _, cells in first], (source, target), wanted, languages):
-        named = " and ".join(quote(first[0][1][column]) for column in (source, target))
+    if not header and names_columns([cells for _, cells in first[head:]], (source, target), wanted, languages):
+        number, cells = first[head]
+        named = " and ".join(quote(cells[column]) for column in (source, target))
         log.warning(
-            f"{path}:1: {named} look like column names but are treated as a pair; header = true in [prepare] skips them"
+            f"{path}:{number}: {named} look like column names but are treated as a pair; header = true in [prepare]"
+            " skips them"
         )
     for side, name in enumerate(("source", "target")):
         column = getattr(settings, f"{name}_column")

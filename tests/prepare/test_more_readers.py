@@ -98,6 +98,26 @@ def test_carriage_returns_and_long_cells_in_tables(tmp_path):
     assert refused("csv", quoted) == f"{quoted}:2: a cell has more than 131,072 characters; split it"
 
 
+# ---- rows above the header ----
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "xlsx"])
+@pytest.mark.parametrize("above", [[["My words", ""]], [[]], [["My words"], ["", ""]], [["", "2020"], []]])
+def test_rows_above_the_header_are_no_header(tmp_path, caplog, kind, above):
+    rows = [*above, ["de", "en"], *([f"ein altes Haus {row}", f"an old house {row}"] for row in range(20))]
+    sign = {"csv": ";", "tsv": "\t"}.get(kind)
+    content = "".join(sign.join(row) + "\n" for row in rows) if sign else workbook(rows)
+    table = written(tmp_path / f"a.{kind}", content)
+    found = guess([table], Given())
+    assert (found.settings["header"], found.settings["source_language"], found.pairs) == (True, "de", 20)
+    pairs = read(kind, table, header=True)
+    assert [pair[1:3] for pair in pairs if not pair[3] and all(pair[1:3])] == [tuple(row) for row in rows[-20:]]
+    assert pairs[-1][0] == len(rows) and not caplog.records
+    assert len(read(kind, table)) == len(pairs) + 1
+    [message] = [record.getMessage() for record in caplog.records]
+    assert message.startswith(f"{table}:{len(above) + 1}: 'de' and 'en' look like column names")
+
+
 # ---- encodings ----
 
 
