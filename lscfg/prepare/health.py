@@ -93,6 +93,7 @@ FAULTS: Mapping[str, TextFault] = {
     "no translation": TextFault("one side only"),
     "too few columns": TextFault("too few columns"),
     "too many columns": TextFault("too many columns"),
+    "another layout": TextFault("a sheet of another layout"),
     "empty": TextFault("an empty side"),
     "duplicate": TextFault("an equal earlier pair", "keep_duplicates", "keep_duplicates=true"),
     NOT_DECODED: TextFault("undecodable bytes", "encoding"),

@@ -110,6 +110,11 @@ def parse_rows(
             )
 
 
+def head_of(rows: Sequence[Sequence[str]]) -> int:
+    """The number of the first row with two filled cells, from 0: titles and blank rows precede it; 0 if none has."""
+    return next((number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1), 0)
+
+
 def columns_of(rows: Sequence[Sequence[str]], least: int) -> int:
     """The number of columns that most rows have, of those with at least ``least``; the smaller one of equal counts."""
     counts = Counter(map(len, rows))

@@ -8,9 +8,11 @@ from workbooks import workbook
 from lscfg.errors import InputError
 from lscfg.prepare.csv_table import separator_of
 from lscfg.prepare.encoded import NOT_DECODED
+from lscfg.prepare.guess import Given, guess
 from lscfg.prepare.json_lines import NO_OBJECT
 from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS
-from lscfg.prepare.table import FEW_COLUMNS, MANY_COLUMNS
+from lscfg.prepare.table import FEW_COLUMNS, MANY_COLUMNS, ColumnSettings
+from lscfg.prepare.workbook import OTHER_SHEET
 
 
 def read(name, *files, languages=("de", "en"), **settings):
@@ -224,6 +226,34 @@ def test_workbooks(tmp_path):
         f"{tmp_path / 'b.xlsx'}: not a workbook, protected, or damaged"
     )
     assert "no sheet has two columns" in refused("xlsx", written(tmp_path / "c.xlsx", workbook([["a"]])))
+
+
+COVER = [["Title", "My words"], ["Author", "Me"]]
+ROWS = [[f"ein Haus {number}", f"a house {number}"] for number in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("sheets", "header", "others"),
+    [
+        ([[["de", "en"], *ROWS[:3]], [["de", "en"], *ROWS[3:]]], True, []),
+        ([COVER, [["de", "en"], *ROWS]], True, ["A"]),
+        ([[["de", "en"], *ROWS], [["word", "count"], ["Haus", "9"]], [["Notes"]], []], True, ["B", "C"]),
+        ([ROWS[:3], ROWS[3:]], False, []),
+        ([[["Nr", "1", "a"]] * 3, ROWS], False, ["A"]),
+        ([ROWS, [["en", "de"], *COVER]], False, ["B"]),
+    ],
+)
+def test_sheets_of_one_layout_are_read(tmp_path, sheets, header, others):
+    pytest.importorskip("python_calamine")
+    book = written(tmp_path / "a.xlsx", workbook(*sheets))
+    pairs = list(TEXT_READERS["xlsx"].read_pairs([book], ("de", "en"), ColumnSettings(header=header)))
+    assert [[pair.source, pair.target] for pair in pairs if not pair.fault] == ROWS
+    assert {pair.path.removeprefix(f"{book}:") for pair in pairs if pair.fault == OTHER_SHEET} == {*others}
+    assert len({pair[:2] for pair in pairs}) == len(pairs)
+    found = guess([book], Given(languages=("de", "en")))
+    assert (found.settings["header"], found.pairs) == (header, len(ROWS))
+    [shown] = [str(one) for one in found.findings if one.what == "sheets"]
+    assert ("left out: another layout" in shown) == bool(others)
 
 
 def test_workbooks_need_a_package(tmp_path, monkeypatch):
