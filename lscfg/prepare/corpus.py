@@ -180,8 +180,10 @@ def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, in
     Lengths are those in blank-separated words.
 
     Raises:
-        InputError: a file is bad or missing.
+        InputError: a file is bad or missing, or the tokeniser does not support a language.
     """
+    for language in settings.languages(files.corpus):
+        TOKENISERS[settings.tokeniser].remark(language)
     train, sets, remarks, health = _read(files, settings)
     read = len(train.places) + len(remarks)
     train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)

@@ -140,6 +140,11 @@ _SPLIT = 0.01
 """Share of words beyond which the split words are warned of."""
 
 
+def _refuse_unspaced(language: str) -> None:
+    if is_unspaced(language):
+        raise InputError(f"the tokeniser moses cannot split {language} into words; use spm, or split the words first")
+
+
 class MosesTokeniser(Tokeniser[Declared]):
     """Moses' rules, as sacremoses has them."""
 
@@ -150,6 +155,7 @@ class MosesTokeniser(Tokeniser[Declared]):
 
     def remark(self, language: str) -> str:
         """See ``Tokeniser.remark``."""
+        _refuse_unspaced(language)
         rules = _abbreviations(language)
         if rules == base_language(language):
             return ""
@@ -182,10 +188,7 @@ class MosesTokeniser(Tokeniser[Declared]):
         Raises:
             InputError: sacremoses is missing, or the language has no blanks between words.
         """
-        if is_unspaced(language):
-            raise InputError(
-                f"the tokeniser moses cannot split {language} into words; use spm, or split the words first"
-            )
+        _refuse_unspaced(language)
         try:
             import sacremoses  # noqa: F401
         except ImportError as error:

@@ -57,6 +57,35 @@ def test_options_replace_guesses(here, capsys):
     assert len(experiment.systems) == 6
 
 
+@pytest.mark.parametrize(
+    ("make", "word", "part"),
+    [
+        (messy.unspaced, "model_type=bpe", "tokenisation"),
+        (messy.unspaced, "vocabulary=60", "tokenisation"),
+        (messy.spreadsheet, "header=false", "reading"),
+        (messy.objects, "source_field=translation.en", "reading"),
+        (messy.tatoeba, "orthography=rules.tsv", ""),
+    ],
+)
+def test_any_setting_of_the_preparation_is_set(here, capsys, make, word, part):
+    """Settings of the reader and of the tokeniser, too; files count from the working directory."""
+    (here / "rules.tsv").write_text("ß\tss\n")
+    assert main(["quick", *map(str, make(here).files), "--plan", "--set", word]) == 0
+    prepare = read_experiment("quick/experiment.toml").prepare
+    name, _, value = word.partition("=")
+    found = getattr(getattr(prepare, part) if part else prepare, name)
+    assert str(found).lower() == value or (name == "orthography" and found.samefile(here / value))
+
+
+@pytest.mark.parametrize("tokeniser", ["moses", "words"])
+def test_tokenisers_that_need_blanks_are_refused_before_the_training(here, capsys, tokeniser):
+    files = [str(file) for file in messy.unspaced(here).files]
+    options = ["--source-language", "ja", "--target-language", "en", "--tokeniser", tokeniser]
+    for command in (["quick", "--plan", "--set", f"tokeniser={tokeniser}"], ["prepare", "corpus", "--check", *options]):
+        assert main([*command, *files]) == 1
+        assert f"the tokeniser {tokeniser} " in capsys.readouterr().err
+
+
 def test_languages_may_be_names(here, capsys):
     [file], _, _ = messy.tatoeba(here)
     command = ["quick", str(file), "--plan", "-o", "a", "--languages"]
@@ -100,11 +129,12 @@ def test_files_of_a_command_at_work_stay(here, capsys, monkeypatch, faked, words
     [
         ("a.tsv b.tsv a.tsv", "a.tsv: is named twice; name each file once"),
         ("b.tsv -", "- is standard input, one file of pairs; name it alone, or save it to a file first"),
-        (
-            "b.tsv --set dorp=copy",
-            "--set takes KEY=VALUE with a key of [prepare], not 'dorp=copy' (did you mean drop",
-        ),
-        ("b.tsv --set drop=copies", "--set drop must be one of damaged, script, copy"),
+        ("b.tsv --set dorp=copy", "--set dorp: unknown key 'dorp'; known keys: source_language"),
+        ("b.tsv --set drop", "--set drop: expected KEY=VALUE"),
+        ("b.tsv --set drop=copies", "--set drop: drop must be one of damaged, script, copy"),
+        ("b.tsv --set vocabulary=60", "--set vocabulary: vocabulary is a setting of spm only"),
+        ("b.tsv --set source_field=de", "--set source_field: source_field is a setting of jsonl, parquet only"),
+        ("b.tsv --set orthography=absent", "--set orthography: orthography: no file 'absent'"),
         ("a.tsv", "2 pairs are too few to train on; at least 200 are needed"),
         ("absent.tsv", "absent.tsv: cannot read: No such file or directory"),
         ("a.tsv --languages de", "--languages takes two values separated by a comma, not 'de'"),

@@ -18,9 +18,9 @@ from lscfg import log
 from lscfg.bundle.pack import pack
 from lscfg.cli import Terminated
 from lscfg.closing import Closing
-from lscfg.command_settings import toml_value
+from lscfg.command_settings import GivenSettings
 from lscfg.commands import serve
-from lscfg.errors import InputError, LscfgError, did_you_mean, quote
+from lscfg.errors import InputError, LscfgError
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.json_files import read_json
@@ -34,9 +34,9 @@ from lscfg.prepare.health import HEALTH, treatment_change
 from lscfg.prepare.languages import code_fault, named_language
 from lscfg.prepare.reader import TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.serve.address import check_port, listen
 from lscfg.serve.rolling import RollingService
-from lscfg.settings import SettingError, settings_of
 from lscfg.tuning.commands import check_names
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.config import Overrides, read_experiment
@@ -60,6 +60,7 @@ SMALL, ITERATIONS = 20_000, 10
 
 STAMP = "# lscfg quick wrote this file and replaces it unless it was edited: "
 PORT = 8080
+TABLE = "prepare"
 
 INPUT, STDIN = Path("-"), "stdin"
 """The argument that means standard input, and the file in the folder that keeps the input."""
@@ -119,12 +120,12 @@ def run(args: argparse.Namespace) -> None:
         if args.port not in (0, PORT):
             listen("127.0.0.1", args.port).close()  # a taken port shows before the training
     folder, keeps_input = Path(args.output), args.files == [INPUT]
-    given, changes = _given(args), _changes(args.set)
+    given = _given(args)
     with locked(folder) if keeps_input else nullcontext():
         if keeps_input:
             args.files = [_saved_input(folder)]
         found = guess(args.files, given)
-        text = _experiment(args, found, changes, folder)
+        text = _experiment(args, found, _preparation(args.set, found, folder), folder)
         for finding in found.findings:
             log.info(str(finding))
         for warning in found.warnings:
@@ -305,29 +306,23 @@ def _two(text: str | None, option: str) -> tuple[str, str] | None:
     return parts[0], parts[1]
 
 
-def _changes(words: Sequence[str]) -> dict[str, object]:
-    """The settings of [prepare] that ``--set`` names.
+def _preparation(words: Sequence[str], found: Guesses, folder: Path) -> dict[str, object]:
+    """The settings of [prepare], of the reader and of the tokeniser: those that ``--set`` names, else the guesses.
 
     Raises:
-        InputError: a setting is unknown, or its value is wrong.
+        InputError: a setting is unknown, or of another reader or tokeniser, or its value is wrong.
     """
-    known = {item.name: item for item in settings_of(PrepareSettings)}
-    made: dict[str, object] = {}
-    for word in words:
-        name, sign, value = word.partition("=")
-        if name not in known or not sign:
-            raise InputError(
-                f"--set takes KEY=VALUE with a key of [prepare], not {quote(word)}{did_you_mean(name, known)}"
-            )
-        made[name] = toml_value(value, known[name])
-    try:
-        PrepareSettings(**made)  # type: ignore[arg-type]
-    except SettingError as error:
-        raise InputError(f"--set {error}") from None
-    return made
+    given = GivenSettings(argparse.Namespace(set=words, settings=None), TABLE)
+    given.suppose(TABLE, found.settings)
+    readers, tokenisers = TEXT_READERS.settings(), TOKENISERS.settings()
+    reader, tokeniser = (given.choose(TABLE, PrepareSettings, name) for name in ("format", "tokeniser"))
+    classes = PrepareSettings, readers[reader], tokenisers[tokeniser]
+    given.build(TABLE, *classes, others=readers | tokenisers)
+    values = given.stated(TABLE, *classes)
+    return {name: relative(str(value), folder) if isinstance(value, Path) else value for name, value in values.items()}
 
 
-def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, object], folder: Path) -> str:
+def _experiment(args: argparse.Namespace, found: Guesses, prepare: Mapping[str, object], folder: Path) -> str:
     """The text of the experiment; adds the sizes to the findings.
 
     Raises:
@@ -355,7 +350,7 @@ def _experiment(args: argparse.Namespace, found: Guesses, changes: Mapping[str, 
         "all" if args.all_systems else "the fast ones",
         "" if args.all_systems else "--all-systems",
     )
-    text = experiment_text(corpus, {**found.settings, **sizes, **changes}, systems, tables)
+    text = experiment_text(corpus, {**sizes, **prepare}, systems, tables)
     return f"{STAMP}{_hash(text)}\n{text}"
 
 

@@ -19,6 +19,7 @@ from lscfg.kernel.forest import live_features
 from lscfg.model.parameters import Parameters
 from lscfg.prepare.reader import TEXT, TEXT_READERS
 from lscfg.prepare.settings import PrepareSettings
+from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.settings import Declared, Setting, settings_of
 from lscfg.tuning.experiment import schema
 from lscfg.tuning.experiment.schema import DEFAULT_SYSTEMS, START_WEIGHTS
@@ -58,7 +59,7 @@ def experiment_text(
 
     Args:
         corpus: a file, or several, by the key of [corpus]; missing files appear as placeholders.
-        prepare: settings of [prepare] and of the reader of its format if the files are raw text; None if their words
+        prepare: settings of [prepare], and of its reader and tokeniser, if the files are raw text; None if their words
             are separated by blanks.
         tables: settings of other tables, by their names, that are not the defaults.
     """
@@ -85,8 +86,11 @@ def experiment_text(
         given = {**own, **(tables or {}).get(table, {})}
         items = list(settings_of(cls))
         if table == "prepare":
-            reader = TEXT_READERS[str(given.get("format") or TEXT)].Settings
-            items += [item for item in settings_of(reader) if item.name in given]
+            kinds = (
+                TEXT_READERS[str(given.get("format") or TEXT)],
+                TOKENISERS[str(given.get("tokeniser") or PrepareSettings().tokeniser)],
+            )
+            items += [item for kind in kinds for item in settings_of(kind.Settings) if item.name in given]
         lines += ["", f"[{table}]", *_aligned(_line(item, given) for item in items)]
     for name, system in systems.items():
         lines += ["", f"[systems.{_toml(name) if '+' in name else name}]", *_system(system)]
