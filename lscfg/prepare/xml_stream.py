@@ -17,7 +17,8 @@ DEPTH = 100
 class XmlStream:
     """Collects pairs from expat's calls.
 
-    A subclass defines ``_start``, ``_end`` and ``_characters`` and appends to ``found``.
+    A subclass defines ``_start``, ``_end`` and ``_characters`` and appends to ``found``. It gets names of elements
+    without the prefix of the root; elements of other namespaces keep theirs.
 
     Args:
         kind: name of the format for messages; root: name of its root.
@@ -27,6 +28,7 @@ class XmlStream:
         self.path, self._kind, self._root = path, kind, root
         self.found: list[RawPair] = []
         self.depth = 0
+        self._prefix = ""
         self.parser = expat.ParserCreate()
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._begin
@@ -76,16 +78,18 @@ class XmlStream:
             self._fail(f"the entity &{name}; is not defined; write the character itself")
 
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
-        if not self.depth and name != self._root:
-            self._fail(f"not {self._kind}: the root is {quote(name)}, not '{self._root}'")
+        if not self.depth:
+            self._prefix = name[: name.rfind(":") + 1]
+            if name != self._prefix + self._root:
+                self._fail(f"not {self._kind}: the root is {quote(name)}, not '{self._root}'")
         self.depth += 1
         if self.depth > DEPTH:
             self._fail(f"elements are nested more than {DEPTH} deep, which no {self._kind} needs")
-        self._start(name, attributes)
+        self._start(name.removeprefix(self._prefix), attributes)
 
     def _finish(self, name: str) -> None:
         self.depth -= 1
-        self._end(name)
+        self._end(name.removeprefix(self._prefix))
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         raise NotImplementedError

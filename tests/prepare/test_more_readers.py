@@ -1,5 +1,6 @@
 """Raw pairs of spreadsheets, JSON lines, XLIFF, workbooks and subtitles, and text in other encodings than UTF-8."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -192,8 +193,11 @@ XLIFF = {
 
 
 @pytest.mark.parametrize("version", XLIFF)
-def test_xliff(tmp_path, version):
-    file = written(tmp_path / "a.xlf", XLIFF[version])
+@pytest.mark.parametrize("prefix", ["", "x:"])
+def test_xliff(tmp_path, version, prefix):
+    content = re.sub(r"(</?)(?=[\w-])", rf"\1{prefix}", XLIFF[version])
+    content = content.replace("a large house", "a <y:target>large</y:target> house")
+    file = written(tmp_path / "a.xlf", content)
     found = read("xliff", file)
     assert [pair[1:] for pair in found[:1]] == [("ein großes Haus", "a large house", "")]
     assert [pair[3] for pair in found[1:]] == [NO_TRANSLATION] * 2
