@@ -4,7 +4,7 @@ A row of statistics of BLEU has the ten counts of ``lscfg.tuning.bleu``. That of
 them (``OwnMetric``):
 
 - chrF2: for the character n-grams of each order from 1 to 6, those of the hypothesis, those of the reference and the
-  matches, as sacrebleu counts them: white space is removed. The marks of joined words and of pieces (``MARKS``) are
+  matches, as sacrebleu counts them: white space is removed. The marks of joined words and of pieces are
   removed, too, so chrF is that of restored text but for casing.
 - TER, of which 100 minus the rate counts: edits and words of the reference, as sacrebleu counts them. With several
   references both are multiplied by their number, since sacrebleu takes the mean of the lengths.
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from sacrebleu.metrics import TER
 
 from lscfg.kernel import lists
+from lscfg.prepare.spacing import unmarked
 from lscfg.prepare.stems import word_stem
 from lscfg.tuning import meteor
 from lscfg.tuning.bleu import WIDTH, SentenceReferences, Stats, bleu, bleu_plus_one
@@ -37,12 +38,6 @@ CHARACTER_ORDER = 6
 
 CHRF_WIDTH = 3 * CHARACTER_ORDER
 """Columns of the statistics of chrF, before those of BLEU."""
-
-MARKS = "￭▁"
-"""Characters that say where blanks are, rather than belong to the text."""
-
-_NO_MARKS = str.maketrans("", "", MARKS)
-
 
 Scores = Callable[[Stats], NDArray[np.float64]]
 """Scores (0 to 100) of statistics, [..., width] to [...]."""
@@ -57,7 +52,7 @@ class Counter(Protocol):
 
 def characters(words: Sequence[str]) -> str:
     """The text of words without blanks and marks."""
-    return "".join(words).translate(_NO_MARKS)
+    return unmarked("".join(words))
 
 
 class OwnCounter(ABC):

@@ -18,6 +18,7 @@ from lscfg.prepare.languages import ELISIONS, base_language
 
 JOINER, SPACER = "￭", "▁"
 MARKS = JOINER + SPACER
+_NO_MARKS = str.maketrans("", "", MARKS)
 
 # A clean line holds no ▁, so ▁￭ can name a ￭ of the text.
 _LITERAL = SPACER + JOINER
@@ -55,6 +56,11 @@ def without_marks(words: str) -> str:
     return " ".join(
         found[2].replace(_LITERAL, JOINER) if (found := _MARKED.fullmatch(word)) else word for word in words.split()
     )
+
+
+def unmarked(text: str) -> str:
+    """The text without any character that may be a mark, for counts of letters."""
+    return text.translate(_NO_MARKS)
 
 
 class Spacing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +17,7 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import line_search
 from lscfg.tuning.mert import MertSettings, mert
+from lscfg.tuning.metrics.tuned import TunedMetric
 from lscfg.tuning.mira import BACKGROUND, MiraSettings, mira
 from lscfg.tuning.objectives import OBJECTIVES, Objective, characters
 from lscfg.tuning.pool import Pool
@@ -62,6 +64,20 @@ def test_marks_of_words_do_not_count() -> None:
     objective = OBJECTIVES["chrf"]
     row = objective.references(["▁ein ▁haus ￭."]).stats([["▁ein", "▁ha", "us", "."]])[0]
     assert objective.score(row) == pytest.approx(100)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_results_count_what_tuning_counts(name: str) -> None:
+    """Of pieces and joined words, too."""
+    draw = random.Random(1)
+    output, reference = ([re.sub(r"\b(?=[ab])", "▁", sentence(draw, 4)) + " ￭." for _ in range(30)] for _ in "or")
+    objective, metric = OBJECTIVES[name], TunedMetric(name)
+    (sums,) = objective.totals([[line] for line in output], [[line] for line in reference])
+    statistics = metric.statistics(output, [reference], (), metric.Settings())
+    assert objective.score(sums) == pytest.approx(float(metric.score(statistics.sum(axis=0))), abs=1e-4)
+    if name == "chrf":
+        wanted = [[objective.references([other]).stats([one.split()])[0] for other in output] for one in output]
+        assert metric.pairwise(output) == pytest.approx(objective.scores(np.array(wanted)))
 
 
 @pytest.mark.kernel

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.kernel.lists import count_matches
+from lscfg.prepare.spacing import unmarked
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +41,11 @@ def bleu_utility(texts: Sequence[str]) -> Floats:
 
 
 def chrf_utility(texts: Sequence[str]) -> Floats:
-    """chrF2 of each text against each other one, as in ``bleu_utility``: sacrebleu's, but 100 for two empty texts."""
-    letters = ["".join(text.split()) for text in texts]
+    """chrF2 of each text against each other one, as in ``bleu_utility``: sacrebleu's, but 100 for two empty texts.
+
+    The marks of joined words and of pieces are not letters.
+    """
+    letters = ["".join(unmarked(text).split()) for text in texts]
     length = np.array([len(one) for one in letters], np.int64)
     precision, recall, orders = (np.zeros((len(texts), len(texts))) for _ in range(3))
     for n, matches in enumerate(count_matches(_numbered(letters), CHARACTERS), 1):

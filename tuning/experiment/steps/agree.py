@@ -96,7 +96,7 @@ class AgreeFiles(Generic[File]):
     references: tuple[File, ...]
 
 
-@version(2)
+@version(3)
 def agree(folder: Path, settings: AgreeSettings, inputs: AgreeFiles[Path], jobs: int) -> None:
     """Writes the scale with the best development score in the metric of tuning, the first of equal ones."""
     began = time.monotonic()
@@ -127,7 +127,7 @@ class TogetherFiles(Generic[File]):
     test_source: File
 
 
-@version(2)
+@version(3)
 def together(folder: Path, settings: AgreeSettings, inputs: TogetherFiles[Path], jobs: int) -> None:
     """Writes the translations of the test set that the systems agree on most."""
     chosen = replace(settings, scales=(read_json(inputs.dev)["scale"],))
