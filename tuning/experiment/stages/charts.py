@@ -10,6 +10,7 @@ from typing import Generic
 
 import numpy as np
 
+from lscfg import log
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.derivations import Translated
 from lscfg.decode.latent import UNKNOWN
@@ -146,8 +147,15 @@ def trees(folder: Path, settings: SystemDecoder, inputs: TreeFiles[Path], jobs: 
 
 
 def _with_derivations(ini: Path, lines: list[str], weights: Mapping[str, float], jobs: int) -> list[Translated]:
-    """The translations; returns after the decoder's memory is free."""
-    with in_processes(jobs) as engine, EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder:
+    """The translations; returns after the decoder's memory is free.
+
+    Warnings are those of ``decode``, which names the sentences by their numbers in the test set.
+    """
+    with (
+        log.held_back(),
+        in_processes(jobs) as engine,
+        EmbeddedDecoder.from_ini(ini, engine, cached=0) as decoder,
+    ):
         return list(decoder.translate(lines, weights, derivations=True))
 
 
