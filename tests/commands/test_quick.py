@@ -109,6 +109,9 @@ def test_an_experiment_is_replaced_until_somebody_edits_it(here, capsys):
         in capsys.readouterr().err
     )
     assert '"fy"' in path.read_text()
+    path.write_bytes(b"# caf\xe9\n")
+    assert main(["quick", str(file), "--plan"]) == 1
+    assert "quick/experiment.toml:1: not valid UTF-8" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", ["{file}", "{file} --plan", "- --plan"])

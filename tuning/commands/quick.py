@@ -24,6 +24,7 @@ from lscfg.errors import InputError, LscfgError
 from lscfg.extras import need
 from lscfg.io.arguments import InputFile, NamedFile, output_folder
 from lscfg.io.json_files import read_json
+from lscfg.io.read import decode_text, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
 from lscfg.parser import CommandParser
@@ -365,7 +366,7 @@ def _write(path: Path, text: str) -> None:
         InputError: the file is another one.
     """
     if path.exists():
-        first, _, rest = path.read_text(encoding="utf-8").partition("\n")
+        first, _, rest = decode_text(read_bytes(path), path).partition("\n")
         if first != f"{STAMP}{_hash(rest)}":
             raise InputError(
                 f"was edited, or lscfg quick did not write it; run it by lscfg run {path} -o {path.parent}, or choose"
