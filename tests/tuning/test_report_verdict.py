@@ -17,6 +17,7 @@ from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.report.content import headline
 from lscfg.tuning.report.page import render
 from lscfg.tuning.report.verdict import Comparison, Figures, length_error, needed_sentences, sentences, verdict
+from lscfg.tuning.report.warnings import result_warnings
 
 GOOD = Figures("LATENT", 31.4, 2.9, 300, 200_000, 1, 0.1, 0.2, 0.3, 0.5, 1.0, 1.0)
 """A result without a fault, of a single system."""
@@ -52,6 +53,18 @@ def test_a_learning_curve_gives_the_effect_of_more_text():
     flat = {"system": "MIN", "points": points, "twice the text": {"gain": 0.1, "low": -0.6, "high": 0.8}}
     assert "about +0.1 BLEU (−0.6 to +0.8)." in sentences(replace(figures, curve=flat))[1]
     assert sentences(replace(figures, curve=flat))[-1].startswith("Next: read the sentences")
+
+
+def test_pieces_are_not_called_words():
+    """In the verdict and in the warnings, of each side by itself."""
+    content = replace(little_content(), units=("word", "piece"), unknown_words=[9, 0, 0])
+    for row in content.results["systems"]:
+        row["test_length_ratio"] = 1.3
+    said = " ".join([*verdict(content), *result_warnings(content)])
+    assert "need one piece changed" in said and "more than half of the pieces" in said
+    assert said.count("times the pieces of the references") > 1 and "of the words in the test source" in said
+    said = " ".join([*verdict(replace(content, units=("piece", "word"))), *result_warnings(content)])
+    assert "need one word changed" in said and "without such pieces" in said
 
 
 @pytest.mark.parametrize(

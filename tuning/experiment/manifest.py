@@ -16,6 +16,7 @@ from lscfg.io.compression import plain_name
 from lscfg.io.read import file_hash
 from lscfg.prepare.health import HEALTH
 from lscfg.prepare.languages import code_fault, equal_codes
+from lscfg.prepare.record import Record
 from lscfg.tuning.experiment.schema import Corpus, RawCorpus
 from lscfg.tuning.experiment.stage import files_in
 from lscfg.tuning.experiment.stages.charts import CHARTS, SENTENCES, TREES
@@ -70,7 +71,14 @@ def report_content(path: Path, run: Run, results: dict[str, object]) -> Content:
     own = results, sources, references, outputs, chosen["charts"], charts, examples, weights, counts, trees, unknown
     corpus = tuple(file.name for file in _training_files(run.experiment.corpus))
     health = run.json(texts.prepared / HEALTH) if texts.prepared else None
-    return Content(path.stem, *own, _languages(run.experiment), corpus, size, health)
+    return Content(path.stem, *own, _languages(run.experiment), corpus, size, health, _units(run))
+
+
+def _units(run: Run) -> tuple[str, str]:
+    if run.plan.texts.prepared is None:
+        return "word", "word"
+    source, target = Record.read(run.cache.path(run.plan.texts.prepared)).sides
+    return "piece" if source.has_pieces else "word", "piece" if target.has_pieces else "word"
 
 
 def _training_files(corpus: Corpus | RawCorpus) -> tuple[Path, ...]:

@@ -78,6 +78,8 @@ class Content:
     """Size of the development set; 0: unknown."""
     health: dict[str, Any] | None = None
     """Content of health.json; None unless the text was prepared."""
+    units: tuple[str, str] = ("word", "word")
+    """What blanks separate in source and target: words, or pieces of words."""
 
     @property
     def name(self) -> str:

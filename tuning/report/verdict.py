@@ -135,6 +135,8 @@ class Figures:
     """Title of the metric of tuning."""
     bleu: float | None = None
     """BLEU, if the score is that of another metric; else None."""
+    units: tuple[str, str] = ("word", "word")
+    """See ``Content``; all words above are of these."""
 
     def amount(self, value: str) -> str:
         """A difference of scores in words.
@@ -189,6 +191,7 @@ class Figures:
             curve=results.get("learning curve"),
             metric=metric.TITLE,
             bleu=None if name == "bleu" else best["test_bleu"],
+            units=content.units,
         )
 
 
@@ -207,11 +210,12 @@ def sentences(figures: Figures) -> list[str]:
 
 def _meaning(figures: Figures) -> str:
     use = next(text for most, text in USES if figures.changes <= most)
+    unit = figures.units[1]
     bleu = "" if figures.bleu is None else f", the metric of tuning, and BLEU {figures.bleu:.1f}"
     return (
         f"{figures.system} reaches {figures.reached(f'{figures.score:.1f} ± {figures.interval:.1f}')}{bleu} on"
         f" {counted(figures.sentences, 'test sentence')}: {figures.equal:.0%} of the translations equal a reference,"
-        f" {figures.one_word:.0%} need one word changed, {figures.over_half:.0%} more than half of the words. {use}"
+        f" {figures.one_word:.0%} need one {unit} changed, {figures.over_half:.0%} more than half of the {unit}s. {use}"
         " A difference from the reference need not be an error."
     )
 
@@ -243,25 +247,26 @@ def _length(figures: Figures) -> str:
     if LENGTHS[0] <= figures.length <= LENGTHS[1]:
         return ""
     kind = "short" if figures.length < 1 else "long"
-    text = f"Translations are too {kind}: {figures.length:.2f} times the words of the references"
+    text = f"Translations are too {kind}: {figures.length:.2f} times the {figures.units[1]}s of the references"
     # two standard errors, about a 95 % interval: two sets of one origin differ less in 19 of 20 cases
     differ = abs(figures.length - figures.dev_length) > 2 * figures.length_error
     if differ and LENGTHS[0] <= figures.dev_length <= LENGTHS[1]:
         return f"{text}, but {figures.dev_length:.2f} in the development set: the two sets differ in style or origin."
     causes = ["overlong, untranslated or empty lines" if kind == "short" else "overlong or loosely translated lines"]
     if figures.unknown > MOST_UNKNOWN:
-        causes.append("the many unknown words")
+        causes.append(f"the many unknown {figures.units[0]}s")
     return f"{text} and {figures.dev_length:.2f} in the development set. Look there for {', or '.join(causes)}."
 
 
 def _unknown_words(figures: Figures) -> str:
     if not figures.unknown:
         return ""
-    text = f"{figures.unknown:.1%} of the words in the test source do not occur in the training text"
+    units = f"{figures.units[0]}s"
+    text = f"{figures.unknown:.1%} of the {units} in the test source do not occur in the training text"
     if figures.known_score is None or figures.unknown_score is None:
         return f"{text}."
     return (
-        f"{text}; {figures.metric} is {figures.known_score:.1f} on sentences without such words and"
+        f"{text}; {figures.metric} is {figures.known_score:.1f} on sentences without such {units} and"
         f" {figures.unknown_score:.1f} on the others."
     )
 

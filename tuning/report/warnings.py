@@ -42,20 +42,20 @@ class WarningsSection(ReportSection):
 
 def result_warnings(content: Content) -> list[str]:
     """Describes lengths unlike the references', sentences left untranslated and many unknown words, one item each."""
-    found = [_length(row) for row in content.results["systems"]]
+    found = [_length(row, content.units[1]) for row in content.results["systems"]]
     found += [_letters(name, lines, content.references) for name, lines in content.outputs.items()]
     found += [_untranslated(name, lines, content) for name, lines in content.outputs.items()]
     return [text for text in [*found, _unknown(content)] if text]
 
 
-def _length(row: dict[str, Any]) -> str:
+def _length(row: dict[str, Any], unit: str) -> str:
     ratio = row["test_length_ratio"]
     if LENGTHS[0] <= ratio <= LENGTHS[1]:
         return ""
     if ratio > 1:
-        return f"{row['system']} translates too long: {ratio:.3f} times the words of the references."
+        return f"{row['system']} translates too long: {ratio:.3f} times the {unit}s of the references."
     return (
-        f"{row['system']} translates too short: {ratio:.3f} times the words of the references, so that the brevity"
+        f"{row['system']} translates too short: {ratio:.3f} times the {unit}s of the references, so that the brevity"
         f" penalty multiplies BLEU by {row['brevity_penalty']:.3f}. Look for development sentences that are overlong,"
         " left untranslated or unlike the test set."
     )
@@ -93,10 +93,11 @@ def _untranslated(system: str, lines: Sequence[str], content: Content) -> str:
 
 
 def _unknown(content: Content) -> str:
+    units = f"{content.units[0]}s"
     counts, words = content.unknown_words, sum(len(line.split()) for line in content.sources)
     if sum(counts) <= MOST_UNKNOWN * words:
         return ""
     return (
-        f"{sum(counts) / words:.1%} of the words in the test source do not occur in the training text;"
-        f" {counted(sum(map(bool, counts)), 'sentence')} of {len(counts):,} contain such words."
+        f"{sum(counts) / words:.1%} of the {units} in the test source do not occur in the training text;"
+        f" {counted(sum(map(bool, counts)), 'sentence')} of {len(counts):,} contain such {units}."
     )

@@ -198,6 +198,7 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
     assert run.returncode == 0, run.stderr
     found = results(out)
     assert "tok:none" in found["signature"] and "tok:13a" in found["restored_signature"]
+    assert "need one word changed" in run.stdout
     assert "restored BLEU" in run.stdout and found["restored_signature"] in run.stdout
     assert "restored BLEU" in (out / "report.html").read_text()
     (made,) = out.glob("cache/prepare-*")
@@ -241,7 +242,7 @@ def test_a_run_with_sub_words_given_sets_and_two_tunings(texts, tmp_path):
     (texts / "pieces.toml").write_text(text)
     out = tmp_path / "out"
     run = run_lscfg("run", texts / "pieces.toml", "-o", out, "--jobs", 2, "--runs", 2)
-    assert run.returncode == 0, run.stderr
+    assert run.returncode == 0 and "need one piece changed" in run.stdout, run.stderr
     (row,) = results(out)["systems"]
     assert row["restored_bleu"] == pytest.approx(sum(one["restored_bleu"] for one in row["runs"]) / 2)
     for place in ("", "run2"):
