@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lscfg.functions.function import Gap, RuleFunction, RuleSides
-from lscfg.prepare.spacing import unmarked
 from lscfg.settings import Declared
 
+MARKS = frozenset("￭▁")
+"""Characters that mark where blanks are."""
 UNIT = 10
 """Letters per unit, which brings the feature to the scale of other features."""
 
@@ -22,5 +23,5 @@ class LetterCount(RuleFunction[Declared]):
         return (self.name,)
 
     def of_rule(self, rule: RuleSides, settings: Declared) -> Mapping[str, float]:
-        count = sum(len(unmarked(one)) for one in rule.target if not isinstance(one, Gap))
+        count = sum(sum(sign not in MARKS for sign in one) for one in rule.target if not isinstance(one, Gap))
         return {self.name: count / UNIT} if count else {}
