@@ -124,7 +124,7 @@ def test_demo(double):
     assert main(["demo", "-o", "folder", "--seed", "4", "--jobs", "97"]) == 0
     generate.assert_called_once_with(seed=4)
     write.assert_called_once_with(corpus, Path("folder/corpus"))
-    run_experiment.assert_called_once_with(Path("folder/demo.toml"), Path("folder"), jobs=97)
+    run_experiment.assert_called_once_with(Path("folder/demo.toml"), Path("folder"), 97, held=True)
 
 
 def test_cdec_pack(double):

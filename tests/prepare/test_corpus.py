@@ -501,7 +501,7 @@ def test_a_check_replaces_its_own_files_only(tmp_path, raw):
 
 def test_options_of_kinds_and_a_table(tmp_path, raw):
     rows = zip(*map(read_lines, raw), strict=True)
-    data = "\n".join(["head", *(f"{n}\t{e}\t{f}" for n, (f, e) in enumerate(rows))])
+    data = "\n".join(["number\ttarget\tsource", *(f"{n}\t{e}\t{f}" for n, (f, e) in enumerate(rows))])
     (tmp_path / "t.tsv.gz").write_bytes(gzip.compress(data.encode()))
     line = (
         "prepare",

@@ -79,7 +79,7 @@ class Content:
     health: dict[str, Any] | None = None
     """Content of health.json; None unless the text was prepared."""
     units: tuple[str, str] = ("word", "word")
-    """What blanks separate in source and target: words, or pieces of words."""
+    """Units between blanks in source and target: words, or pieces of words."""
 
     @property
     def name(self) -> str:
