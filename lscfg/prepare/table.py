@@ -65,8 +65,7 @@ def parse_rows(
 ) -> Iterator[RawPair]:
     """The pairs of a table's rows; a row with fewer or more columns than the header, or than most, has a fault.
 
-    The header is the first row with two filled cells. Without a header, such a row that seems to name the columns is
-    warned of, and so are columns without letters.
+    Without a header, a first row that seems to name the columns is warned of, and so are columns without letters.
 
     Args:
         separated: the separator of the columns, for the message.
@@ -78,7 +77,8 @@ def parse_rows(
     rest = iter(rows)
     first = list(islice(rest, LOOK))
     head = head_of([cells for _, cells in first])
-    header = [first.pop(head)] if settings.header and first else []
+    found = _header_of([cells for _, cells in first], (source, target), languages) if settings.header else None
+    header = [] if found is None else [first.pop(found)]
     wanted = columns_of([cells for _, cells in header or first], max(source, target) + 1)
     good = read = 0
     numbers = [0, 0]
@@ -113,6 +113,14 @@ def parse_rows(
 def head_of(rows: Sequence[Sequence[str]]) -> int:
     """The number of the first row with two filled cells, from 0: titles and blank rows precede it; 0 if none has."""
     return next((number for number, cells in enumerate(rows) if sum(map(bool, map(str.strip, cells))) > 1), 0)
+
+
+def _header_of(rows: Sequence[Sequence[str]], columns: tuple[int, int], languages: tuple[str, str]) -> int | None:
+    """The number of the header, from 0: the row below a title if it names the columns, else the first filled one."""
+    head = head_of(rows)
+    if rows and len(rows[head]) > max(columns) and names_columns(rows[head:], columns, len(rows[head]), languages):
+        return head
+    return next((number for number, cells in enumerate(rows) if any(map(str.strip, cells))), None)
 
 
 def columns_of(rows: Sequence[Sequence[str]], least: int) -> int:
