@@ -380,7 +380,7 @@ def test_requests_beyond_the_queue_come_later(bundle):
 @pytest.mark.parametrize(
     "told",
     [
-        lambda words: {"source": " ".join(words[:90])},
+        lambda words: {"source": " ".join(5 * word for word in words[:90])},
         lambda words: {"source": "la", "grammar": [f"[X] ||| la ||| {word} ||| P=1" for word in words]},
         lambda words: {"source": "la", "glossary": [{"source": word, "target": word} for word in words]},
         lambda words: {"source": "la", "keep": words},
