@@ -117,13 +117,12 @@ class _Cdec:
         self._ini = Path(config).resolve()
         self._programs = [find_program(name, "CDEC_ROOT") for name in names]
         self._kept = [n for n, line in enumerate(sources) if line.strip()]
-        for lines in references:
-            for number, line in enumerate(lines, 1):
-                if "|||" in line.split():
-                    raise InputError(
-                        f"line {number} of the references contains the word |||, which separates references in cdec; "
-                        "write it in another way"
-                    )
+        numbered_lines = (pair for lines in references for pair in enumerate(lines, 1))
+        if wrong := next((number for number, line in numbered_lines if "|||" in line.split()), 0):
+            raise InputError(
+                f"line {wrong} of the references contains the word |||, which separates references in cdec; "
+                "write it in another way"
+            )
         self._segments = "".join(numbered(sources[n], i) for i, n in enumerate(self._kept))
         self._references = "".join(" ||| ".join(lines[n] for lines in references) + "\n" for n in self._kept)
 

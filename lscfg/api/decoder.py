@@ -80,7 +80,7 @@ class Decoder(Closing):
         self._decoder = EmbeddedDecoder.from_ini(config, cached=0, needed=False)
         self._numbers = number_formats(self.config)
         self.corrections = None if corrections is None else check_path(corrections, "corrections")
-        self._memory, self._typed = None, TypedWords(self.config, None if terms is None else terms.typed)
+        self._memory, self._typed = None, TypedWords(self.config, {} if terms is None else terms.typed)
         if self.corrections is not None:
             self._memory = open_memory(self.corrections, self._decoder.align)
         if given is None:

@@ -29,8 +29,8 @@ class TypedWords:
         terms: see ``Glossary.typed``.
     """
 
-    def __init__(self, config: str | os.PathLike[str], terms: Mapping[str, str] | None = None):
-        self._config, self._terms = Path(config), terms or {}
+    def __init__(self, config: str | os.PathLike[str], terms: Mapping[str, str]):
+        self._config, self._terms = Path(config), terms
 
     @cached_property
     def _side(self) -> sides.Side | None:

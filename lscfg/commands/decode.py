@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> None:
     opened = None if args.glossary is None else system.open_glossary(args.glossary, args.config)
     report = None if opened is None else glossary.GlossaryReport(opened)
     memory = None if args.corrections is None else memories.Memory(args.corrections)
-    conflicts, typed = ConflictReport(), TypedWords(args.config, None if opened is None else opened.typed)
+    conflicts, typed = ConflictReport(), TypedWords(args.config, {} if opened is None else opened.typed)
     with (
         on_cluster(args.cluster),
         in_processes(args.jobs if total is None else max(1, min(args.jobs, total))) as engine,

@@ -33,7 +33,7 @@ from lscfg.prepare.table import columns_of, head_of, names_column
 from lscfg.prepare.tmx import parse_memory
 from lscfg.prepare.tokeniser import TOKENISERS
 from lscfg.prepare.tongues import DETECTOR, detects, language_of_text
-from lscfg.prepare.workbook import main_sheet, read_sheets
+from lscfg.prepare.workbook import Sheet, main_sheet, read_sheets
 from lscfg.prepare.xliff import parse_xliff
 
 SIDES = "source", "target"
@@ -394,7 +394,8 @@ def _sides(
 def _table_sides(
     kind: str, path: Path, encoding: str | None, given: Given, made: Guesses
 ) -> tuple[tuple[list[str], list[str]], tuple[str, str]]:
-    rows = list(islice(_rows(kind, path, encoding), ROWS))
+    sheets = read_sheets(path) if kind == "xlsx" else []
+    rows = main_sheet(sheets).rows[:ROWS] if sheets else list(islice(_rows(kind, path, encoding), ROWS))
     width = columns_of(rows, 2)
     rows = [row for row in rows if len(row) == width]
     rows = rows[head_of(rows) :]
@@ -413,8 +414,8 @@ def _table_sides(
         evidence += ", in the order of the given languages"
     made.settings |= {"source_column": chosen[0] + 1, "target_column": chosen[1] + 1, "header": header}
     shown = " and ".join(quote(head[number]) for number in chosen) if header else "none"
-    if kind == "xlsx":
-        _found_sheets(path, header, made)
+    if len(sheets) > 1:
+        _found_sheets(sheets, header, made)
     made.found("header", shown, reason, given.options.no_header if header else given.options.header)
     made.found("columns", f"{chosen[0] + 1}, {chosen[1] + 1} of {width}", evidence, given.options.columns)
     return (texts[0], texts[1]), (named[0], named[1])
@@ -423,21 +424,17 @@ def _table_sides(
 def _rows(kind: str, path: Path, encoding: str | None) -> Iterator[list[str]]:
     if kind == "tsv":
         return (line.split("\t") for line in encoded_lines(path, encoding))
-    if kind == "xlsx":
-        return iter(main_sheet(read_sheets(path)).rows)
     return (cells for _, cells in table_rows(encoded_lines(path, encoding), path))
 
 
-def _found_sheets(path: Path, header: bool, made: Guesses) -> None:
-    """Adds the sheets of a workbook, if it has several."""
-    sheets = read_sheets(path)
+def _found_sheets(sheets: Sequence[Sheet], header: bool, made: Guesses) -> None:
+    """Adds the sheets of a workbook that has several."""
     main = main_sheet(sheets)
     used, others = (
         [quote(sheet.name) for sheet in sheets if sheet.suits(main, header) == wanted] for wanted in (True, False)
     )
-    if len(sheets) > 1:
-        left = f"{', '.join(others)} left out: another layout" if others else "all of one layout"
-        made.found("sheets", ", ".join(used), left, "")
+    left = f"{', '.join(others)} left out: another layout" if others else "all of one layout"
+    made.found("sheets", ", ".join(used), left, "")
 
 
 def _object_sides(

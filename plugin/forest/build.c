@@ -41,11 +41,9 @@ int32_t lscfg_forest_add_application(lscfg_forest *f, int32_t rule, int32_t tail
 
 /* Words of the rule's source side: each covers at least one position, in a lattice also more. */
 static int32_t words_of(const lscfg_grammar *g, int32_t rule) {
-  int32_t n = lscfg_grammar_size(g), words = 0;
+  int32_t n = lscfg_grammar_size(g);
   if (rule >= n) return rule == n + LSCFG_RULE_PASS || rule == n + LSCFG_RULE_PASS_KNOWN;
-  const grammar_rule *r = &g->rules.data[rule];
-  for (int32_t k = 0; k < r->n_src; k++) words += g->symbols.data[r->src + k] >= 0;
-  return words;
+  return g->rules.data[rule].n_src - g->rules.data[rule].arity;
 }
 
 /* Categories of the rule's head (-1: any) and nonterminals; returns the number of nonterminals, -1: any. */
