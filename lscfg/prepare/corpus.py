@@ -23,7 +23,7 @@ from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
 from lscfg.prepare.pieces import AUTO, Cutting, WordCutter, train_cutter
-from lscfg.prepare.profiles import LanguageProfiles
+from lscfg.prepare.profiles import LanguageProfiles, is_foreign
 from lscfg.prepare.proposals import Proposal, propose
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
@@ -131,6 +131,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
             raise SettingError(name, f"is for pairs of the corpus, but the {name} set has files")
     recipes = [_recipe(language, settings, marked=side == 1) for side, language in enumerate(languages)]
     train, sets, remarks, health = _read(files, settings)
+    _check_sides(files, train, sets)
     read = len(train.places) + len(remarks)
     train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)
     for side in range(2):
@@ -185,6 +186,7 @@ def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, in
     for language in settings.languages(files.corpus):
         TOKENISERS[settings.tokeniser].remark(language)
     train, sets, remarks, health = _read(files, settings)
+    _check_sides(files, train, sets)
     read = len(train.places) + len(remarks)
     train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)
     train.words = {side: train.texts[side] for side in range(2)}
@@ -279,6 +281,18 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, healt
     rows = [health.repaired(str(files[0]), number, row, False) for number, row in enumerate(zip(*raw, strict=True), 1)]
     texts = tuple([clean(line, settings.unicode) for line in text] for text in zip(*rows, strict=True))
     return TextSet(name, [(str(files[0]), number) for number in range(1, len(texts[0]) + 1)], texts)
+
+
+def _check_sides(files: RawFiles, train: TextSet, sets: Sequence[TextSet]) -> None:
+    """Warns of files of sets in the language of the other side."""
+    for held, paths in zip(sets, filter(None, files[1:]), strict=True):
+        for number, text in enumerate(held.texts):
+            side = min(number, 1)
+            if is_foreign(text, train.texts[side], train.texts[1 - side]):
+                log.warning(
+                    f"{paths[number]}: reads like the {SIDES[1 - side]}, not the {SIDES[side]} side of the training"
+                    " text; name the source first, then its translations"
+                )
 
 
 def _short_lines(path: Path) -> Iterator[str]:

@@ -28,6 +28,9 @@ LEAST_TRIGRAMS = 15
 FOREIGN = -0.5
 """Mean log ratio of both profiles below which a sentence is in the language of the other side."""
 
+SAMPLE = 20_000
+"""Lines of a side that show the language of another text."""
+
 FREQUENT = 30_000
 """Trigrams of a side that a profile keeps, the most frequent ones."""
 
@@ -70,6 +73,23 @@ def foreign_sentences(sources: Sequence[str], targets: Sequence[str]) -> tuple[N
         means = np.bincount(side.lines, ratios, minlength=count) / np.maximum(sizes, 1)
         found.append((sizes >= LEAST_TRIGRAMS) & (means < FOREIGN))
     return found[0], found[1]
+
+
+def is_foreign(text: Sequence[str], own: Sequence[str], other: Sequence[str]) -> bool:
+    """True if a text is in the language of the other side of a training text instead of that of its own side.
+
+    Few sentences suffice, since trigrams of the training text alone count.
+    """
+    if not own:
+        return False
+    hashes = _trigrams(text).hashes
+    counts = [
+        np.bincount(_trigrams(lines[:: 1 + len(lines) // SAMPLE]).hashes, minlength=1 << _BITS)
+        for lines in (own, other)
+    ]
+    known = hashes[(counts[0] + counts[1])[hashes] > 0]
+    ratios = _log_shares(counts[0], known, 0) - _log_shares(counts[1], known, 0)
+    return len(known) >= LEAST_TRIGRAMS and float(ratios.mean()) < FOREIGN
 
 
 class _Profile(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import replace
 
+import messy
 import pytest
 from little_experiment import run_lscfg
 
@@ -253,6 +254,22 @@ def test_pairs_that_dev_and_test_share_are_warned_of(tmp_path, raw, caplog):
     )
     prepared(tmp_path / "out", raw, plain(), dev, test)
     assert f"1 pairs of dev are in test, too: {test[0]}; remove them" in [row.getMessage() for row in caplog.records]
+
+
+@pytest.mark.parametrize("name", ["dev", "test"])
+@pytest.mark.parametrize("sides", [(0, 1, 1), (1, 0, 0), (0, 0, 1), (0, 1, 0)])
+def test_files_of_sets_in_the_language_of_the_other_side_are_warned_of(tmp_path, caplog, name, sides):
+    """Few pairs suffice; each reference is examined, and --check warns as the preparation does."""
+    texts = list(zip(*messy.GERMAN, strict=True))
+    files = [write(tmp_path, f"a.{code}", text[:50]) for code, text in zip(("de", "en"), texts, strict=True)]
+    held = [write(tmp_path, f"h.{number}", texts[side][60 + number : 70 + number]) for number, side in enumerate(sides)]
+    prepared(tmp_path / "out", files, plain(), **{name: held})
+    wrong = [f"{path}:" for path, side, own in zip(held, sides, (0, 1, 1), strict=True) if side != own]
+    found = [text for text in caplog.messages if "side of the training text; name the source first" in text]
+    assert [text.split()[0] for text in found] == wrong
+    caplog.clear()
+    corpus.check_health(RawFiles(tuple(files), **{name: tuple(held)}), plain())
+    assert [text for text in caplog.messages if "name the source first" in text] == found
 
 
 def test_duplicates_are_found_after_the_words_are_made(tmp_path):
