@@ -19,6 +19,7 @@ from lscfg.parallel.engine import Engine, Serial
 from lscfg.prepare.casing import begins_small, count_forms, open_caser, shared_names, write_forms
 from lscfg.prepare.clean import clean
 from lscfg.prepare.health import DROPPABLE, Health
+from lscfg.prepare.languages import is_unspaced
 from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
@@ -138,7 +139,7 @@ def prepare_corpus(files: RawFiles, settings: PrepareSettings, folder: Path, eng
         if damage := TOKENISERS[settings.tokeniser].damage(languages[side], train.texts[side]):
             log.warning(f"{SIDES[side]} text: {damage}")
         train.words[side] = _split(train.texts[side], recipes[side], engine)
-    train, drawn = _set_off(train, settings, remarks, files.corpus[0], health.doubtful)
+    train, drawn = _set_off(train, languages, settings, remarks, files.corpus[0], health.doubtful)
     train = _without_leaks(train, [*sets, *drawn], health, remarks)
     names = shared_names(*train.texts) if settings.casing == "true" else set[str]()
     made = [_encode(side, recipes[side], [train, *sets, *drawn], names, folder, engine) for side in range(2)]
@@ -178,19 +179,21 @@ def _profiles(train: TextSet, folder: Path) -> ModelFile | None:
 def check_health(files: RawFiles, settings: PrepareSettings) -> tuple[Health, int]:
     """Examines raw text and makes nothing; the health of the text, and the number of pairs read.
 
-    Lengths are those in blank-separated words.
+    Lengths are those in blank-separated words; without such words, no pair is too long.
 
     Raises:
         InputError: a file is bad or missing, or the tokeniser does not support a language.
     """
-    for language in settings.languages(files.corpus):
+    languages = settings.languages(files.corpus)
+    for language in languages:
         TOKENISERS[settings.tokeniser].remark(language)
     train, sets, remarks, health = _read(files, settings)
     _check_sides(files, train, sets)
     read = len(train.places) + len(remarks)
     train = _healthy(train, health.inspect(train.places, (train.texts[0], train.texts[1])), remarks)
     train.words = {side: train.texts[side] for side in range(2)}
-    train = _filtered(train, settings, remarks)
+    if not TOKENISERS[settings.tokeniser].SUBWORDS and not any(map(is_unspaced, languages)):
+        train = _filtered(train, settings, remarks)
     _without_leaks(train, sets, health, remarks)
     _finish_health(health, remarks)
     return health, read
@@ -364,6 +367,7 @@ def _fault(
 
 def _set_off(
     train: TextSet,
+    languages: tuple[str, str],
     settings: PrepareSettings,
     remarks: list[Remark],
     path: Path,
@@ -373,7 +377,7 @@ def _set_off(
 
     Pairs that differ from a drawn one only in case, punctuation and blanks leave the training text, too. Pairs beyond
     the limits are not drawn, and doubtful ones only if the others are too few. The words of subword tokenisers are not
-    known yet, so their limits apply to blank-separated words here, and to subwords after the drawing.
+    known yet, so their limits apply to blank-separated words here if there are any, and to subwords after the drawing.
 
     Args:
         path: a file of the corpus, for the message.
@@ -384,7 +388,9 @@ def _set_off(
     """
     wanted = {name: getattr(settings, name) for name in HELD_OUT_SETS if getattr(settings, name)}
     pairs = list(map(near_form, zip(*train.texts, strict=True))) if wanted else []
-    faults = [_beyond(words, settings) for words in zip(*train.words.values(), strict=True)] if wanted else []
+    unknown = TOKENISERS[settings.tokeniser].SUBWORDS and any(map(is_unspaced, languages))
+    lines = zip(*train.words.values(), strict=True) if wanted else ()
+    faults = ["" if unknown else _beyond(words, settings) for words in lines]
     good = [number for number, fault in enumerate(faults) if not fault]
     first = {pairs[number]: number for number in reversed(good)}
     sure = {pairs[number]: number for number in reversed(good) if train.places[number] not in doubtful}

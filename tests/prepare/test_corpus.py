@@ -146,6 +146,22 @@ def test_no_pair_beyond_the_limits_is_drawn(tmp_path, raw, tokeniser):
     assert dropped.items() >= {5: "long", 31: "ratio", 71: "long"}.items()
 
 
+@pytest.mark.parametrize("language", ["ja", "de"])
+def test_blanks_judge_no_length_without_words(tmp_path, language):
+    """A Japanese sentence has no blanks, and the limits are for sub-words where the tokeniser makes them."""
+    text = zip(*{"ja": messy.JAPANESE, "de": messy.GERMAN}[language], strict=True)
+    files = [write(tmp_path, f"a.{code}", side) for code, side in zip((language, "en"), text, strict=True)]
+    tokenisation = replace(TOKENISERS["spm"].Settings(), vocabulary=150)
+    settings = PrepareSettings(tokeniser="spm", tokenisation=tokenisation, dev=100)
+    prepared(tmp_path / "out", files, settings)
+    long = [len(line.split()) > settings.max_ratio for line in read_lines(tmp_path / "out" / "dev.ref.en")]
+    assert any(long)  # pairs of all lengths are drawn
+    if language == "de":
+        settings = replace(settings, max_length=7)
+    health, _ = corpus.check_health(RawFiles(tuple(files)), settings)
+    assert {"long", "ratio"}.isdisjoint(one.fault for one in health.findings())
+
+
 @pytest.mark.parametrize("tokeniser", ["moses", "words", "none"])
 def test_a_paste_error_changes_no_other_pair(tmp_path, raw, tokeniser):
     """With 400 words next to ten, the rest is prepared, drawn and hence tuned on as without that line."""
