@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from lscfg import log
 from lscfg.bundle.places import experiment_of, preparation_of, system_folder
 from lscfg.errors import InputError, quote
+from lscfg.formats.marked import blank_tags
 from lscfg.formats.plf import is_lattice
+from lscfg.formats.segments import segment_text
 from lscfg.io.json_files import check_shape, read_json
 from lscfg.io.read import read_lines
 from lscfg.kernel import Grammar
@@ -71,13 +73,16 @@ def _is_text(path: object, text: list[str] | None) -> bool:
         return False
 
 
-def warned_of_raw_text(lines: Iterable[str], place: Path, grammar: Callable[[], Grammar], name: str) -> Iterator[str]:
+def warned_of_raw_text(
+    lines: Iterable[str], place: Path, grammar: Callable[[], Grammar], name: str, tagged: bool = False
+) -> Iterator[str]:
     """Yields the lines; warns if preparation makes words of the first ones known, so that the text seems to be raw.
 
     Args:
         place: folder of the system, or its ini file.
         grammar: returns the grammar of the system.
         name: of the text, for the message.
+        tagged: lines contain Moses' tags, which are no words.
     """
     preparation = preparation_of(place)
     if preparation is None:
@@ -85,14 +90,24 @@ def warned_of_raw_text(lines: Iterable[str], place: Path, grammar: Callable[[], 
         return
     first: list[str] | None = []
     for line in lines:
-        if first is not None and line.strip() and not is_lattice(line):
-            first.append(line)
+        text = "" if first is None else _words(line, tagged)
+        if first is not None and text:
+            first.append(text)
             if len(first) == FIRST_LINES:
                 _warn_of_raw_text(first, preparation, grammar(), name)
                 first = None
         yield line
     if first:
         _warn_of_raw_text(first, preparation, grammar(), name)
+
+
+def _words(line: str, tagged: bool) -> str:
+    """The words of a line; empty if it is a lattice, or a segment that the decoder refuses."""
+    try:
+        text = segment_text(line)
+    except InputError:
+        return ""
+    return "" if is_lattice(text) else (blank_tags(text) if tagged else text).strip()
 
 
 def _warn_of_raw_text(first: list[str], preparation: Path, grammar: Grammar, name: str) -> None:

@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> None:
     def groups() -> Iterator[list[str]]:
         """The output lines of each sentence; also writes the derivations."""
         translated = decoder.translate(
-            warned_of_raw_text(sentences, place, lambda: decoder.grammar, name),
+            warned_of_raw_text(sentences, place, lambda: decoder.grammar, name, args.xml_input is not None),
             weights,
             1 if k is None else k,
             unique,

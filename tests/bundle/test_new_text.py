@@ -65,6 +65,13 @@ def test_text_that_is_not_prepared(system, said, lines, tmp_path):
         said.clear()
         assert list(warned_of_raw_text(text, system, grammar, "new.es")) == text
         assert len(said) == warnings
+    segments = [f'<seg id="{number}">la casa</seg>' for number in range(lines)]
+    tags = ['<np translation="a house">la casa</np> <wall/> roja'] * lines
+    for text, warnings in ((segments, 0), (["<seg>La casa roja</seg>"] * lines, 1), (["<seg id=5>la casa"] * lines, 0)):
+        said.clear()
+        assert list(warned_of_raw_text(text, system, grammar, "new.es")) == text and len(said) == warnings
+    said.clear()
+    assert list(warned_of_raw_text(tags, system, grammar, "new.es", tagged=True)) == tags and said == []
     assert list(warned_of_raw_text(["La casa roja"], tmp_path, grammar, "new.es")) == ["La casa roja"] and said == []
 
 
