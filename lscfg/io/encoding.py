@@ -13,14 +13,19 @@ MARK = b"\xef\xbb\xbf"
 _WIDE = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
 }  # fmt: skip
-_ARCHIVES = {
+_BINARY = {
     b"PK\x03\x04": "a ZIP archive or an office document; unpack it, or save it as plain text",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive; unpack it",
     b"Rar!": "a RAR archive; unpack it",
     b"\x04\x22\x4d\x18": "compressed with lz4; unpack it with lz4 -d",
     b"\x1f\x9d": "compressed with compress; unpack it with uncompress",
     b"\xd0\xcf\x11\xe0": "an office document; save it as plain text",
+    b"%PDF-": "a PDF document; save its text",
+    b"PAR1": "a Parquet table; lscfg prepare corpus reads it",
+    b"mmap lm http": "a compiled language model of KenLM; name its ARPA file",
 }
+_TENSORS = b'\0\0\0\0{"'
+"""End of the length and beginning of the header in a safetensors file."""
 _LOOK = 4096
 _HIGH = re.compile(rb"[\x80-\xff]+")
 
@@ -32,16 +37,23 @@ def text_beginning(data: bytes, path: str | os.PathLike[str]) -> bytes:
         data: the first line, or more; the whole text if it has a single line.
 
     Raises:
-        InputError: the text is UTF-16 or UTF-32, an archive, or its lines end in a carriage return alone.
+        InputError: the text is UTF-16 or UTF-32, an archive or another binary file, or its lines end in a carriage
+            return alone.
     """
-    for begin, kind in _ARCHIVES.items():
-        if data.startswith(begin):
-            raise InputError(f"not text but {kind}", path)
+    if kind := binary_kind(data):
+        raise InputError(f"not text but {kind}", path)
     if wide := _wide(data[:_LOOK].partition(b"\n")[0]):
         raise InputError(f"not valid UTF-8; looks like {wide}: iconv -f {wide} -t UTF-8", path, 1)
     if b"\r" in data and b"\n" not in data:
         refuse_returns(data.decode("latin-1"), path)
     return data.removeprefix(MARK)
+
+
+def binary_kind(data: bytes) -> str:
+    """The kind of a binary file by its first bytes, with the cure; empty if they may be text."""
+    if data[4:10] == _TENSORS:
+        return "a safetensors file, such as models and derivations of lscfg; name the text of which it was made"
+    return next((kind for begin, kind in _BINARY.items() if data.startswith(begin)), "")
 
 
 def refuse_returns(text: str, path: str | os.PathLike[str]) -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lscfg.errors import InputError, quote
 from lscfg.io.compression import compression_of
-from lscfg.io.encoding import MARK, refuse_returns
+from lscfg.io.encoding import MARK, binary_kind, refuse_returns
 from lscfg.io.read import open_bytes
 from lscfg.json_text import parse_json
 from lscfg.prepare.csv_table import SEPARATORS, separator_of
@@ -149,13 +149,15 @@ def _binary(look: FileBeginning) -> Guess | None:
     """The format of a file that is not text.
 
     Raises:
-        InputError: an archive or a document that is not a spreadsheet.
+        InputError: an archive, a document that is not a spreadsheet, or another binary file.
     """
     if look.data.startswith(b"PAR1"):
         return Guess("parquet", "first bytes")
     if look.data.startswith(b"\xd0\xcf\x11\xe0"):
         return Guess("xlsx", "first bytes of an old office document")
     if not look.data.startswith(b"PK\x03\x04"):
+        if kind := binary_kind(look.data):
+            raise InputError(f"not text but {kind}", look.path)
         return None
     try:
         names = set(zipfile.ZipFile(io.BytesIO(look.data)).namelist())

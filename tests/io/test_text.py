@@ -89,6 +89,10 @@ def test_the_rules_of_a_grammar_with_a_byte_order_mark(tmp_path):
         ("ein Haus\n".encode("utf-16-be"), "not valid UTF-8; looks like UTF-16BE: iconv -f UTF-16BE -t UTF-8"),
         (b"a 1\rb 1\r", "lines end in a carriage return alone; convert them: tr"),
         (b"PK\x03\x04\x14\0\x06\0", "not text but a ZIP archive or an office document; unpack it"),
+        (b'\xe0\4\0\0\0\0\0\0{"__metadata__":{}}\xff', "not text but a safetensors file, such as models"),
+        (b"%PDF-1.7\n%\xb5\xb5", "not text but a PDF document; save its text"),
+        (b"PAR1\x15\xff", "not text but a Parquet table; lscfg prepare corpus reads it"),
+        (b"mmap lm http://kheafield.com/code\n\xff", "not text but a compiled language model of KenLM; name its ARPA"),
     ],
 )
 def test_text_that_is_no_text_of_utf8_lines_is_named(tmp_path, read, data, message):

@@ -182,6 +182,7 @@ def test_json_values_without_text_are_no_evidence(tmp_path, value):
     ("content", "message"),
     [
         (b"", "is empty"),
+        (b'\xe0\4\0\0\0\0\0\0{"a":{}}\xff', "not text but a safetensors file"),
         (b"only one side\nof text\n", "plain text takes two files: name its translation, too"),
         (b"ja\tyes\rnein\tno\r", "lines end in a carriage return alone"),
         (b"<?xml version='1.0'?><book/>", "XML with the root element 'book'; lscfg reads tmx and xliff"),
