@@ -76,7 +76,7 @@ def foreign_sentences(sources: Sequence[str], targets: Sequence[str]) -> tuple[N
 
 
 def is_foreign(text: Sequence[str], own: Sequence[str], other: Sequence[str]) -> bool:
-    """True if a text is in the language of the other side of a training text instead of that of its own side.
+    """True if a text is in the language of the other side of a training text instead of the language of its side.
 
     Few sentences suffice, since trigrams of the training text alone count.
     """
