@@ -125,7 +125,7 @@ class ForestFile:
             into[edge["node"]].append(edge)
         words = line["words"] if line["words"] is not None else _words(nodes, line["edges"])
         if words is None:
-            ids = np.full(_end(nodes), -1, np.int32)
+            ids = np.full(_end(nodes) + 1, -1, np.int32)  # one beyond the root: a lattice
         else:
             ids = np.array([grammar.vocab.find(word) for word in words], np.int32)
         builder = ForestBuilder(ids)

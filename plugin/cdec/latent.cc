@@ -259,8 +259,10 @@ void LatentFeatures::UseRecorded(const SentenceMetadata &sentence) {
   vector<int32_t> words(n_words, -1); /* the arcs of a lattice are no words of the forest */
   if (IsPlain(sentence))
     for (int k = 0; k < n_words; ++k) words[k] = words_->Find(sentence.GetSourceLattice()[k][0].label);
+  else
+    words.push_back(-1); /* beyond the root: a lattice */
   lscfg_error error;
-  ForestPtr forest(lscfg_forest_new(words.data(), n_words), lscfg_forest_free);
+  ForestPtr forest(lscfg_forest_new(words.data(), words.size()), lscfg_forest_free);
   if (!forest) throw std::runtime_error("out of memory");
 
   const auto check = [&error](int32_t code) {

@@ -19,6 +19,9 @@ from lscfg.io import tensors
 from lscfg.io.write import write_lines
 from lscfg.kernel import ParseOptions
 
+AROUND = ("SpanBoundary", "NeuralSource", "NeuralRule", "OrientM", "OrientS")
+"""Features that need the words of a sentence."""
+
 # ---- the same features as lscfg itself, in both modes ----
 
 
@@ -114,12 +117,15 @@ def test_sentence_grammars(cdec, exact):
 def test_lattice(cdec, exact):
     """A lattice of one path is the sentence; one of two paths has the forest of both."""
     one = "((('una',0,1),),(('casa',0,1),),(('blanca',0,1),),)\n"
-    cdec.ini(*two_passes(cdec))
-    assert_same(cdec.lists("una casa blanca\n", env=exact), cdec.lists(one, env=exact), 1e-9)
+    cdec.ini(*two_passes(cdec, "features=paper,boundary,neural,orientation"))
+    plain = cdec.lists("una casa blanca\n", env=exact)
+    assert all(any(h.features.get(name) for h in plain) for name in AROUND)
+    assert_same(plain, cdec.lists(one, env=exact), 1e-9)
     two = "((('una',0,1),('unacasa',0,2),),(('casa',0,1),),(('blanca',0,1),),)\n"
     found = cdec.lists(two, env=exact)
     assert any("unacasa" in h.text for h in found)
     assert all(h.features.get("LatentMarginal", 0) < 0 for h in found)
+    assert not any(h.features.get(name) for h in found for name in AROUND)
 
 
 def test_pruned_forest_is_inferred_as_it_is(cdec, exact):

@@ -81,6 +81,27 @@ def test_sentences_with_too_many_places_are_refused(tmp_path):
         features(most + 1)
 
 
+@pytest.mark.parametrize("family", ["neural", "orientation", "boundary"])
+def test_words_around_count_in_sentences_alone(tmp_path, family):
+    """Not in a lattice, nor in a forest that a decoder has built of one: it has more words than its root covers."""
+    grammar = grammar_of(RULES)
+    binding = Binding(saved(tmp_path, (["a"], ["A"])), grammar)
+
+    def built(words: list[int]) -> Forest:
+        builder = ForestBuilder(np.array(words, np.int32))
+        builder.add_node(X, 1, 2)
+        builder.add_application(0)
+        builder.add_node(X, 0, 2)
+        builder.add_application(1, 0)
+        return builder.finish(grammar)[0]
+
+    a = grammar.vocab.find("a")
+    assert binding.features(built([a, a]), None, FAMILIES[family]).any()
+    arcs = np.array([(0, 1, a), (1, 2, a)], np.int32)
+    for lattice in (built([-1, -1, -1]), grammar.parse_lattice(arcs, 3, ParseOptions(100, False, 1, X))):
+        assert not binding.features(lattice, None, FAMILIES[family]).any()
+
+
 # ---- damaged files ----
 
 

@@ -200,7 +200,8 @@ int64_t lscfg_print_applications(const lscfg_forest_view *, const lscfg_shown *,
                                  int32_t before, char *text, int64_t room);
 
 /* A forest from a decoder: each node and then the applications into it, the root last; several nodes may share a
- * category and span. NULL: memory is out, or n_words is negative. */
+ * category and span. More words than the root covers: a lattice, whose applications have no words around them.
+ * NULL: memory is out, or n_words is negative. */
 lscfg_forest *lscfg_forest_new(const int32_t *words, int32_t n_words);
 /* Adds a node over words i .. j-1; returns its number, counted from 0, or a negative code. */
 int32_t lscfg_forest_add_node(lscfg_forest *, int32_t category, int32_t i, int32_t j, lscfg_error *);
