@@ -20,12 +20,21 @@ def replaced_preparation(folder: Path) -> Iterator[Path]:
     """Makes a temporary folder, which replaces the folder of an earlier preparation at the end of the block.
 
     Raises:
-        InputError: the folder holds files that the earlier preparation did not make; see ``replaced_folder``, too.
+        InputError: see ``check_replaced_preparation`` and ``replaced_folder``.
+    """
+    check_replaced_preparation(folder)
+    with replaced_folder(folder, RECORD) as place:
+        yield place
+
+
+def check_replaced_preparation(folder: Path) -> None:
+    """Refuses to replace a preparation that holds further files.
+
+    Raises:
+        InputError: the folder holds files that the earlier preparation did not make, or its record is damaged.
     """
     if (folder / RECORD).is_file():
         check_lost(folder, own_files(folder), "preparation")
-    with replaced_folder(folder, RECORD) as place:
-        yield place
 
 
 def own_files(folder: Path) -> set[str]:

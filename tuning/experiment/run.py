@@ -14,12 +14,12 @@ from lscfg import log
 from lscfg.bundle.places import CONFIDENCE, PREPARE
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
-from lscfg.io.folders import replaced_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.files import RECORD
+from lscfg.prepare.replaced import check_replaced_preparation, replaced_preparation
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
 from lscfg.tuning.experiment.cache import StageCache, locked
 from lscfg.tuning.experiment.checks import PUBLISHED, check_corpus, check_folder
@@ -72,6 +72,8 @@ def run_experiment(
     with nullcontext() if held else locked(folder):
         check_folder(folder, experiment)
         run = Run(experiment, make_plan(experiment, _has_curve(overrides)), StageCache(folder / "cache"))
+        if run.plan.texts.prepared:
+            check_replaced_preparation(folder / PREPARE)
         progress = Progress(run.plan, durations(folder / "manifest.json"))
         with on_cluster(cluster) as place:
             make_stages(run, jobs, progress, place)
@@ -164,7 +166,7 @@ def _publish(folder: Path, run: Run, name: str) -> None:
 
 def _publish_preparation(folder: Path, made: Path) -> None:
     """Copies the words of all sets, the list of dropped pairs, and the record with the models that new text needs."""
-    with replaced_folder(folder, RECORD) as place:
+    with replaced_preparation(folder) as place:
         for file in made.iterdir():
             if file.name != STAGE_RECORD:
                 shutil.copyfile(file, place / file.name)

@@ -227,6 +227,12 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
 
     plan = run_lscfg("run", texts / "raw.toml", "-o", out, "--plan")
     assert "to do" not in plan.stdout and plan.stdout.splitlines()[1].startswith("prepare")
+    mine = out / "prepare" / "new.words"
+    mine.write_text("una casa\n")
+    refused = run_lscfg("run", texts / "raw.toml", "-o", out)
+    assert refused.returncode == 1 and f"{mine}: does not belong to the preparation" in refused.stderr
+    mine.unlink()
+    assert run_lscfg("run", texts / "raw.toml", "-o", out).returncode == 0
     before = (out / "results.json").read_bytes()
     shutil.rmtree(out)
     assert run_lscfg("run", texts / "raw.toml", "-o", out, "--jobs", 1).returncode == 0
