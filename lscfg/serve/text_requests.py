@@ -134,9 +134,9 @@ class TextRequests:
         """
         found: list[RequestSentence] = []
         for name, text, tagged in texts:
-            own = replace(options, details=options.details or tagged)
-            for number, sentence in enumerate(text.sentences, 1):
-                where = f"{name}, sentence {number}" if len(text.sentences) > 1 else name
+            own, listed = replace(options, details=options.details or tagged), text.sentences
+            for number, sentence in enumerate(listed, 1):
+                where = f"{name}, sentence {number}" if len(listed) > 1 else name
                 plain = sentence if options.xml_input is None else blank_tags(sentence)
                 refuse_long_sentence(where, plain, self._settings)
                 found.append(RequestSentence(where, sentence, instructions.options(own, len(found))))

@@ -2,6 +2,7 @@
 
 import json
 import re
+import time
 import urllib.parse
 from dataclasses import replace
 
@@ -157,6 +158,14 @@ def test_refusals_name_the_fault(client, sent, status, message):
     answer = client("POST", "/translate", content=json.dumps(sent), headers=JSON)
     assert answer.status_code == status
     assert re.match(message, answer.json().get("error", "")), answer.json()
+
+
+def test_too_many_sentences_are_counted_in_linear_time(client):
+    """No other request gets its turn while the service counts."""
+    began = time.process_time()
+    answer = client.post("/translate", {"q": "La. " * 40_000})
+    assert answer.status_code == 413 and answer.json()["error"].startswith("40000 sentences; at most 100")
+    assert time.process_time() - began < 8
 
 
 FORM_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data; boundary=b", "application/json")
