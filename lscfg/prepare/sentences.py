@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
+from itertools import groupby
 from typing import NamedTuple
+from unicodedata import category
 
 from lscfg.errors import InputError
 from lscfg.prepare.languages import rule_languages
@@ -114,15 +116,34 @@ def _abbreviations(language: str) -> tuple[frozenset[str], frozenset[str]]:
 
 
 def cut_long(text: str, most: int) -> list[Stretch]:
-    """A sentence in pieces of at most so many words, which blanks separate.
+    """A sentence in pieces of which a tokeniser makes at most so many words; they end at blanks.
+
+    A single word between blanks stays whole, and so may exceed the limit.
 
     Raises:
         InputError: ``most`` is not positive.
     """
     if most < 1:
         raise InputError("a piece needs at least one word")
-    words = [*re.finditer(r"\S+\s*", text)]
-    if len(words) <= most:
+    if len(text) <= most:
         return [Stretch(text, "")]
-    pieces = ["".join(word[0] for word in words[k : k + most]) for k in range(0, len(words), most)]
+    pieces, count = [""], 0
+    for word in re.findall(r"\S+\s*", text):
+        size = _words_and_signs(word)
+        if pieces[-1] and count + size > most:
+            pieces.append("")
+            count = 0
+        pieces[-1] += word
+        count += size
     return [Stretch(piece.rstrip(), piece[len(piece.rstrip()) :]) for piece in pieces]
+
+
+def _words_and_signs(text: str) -> int:
+    """Number of runs of letters, marks and digits in a text, and of its other signs, each of which can be a word."""
+    return sum(1 if kind == "W" else len(list(signs)) for kind, signs in groupby(map(_kind, text)) if kind != "Z")
+
+
+@lru_cache(1 << 14)
+def _kind(sign: str) -> str:
+    """``W`` for a sign within words, ``Z`` for a blank, otherwise ``S``."""
+    return "Z" if sign.isspace() else "S" if category(sign)[0] in "PS" else "W"

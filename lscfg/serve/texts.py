@@ -103,7 +103,7 @@ class SplitText:
 
     @classmethod
     def of(cls, text: str, pair: LanguagePair, raw: bool, most: int) -> SplitText:
-        """The text in sentences of at most so many words between blanks.
+        """The text in sentences of at most so many words, also after a tokeniser.
 
         Args:
             raw: lines may consist of several sentences; False: each line is one.

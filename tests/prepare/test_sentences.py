@@ -53,5 +53,6 @@ def test_time_is_linear(piece):
 def test_long_sentences_are_cut_at_blanks():
     assert [tuple(one) for one in cut_long("a b  c d e", 2)] == [("a b", "  "), ("c d", " "), ("e", "")]
     assert [tuple(one) for one in cut_long("a b", 2)] == [("a b", "")]
+    assert [one.sentence for one in cut_long("a b, c. (d) é\u0301'ee f", 3)] == ["a b,", "c.", "(d)", "é\u0301'ee", "f"]
     with pytest.raises(InputError):
         cut_long("a", 0)
