@@ -1,4 +1,4 @@
-"""Plain text, each line a unit, and subtitles (SubRip), each of whose blocks is a unit."""
+"""Plain text, each line a unit, and subtitles (SubRip), each of whose blocks of text is a unit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from lscfg.markup.document import Document, DocumentError, MarkupRun, Unit, unit_of, utf8_text
 
 _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
-_TIMES = re.compile(r"\s*\d+:\d\d:\d\d[,.]\d{1,3}\s*-->\s*\d+:\d\d:\d\d[,.]\d{1,3}")
+_TIMES = re.compile(r"\s*\d[\d:,.]*\s*-->\s*\d")
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|\{\\[^{}]*\}")
 
 
@@ -31,25 +31,26 @@ def read_subtitles(data: bytes) -> Document:
         DocumentError: the data are not UTF-8, or contain no times.
     """
     mark, text = utf8_text(data)
-    parts: list[str | Unit] = []
-    block: list[tuple[str, str]] | None = None  # lines after the times
-    newline, timed = "\r\n" if "\r\n" in text else "\n", False
-    for line, end in [*_lines(text), ("", "")]:
-        if block is not None and line.strip():
+    lines = _lines(text)
+    timed = [_TIMES.match(line) is not None for line, _ in lines]
+    if not any(timed):
+        raise DocumentError("contains no times such as 00:00:01,000 --> 00:00:02,000; subtitles must be SubRip (.srt)")
+    first, parts = timed.index(True), list[str | Unit]()
+    block: list[tuple[str, str]] = []  # lines of text
+    for k, (line, end) in enumerate(lines):
+        numbered = line.strip().isdecimal() and all(timed[k + 1 : k + 2])  # an empty line in front may be missing
+        if k > first and line.strip() and not timed[k] and not numbered:
             block.append((line, end))
             continue
-        if block:
-            parts += _block(block)
-        block = [] if _TIMES.match(line) else None
-        timed |= block is not None
-        parts.append(line + end)
-    if not timed:
-        raise DocumentError("contains no times such as 00:00:01,000 --> 00:00:02,000; subtitles must be SubRip (.srt)")
-    return Document(tuple(parts), newline=newline, mark=mark)
+        parts += [*_block(block), line + end]
+        block = []
+    return Document((*parts, *_block(block)), newline="\r\n" if "\r\n" in text else "\n", mark=mark)
 
 
 def _block(block: list[tuple[str, str]]) -> list[str | Unit]:
     """One unit for all lines, or one for each line if the lines are a dialogue."""
+    if not block:
+        return []
     if len(block) > 1 and any(re.match(r"\s*[-–—♪#]", line) for line, _ in block):
         return [part for line, end in block for part in (*unit_of(_runs(line)), end)]
     joined = " ".join(line.strip() for line, _ in block)

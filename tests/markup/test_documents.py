@@ -34,6 +34,9 @@ def translated(data, ending, change=str.upper):
         (".html", "", ""),
         (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
         (".srt", f"\ufeff1\r\n{TIMES}\r\n- yes\r\n- no\r\n", f"\ufeff1\r\n{TIMES}\r\n- YES\r\n- NO\r\n"),
+        (".srt", f"1\n{TIMES}\na\n2\n{TIMES}\nb\n{TIMES}\nc\n", f"1\n{TIMES}\nA\n2\n{TIMES}\nB\n{TIMES}\nC\n"),
+        (".srt", f"h\n1\n{TIMES}\na\n\nb\n\n2\n{TIMES}\n\nc", f"h\n1\n{TIMES}\nA\n\nB\n\n2\n{TIMES}\n\nC"),
+        (".srt", f"1\n{TIMES}\na\n2\n0:02 --> 0:03 x:1\nb\n", f"1\n{TIMES}\nA\n2\n0:02 --> 0:03 x:1\nB\n"),
     ],
 )  # fmt: skip
 def test_texts_are_translated_and_the_rest_stays(ending, data, wanted):
