@@ -62,11 +62,13 @@ export const storeName = (kind) => {
 
 // ---- TSV ----
 
-const escaped = (text) => text.replace(/\\/g, "\\\\").replace(/\t/g, "\\t").replace(/\n/g, "\\n").replace(/\r/g, "");
-const unescaped = (text) => text.replace(/\\([\\tn])/g, (_, sign) => ({ "\\": "\\", t: "\t", n: "\n" })[sign]);
+// Cells of corrections, which may have several lines; cells of a glossary stay as lscfg reads them.
+export const escaped = (text) => text.replace(/\\/g, "\\\\").replace(/\t/g, "\\t").replace(/\n/g, "\\n").replace(/\r/g, "").replace(/^#/, "\\#");
+export const unescaped = (text) => text.replace(/\\([\\tn#])/g, (_, sign) => ({ t: "\t", n: "\n" })[sign] ?? sign);
+const same = (text) => text;
 
-export function saveTable(rows, name) {
-  const lines = rows.map((row) => `${row.map(escaped).join("\t")}\n`);
+export function saveTable(rows, name, written = same) {
+  const lines = rows.map((row) => `${row.map((cell) => written(cell)).join("\t")}\n`);
   const blob = new Blob(lines, { type: "text/tab-separated-values" });
   const link = element("a", { href: URL.createObjectURL(blob), download: name });
   document.body.append(link);
@@ -77,12 +79,12 @@ export function saveTable(rows, name) {
 
 // The rows of a file with their line numbers, without comments and empty lines. The first row names the columns, whose cells
 // are returned in the order of `columns`. Shows a fault and returns null for a file that is no such table.
-export async function readTable(file, columns) {
+export async function readTable(file, columns, read = same) {
   const text = (await file.text()).replace(/^\ufeff/, "");
   const wrong = (reason) => { fault(`${file.name}${reason}`); return null; };
   if (/[\0\ufffd]/.test(text)) return wrong(": is not UTF-8 text; save it as UTF-8");
-  const rows = text.split(/\r?\n/).map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => unescaped(one).trim()), text: line.trim() }))
-    .filter((row) => row.text && !row.text.startsWith("#"));
+  const rows = text.split(/\r?\n/).map((line, k) => ({ line: k + 1, cells: line.split("\t").map((one) => read(one).trim()), text: line }))
+    .filter((row) => row.text.trim() && !row.text.startsWith("#"));
   if (!rows.length) return wrong(": contains no rows");
   const head = rows[0].cells.map((one) => one.toLowerCase()), names = columns.join(", ");
   if (!head.includes("source")) return wrong(`:${rows[0].line}: the first row must name the columns, with tabs between: ${names}`);

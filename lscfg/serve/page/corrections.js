@@ -1,6 +1,6 @@
 // Corrections: those that this browser keeps, those that the service keeps, and similar ones that an answer contains.
 
-import { button, counted, element, failure, fault, get, keep, keyed, readTable, saveTable, speak, state, status, storeName, stored } from "./base.js";
+import { button, counted, element, escaped, failure, fault, get, keep, keyed, readTable, saveTable, speak, state, status, storeName, stored, unescaped } from "./base.js";
 import { termsFor } from "./glossary.js";
 
 let renew = async () => {};
@@ -146,7 +146,7 @@ function cell(text, language) {
 
 async function load(file) {
   const map = memory();
-  const rows = await readTable(file, ["source", "target"]);
+  const rows = await readTable(file, ["source", "target"], unescaped);
   for (const { line, cells } of rows ?? []) {
     if (!cells[0] || !cells[1]) { fault(`${file.name}:${line}: source or target is empty`); return; }
     map.set(cells[0], cells[1]);
@@ -160,7 +160,7 @@ async function load(file) {
 
 export function startCorrections(action) {
   renew = action;
-  get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv"));
+  get("export").addEventListener("click", () => saveTable([["source", "target"], ...memory()], "corrections.tsv", escaped));
   get("import").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); event.target.value = ""; });
   list();
 }

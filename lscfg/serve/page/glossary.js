@@ -122,8 +122,8 @@ export function startGlossary(action) {
   get("term-form").addEventListener("submit", add);
   get("term-mode").addEventListener("change", form);
   get("term-stop").addEventListener("click", clear);
-  get("term-export").addEventListener("click", () => saveTable(
-    [["source", "target", "mode", "match"], ...[...entries()].map(([source, { target, mode }]) => [source, target, ...(mode === "stem" ? ["hard", mode] : [mode, ""])])], "glossary.tsv"));
+  get("term-export").addEventListener("click", () => saveTable( // the mode first: a line that begins with # is a comment
+    [["mode", "match", "source", "target"], ...[...entries()].map(([source, { target, mode }]) => [...(mode === "stem" ? ["hard", mode] : [mode, matched(source)]), source, target])], "glossary.tsv"));
   get("term-import").addEventListener("change", (event) => { if (event.target.files[0]) load(event.target.files[0]); event.target.value = ""; });
   list();
 }

@@ -138,7 +138,7 @@ async function translateFile(file) {
       if (event.error) { line.replaceChildren(event.error); return; }
       if (event.translatedFileUrl) {
         const link = element("a", { href: new URL(event.translatedFileUrl).pathname, download: event.name }, `Download ${event.name}`);
-        line.replaceChildren(link, ...event.warnings);
+        line.replaceChildren(link, ...event.warnings.map((one) => element("span", { className: "note why" }, one)));
       } else {
         bar.max = Math.max(1, event.of);
         bar.value = event.done;

@@ -1,0 +1,74 @@
+"""The tables that the page of ``lscfg serve`` exports and imports: its scripts in Node, with a document of stubs."""
+
+import json
+import shutil
+import subprocess
+from importlib.resources import files
+
+import pytest
+
+from lscfg.decode.glossary import Glossary
+from lscfg.decode.terms import Term
+
+NODE = shutil.which("node")
+pytestmark = pytest.mark.skipif(NODE is None, reason="no node on PATH to run the scripts of the page")
+
+ENTRIES = [
+    ["haus", {"target": "house | home", "mode": "hard"}],
+    ["#1", {"target": "no. 1", "mode": "soft"}],
+    ["C:\\temp", {"target": "D:\\new", "mode": "hard"}],
+    ["Roma", {"target": "", "mode": "keep"}],
+    ["Casas", {"target": "Villa", "mode": "stem"}],
+]
+CORRECTIONS = [["# Haus", "# House"], ["C:\\temp\\neu", "D:\\new"], ["a\n#b\tc", "d"], ["\\#", "\\n"]]
+SCRIPT = """
+const [folder, part, kind, ids, kept] = process.argv.slice(2);
+const store = new Map([[`lscfg.${kind}...`, kept]]), nodes = {}, calls = {};
+const node = (id) => ({ id, classList: { add() {}, remove() {} }, append() {}, remove() {}, click() {}, focus() {},
+  replaceChildren() {}, setAttribute() {}, addEventListener: (event, call) => { calls[`${id} ${event}`] = call; } });
+let saved = "";
+globalThis.localStorage = { getItem: (key) => store.get(key) ?? null, setItem: (key, value) => store.set(key, value) };
+globalThis.Blob = class { constructor(lines) { saved = lines.join(""); } };
+URL.createObjectURL = () => "";
+globalThis.document = { getElementById: (id) => (nodes[id] ??= node(id)), createElement: node, body: node("body") };
+const page = await import(`${folder}/${part}.js`);
+(page.startGlossary ?? page.startCorrections)(() => {});
+calls[`${ids}export click`]();
+store.clear();
+calls[`${ids}import change`]({ target: { files: [{ name: "a.tsv", text: async () => saved }] } });
+await new Promise((done) => { setTimeout(done, 10); });
+console.log(JSON.stringify({ saved, read: JSON.parse(store.get(`lscfg.${kind}...`) ?? "[]") }));
+"""
+
+
+@pytest.fixture
+def exported(tmp_path):
+    """Exports what the browser keeps, then imports it into an empty browser."""
+    for file in files("lscfg.serve.page").iterdir():
+        if file.name.endswith(".js"):
+            (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "run.js").write_text(SCRIPT)
+
+    def run(part, ids, kept):
+        command = [NODE, tmp_path / "run.js", tmp_path, part, part, ids, json.dumps(kept)]
+        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    return run
+
+
+def test_an_exported_glossary_means_the_same_everywhere(exported, tmp_path):
+    found = exported("glossary", "term-", ENTRIES)
+    assert found["read"] == ENTRIES
+    (tmp_path / "glossary.tsv").write_text(found["saved"])
+    assert [entry.term for entry in Glossary.read(tmp_path / "glossary.tsv").entries] == [
+        Term("haus", ("house", "home"), "hard", "nocase"),
+        Term("#1", ("no. 1",), "soft", "nocase"),
+        Term("C:\\temp", ("D:\\new",)),
+        Term("Roma", (), "keep"),
+        Term("Casas", ("Villa",), "hard", "stem"),
+    ]
+
+
+def test_exported_corrections_come_back(exported):
+    assert exported("corrections", "", CORRECTIONS)["read"] == CORRECTIONS
