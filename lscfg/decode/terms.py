@@ -361,20 +361,46 @@ def form_places(
         target: words, and empty texts where no form can be.
         wanted: the forms of each term, in words.
     """
+    places = [
+        [(i, form) for form in forms for i in range(len(target)) if [*target[i : i + len(form)]] == [*form]]
+        for forms in wanted
+    ]
 
     def place(number: int, taken: frozenset[int]) -> tuple[tuple[int, Sequence[str]], ...] | None:
-        if number == len(wanted):
+        if number == len(places):
             return ()
-        for form in wanted[number]:
-            for i in range(len(target) - len(form) + 1):
-                own = frozenset(range(i, i + len(form)))
-                if [*target[i : i + len(form)]] != [*form] or own & taken:
-                    continue
-                if (rest := place(number + 1, taken | own)) is not None:
-                    return ((i, form), *rest)
+        free = [[one for one in own if taken.isdisjoint(_positions(*one))] for own in places[number:]]
+        if not _have_representatives([[i for i, _ in own] for own in free]):
+            return None
+        for i, form in free[0]:
+            if (rest := place(number + 1, taken.union(_positions(i, form)))) is not None:
+                return ((i, form), *rest)
         return None
 
     return place(0, frozenset())
+
+
+def _positions(begin: int, form: Sequence[str]) -> range:
+    return range(begin, begin + len(form))
+
+
+def _have_representatives(sets: Sequence[Sequence[int]]) -> bool:
+    """True if each set can give a member that no other set gives (Hall 1935), by augmenting paths.
+
+    Without this test, the search for places tries all orders of equal terms.
+    """
+    giver: dict[int, int] = {}  # the set that gives a member
+
+    def give(number: int, tried: set[int]) -> bool:
+        for member in sorted(sets[number], key=giver.__contains__):  # first those that no set gives
+            if member not in tried:
+                tried.add(member)
+                if member not in giver or give(giver[member], tried):
+                    giver[member] = number
+                    return True
+        return False
+
+    return all(give(number, set()) for number in range(len(sets)))
 
 
 def used_terms(

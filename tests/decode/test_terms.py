@@ -269,6 +269,44 @@ def test_forms_of_several_terms_do_not_overlap() -> None:
     assert [(one.source, one.target) for one in used] == [((0, 1), (3, 4)), ((1, 2), (0, 2))]
 
 
+@pytest.mark.parametrize(
+    ("target", "wanted"),
+    [
+        (["a"] * 30, [[["a"]]] * 30),
+        (["a"] * 15 + ["b"] * 15, [[["a"], ["b"]]] * 15 + [[["a"]]] * 15),
+        (["a", "b"] * 15, [[["a", "b"]]] * 15),
+    ],
+)
+def test_places_of_many_equal_terms_are_found_at_once(target: list[str], wanted: list[list[list[str]]]) -> None:
+    """A sentence may contain a term many times; trying all orders of the terms would take ages."""
+    found = form_places(target, wanted)
+    assert found is not None and all(target[i : i + len(form)] == form for i, form in found)
+    assert sorted(k for i, form in found for k in range(i, i + len(form))) == [*range(30)]
+    assert form_places(target[1:], wanted) is None
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_places_of_forms_by_enumeration(seed: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(50):
+        target = [chance.choice("aab") for _ in range(chance.randint(0, 6))]
+        wanted = [
+            [[chance.choice("ab") for _ in range(chance.randint(1, 2))] for _ in range(chance.randint(1, 2))]
+            for _ in range(chance.randint(1, 4))
+        ]
+        choices = [[(i, form) for form in forms for i in range(len(target))] for forms in wanted]
+        first = next(
+            (
+                one
+                for one in itertools.product(*choices)
+                if all(target[i : i + len(form)] == form for i, form in one)
+                and len({k for i, form in one for k in range(i, i + len(form))}) == sum(len(form) for _, form in one)
+            ),
+            None,
+        )
+        assert form_places(target, wanted) == first
+
+
 def test_pieces_of_a_longer_word_are_no_term():
     """Terms of systems of sub-words; a sign or a blank ends a word, and scripts without blanks have no borders."""
     index = TermIndex([Term("▁Haus", ("house",)), Term("ก ข", ("x",))], subwords=True)
