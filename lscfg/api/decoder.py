@@ -176,7 +176,8 @@ class Decoder(Closing):
         given_words(rules, "grammar", self._decoder.grammar if rules else None)
         if xml_input is not None and check_text(xml_input, "xml_input") not in MODES:
             raise InputError(f"xml_input must be one of {', '.join(MODES)}, not {quote(xml_input)}")
-        check_inputs(sentences, "lines", self._decoder.config, xml_input, bool(rules))
+        taught = bool(self._terms.terms) or self._memory is not None
+        check_inputs(sentences, "lines", self._decoder.config, xml_input, bool(rules), taught)
         return list(
             self._decoder.translate(
                 sentences,

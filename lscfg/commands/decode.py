@@ -161,10 +161,11 @@ def run(args: argparse.Namespace) -> None:
 
 def _sentences(args: argparse.Namespace, config: DecoderConfig, stream: LineStream | None) -> Iterable[str]:
     """The sentences: a list of those of a file."""
+    taught = args.glossary is not None or args.corrections is not None
     if stream is not None:
-        return tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input))
+        return tolerated(stream, fault=partial(input_fault, config=config, xml_input=args.xml_input, taught=taught))
     sentences = read_lines(args.text)
-    check_inputs(sentences, args.text, config, args.xml_input)
+    check_inputs(sentences, args.text, config, args.xml_input, taught=taught)
     if args.kbest is not None or config.k_best is not None or args.derivations is not None:
         check_ids(sentences, args.text)
     return sentences

@@ -17,7 +17,7 @@ import numpy as np
 
 from lscfg import log
 from lscfg.decode.derivations import Translated, split_words
-from lscfg.decode.inputs import marked_terms, segment_words
+from lscfg.decode.inputs import UNTAUGHT, marked_terms, segment_words
 from lscfg.decode.latent import Improper, LatentFeatures
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.opened import OpenedDecoder
@@ -284,7 +284,7 @@ def _requests(
             plain, text, marked = words, text.replace(plain, words), marked_terms(spans, mode)
             order = ANY_ORDER if mode == "ignore" else given
         if is_lattice(plain) and (index.terms or choices or memory is not None):
-            raise InputError(f"sentence {number} is a lattice, to which glossaries and corrections do not apply")
+            raise InputError(f"sentence {number} is {UNTAUGHT}")
         if memory is not None:
             memory.refresh()
             recalled = memory.recall(plain)

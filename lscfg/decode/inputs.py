@@ -27,6 +27,7 @@ from lscfg.kernel import EPSILON, Forest, Grammar, words_fault
 from lscfg.kernel.base import Vocab
 
 NO_LATTICES = "an index gives no rules for lattices; name a grammar"
+UNTAUGHT = "a lattice, to which glossaries and corrections do not apply; translate lattices without them"
 
 
 def check_inputs(
@@ -35,22 +36,26 @@ def check_inputs(
     config: DecoderConfig,
     xml_input: str | None = None,
     ruled: bool = False,
+    taught: bool = False,
 ) -> None:
     """Refuses lines that are neither a lattice nor a possibly empty sentence, and missing grammars.
 
     Args:
         xml_input: use of the tags in the lines; None: tags are words.
         ruled: all lines have further rules, so the configuration may lack a grammar.
+        taught: there are a glossary or corrections, so no line may be a lattice.
 
     Raises:
         InputError: the first bad line, with the cure.
     """
     for number, line in enumerate(lines, 1):
-        if fault := input_fault(line, config, xml_input, ruled):
+        if fault := input_fault(line, config, xml_input, ruled, taught):
             raise InputError(fault, path, number)
 
 
-def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None, ruled: bool = False) -> str | None:
+def input_fault(
+    line: str, config: DecoderConfig, xml_input: str | None = None, ruled: bool = False, taught: bool = False
+) -> str | None:
     """Describes the fault of a line that ``check_inputs`` refuses; None if the line is good."""
     try:
         segment = read_segment(line)
@@ -61,6 +66,8 @@ def input_fault(line: str, config: DecoderConfig, xml_input: str | None = None, 
     if not (config.grammars or grammars or ruled) and text:
         return 'no grammar; name one in the line, <seg grammar="FILE">words</seg>, or in the configuration'
     if is_lattice(text):
+        if taught:
+            return UNTAUGHT
         return NO_LATTICES if any(map(is_index, config.grammars)) else lattice_fault(text)
     if xml_input is not None:
         try:

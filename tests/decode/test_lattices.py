@@ -141,6 +141,24 @@ def test_a_bad_lattice_of_a_stream_counts_as_an_empty_line(caplog: pytest.LogCap
     assert "1: lattice, column 7: expected ,, found the end of the line; it counts as an empty line" in caplog.text
 
 
+def test_lattices_are_refused_before_a_glossary_translates_the_other_lines(
+    ini: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    text, glossary = tmp_path / "text", tmp_path / "glossary"
+    text.write_text("la casa\n((('la',1)))\ncasa\n")
+    glossary.write_text("source\ttarget\ncasa\thut\n")
+    arguments = ["decode", "-c", str(ini), "-w", str(tmp_path / "weights"), "--glossary", str(glossary)]
+    assert main([*arguments, str(text)]) == 1
+    found = capsys.readouterr()
+    assert f"{text}:2: a lattice, to which glossaries and corrections do not apply" in found.err and not found.out
+    decoder = lscfg.Decoder(ini, tmp_path / "weights", glossary)
+    with decoder, pytest.raises(InputError, match="lines:2: a lattice, to which"):
+        decoder.translate(text.read_text().splitlines())
+    fault = partial(input_fault, config=DecoderConfig(grammars=(Path("g"),)), taught=True)
+    assert list(tolerated(text.read_bytes().splitlines(), fault=fault)) == ["la casa", "", "casa"]
+    assert "2: a lattice, to which glossaries" in caplog.text
+
+
 def test_names_of_costs_are_no_unknown_weights(
     ini: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
