@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from lscfg.decode.terms import form_places
+
 Links = Sequence[tuple[int, int]]
 """Pairs of a source and a target position."""
 
@@ -69,6 +71,5 @@ def remembered(recalled: Recalled, forms: Iterable[Sequence[str]]) -> StoredPair
         forms: allowed translations of each hard term.
     """
     pair = recalled.pair
-    if pair is None or not all(any(f" {form} " in f" {pair.target} " for form in own) for own in forms):
-        return None
-    return pair
+    wanted = [[form.split(" ") for form in own] for own in forms]
+    return None if pair is None or form_places(pair.target.split(" "), wanted) is None else pair

@@ -59,10 +59,11 @@ def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> li
     pair = found.recalled.pair
     blocking: list[str] = []
     if pair is not None and found.answered is None:
+        wanted = [(one, number) for one, number in _numbered(found) if number < 0 or one.hard]
+        lacking = [(one, number) for one, number in wanted if number < 0 or not _contains(pair.target, one.forms)]
         blocking = [
             f"the {'choice' if number < 0 else 'term'} for {named(one.span)}"
-            for one, number in _numbered(found)
-            if number < 0 or (one.hard and not _contains(pair.target, one.forms))
+            for one, number in lacking or wanted  # several terms may need the same words
         ]
         messages.append(f"{' and '.join(dict.fromkeys(blocking))} excluded the correction {pair.id}")
     for one, number in _numbered(found):

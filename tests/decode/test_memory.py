@@ -439,6 +439,17 @@ def test_equal_sentences_are_answered_and_terms_and_choices_count(tmp_path: Path
         assert [one.hypotheses for one in decoder.translate(SENTENCES, WEIGHTS, 5, memory=memory)] == plain
 
 
+def test_a_correction_answers_only_with_a_place_for_each_hard_term(tmp_path: Path) -> None:
+    with EmbeddedDecoder(small_config(tmp_path)) as decoder:
+        memory = open_memory(tmp_path / "memory", decoder.align)
+        pair, _ = memory.add("casa verde casa", "a hut and a house")
+        for target, answered in (("a", pair), ("hut", None)):
+            terms = [Term("casa", (target,))]
+            (found,) = decoder.translate([pair.source], WEIGHTS, terms=terms, memory=memory)
+            assert found.answered == answered and [one.source for one in found.terms] == [(0, 1), (2, 3)]
+            assert found.hypotheses[0].text.split().count(target) == 2
+
+
 def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
     config = small_config(tmp_path)
     write_ini(tmp_path / "cdec.ini", config)

@@ -87,6 +87,11 @@ CORRECTION = ("la casa verde", "that green hut", [[0, 0], [1, 2], [2, 1]])
         ),
         (
             "la casa verde",
+            {"terms": [Term("la", ("green",)), Term("verde", ("green",))]},
+            ["the term for 'la' and the term for 'verde' excluded the correction 1"],
+        ),
+        (
+            "la casa verde",
             {"choices": [ChosenSpan((1, 2), "house")]},
             ["the choice for 'casa' excluded the correction 1"],
         ),
