@@ -11,6 +11,7 @@ from lscfg.decode.derivations import Translated
 from lscfg.decode.recalled import StoredRule
 from lscfg.decode.terms import Occurrence
 from lscfg.errors import quote
+from lscfg.formats.segments import segment_text
 from lscfg.kernel import Forest
 
 LISTED = 5
@@ -46,7 +47,7 @@ def conflicts(found: Translated, source: Shown = str, target: Shown = str) -> li
     Args:
         source, target: text of some words of each language.
     """
-    words = found.sentence.split()
+    words = segment_text(found.sentence).split()
 
     def named(span: tuple[int, int]) -> str:
         return quote(source(" ".join(words[slice(*span)])))

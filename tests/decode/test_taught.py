@@ -138,3 +138,10 @@ def test_conflicts_of_a_text_are_a_few_warnings(tmp_path: Path, caplog: pytest.L
         *(f"sentence {k}: the term for 'casa' excluded the correction 1" for k in range(1, 6)),
         "2 further conflicts of terms and corrections",
     ]
+
+
+def test_conflicts_of_a_segment_are_those_of_its_words(tmp_path: Path) -> None:
+    more = {"memory": memory_of(tmp_path / "memory", CORRECTION), "terms": [Term("casa", ("house",))]}
+    for sentence in ("la casa verde", "casa otra casa"):
+        found = translated(tmp_path, f'<seg id="4">{sentence}</seg>', **more)
+        assert conflicts(found) == conflicts(translated(tmp_path, sentence, **more)) != []
