@@ -312,6 +312,7 @@ def _with_numbers(
         if changed != words and not is_lattice(plain):
             known = decoder.known_words(SOURCE) if known is None else known
             find, kept = decoder.grammar.vocab.find, own | segment_words(text, decoder.config)
+            kept |= {rule.source for rule in request.recalled.rules}  # numbers that a correction translates
             pairs = zip(words, changed, strict=True)
             text = with_text(text, " ".join(w if w in kept or find(w) in known else other for w, other in pairs))
         yield text, request

@@ -30,6 +30,7 @@ from lscfg.decode.similar import BUCKETS
 from lscfg.decode.terms import ChosenSpan, Term
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
+from lscfg.prepare.numbers import NumberFormats
 
 
 def straight(source: Any, target: Any) -> list[tuple[int, int]]:
@@ -448,6 +449,15 @@ def test_a_correction_answers_only_with_a_place_for_each_hard_term(tmp_path: Pat
             (found,) = decoder.translate([pair.source], WEIGHTS, terms=terms, memory=memory)
             assert found.answered == answered and [one.source for one in found.terms] == [(0, 1), (2, 3)]
             assert found.hypotheses[0].text.split().count(target) == 2
+
+
+def test_numbers_that_a_correction_translates_keep_their_separators(tmp_path: Path) -> None:
+    with EmbeddedDecoder(small_config(tmp_path)) as decoder:
+        memory = Memory(tmp_path / "memory", straight)
+        memory.add("casa 1,5", "hut 1½")
+        more = {"memory": memory, "numbers": NumberFormats.of("de", "en")}
+        found = decoder.translate(["la casa 1,5", "la casa 2,5"], WEIGHTS | {"Correction": 5.0}, **more)
+        assert [one.hypotheses[0].text for one in found] == ["the hut 1½", "the hut 2.5"]
 
 
 def test_decoders_of_python_correct_and_undo(tmp_path: Path) -> None:
