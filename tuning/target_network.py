@@ -6,7 +6,7 @@ rules, which the features ``neural`` do not see. The rules of the derivation giv
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -219,11 +219,14 @@ def joint_scores(network: Network, line: Mapping[str, Any]) -> list[float]:
     return found
 
 
-def with_joint_scores(lists: Lists, model: str | PathLike[str], derivations: str | PathLike[str]) -> Lists:
+def with_joint_scores(
+    lists: Lists, model: str | PathLike[str], derivations: str | PathLike[str], added: Collection[str] = ()
+) -> Lists:
     """The lists with the feature ``FEATURE``, 0 for sentences without a parse.
 
     Args:
         model: file with a network; derivations: those of the lists, from ``lscfg decode --derivations``.
+        added: features of the lists that did not come from the decoder.
 
     Raises:
         InputError: a file cannot be read, the model contains no network, a line is not one of derivations, or the
@@ -242,7 +245,7 @@ def with_joint_scores(lists: Lists, model: str | PathLike[str], derivations: str
             raise InputError(f"sentence {sentence} is not in the lists, or comes twice; {BOTH}", derivations, number)
         left.discard(sentence)
         own = lists[sentence] if sentence < len(lists) else []
-        if not _same(own, line["derivations"]):
+        if not _same(own, line["derivations"], added):
             raise InputError(f"derivations that are not those of the lists; {BOTH}", derivations, number)
         try:
             values = joint_scores(network, line) if line["derivations"] else [0.0] * len(own)
@@ -274,10 +277,10 @@ def _parsed(text: str, path: str | PathLike[str], number: int) -> Mapping[str, A
     return found
 
 
-def _same(own: Sequence[Hypothesis], derivations: Sequence[Mapping[str, Any]]) -> bool:
-    """True if a list has these derivations; a sentence without a parse has none, and no features."""
+def _same(own: Sequence[Hypothesis], derivations: Sequence[Mapping[str, Any]], added: Collection[str]) -> bool:
+    """True if a list has these derivations; a sentence without a parse has none, and no features but added ones."""
     if not derivations:
-        return len(own) <= 1 and not any(one.features for one in own)
+        return len(own) <= 1 and not any(one.features.keys() - {*added} for one in own)
     return len(own) == len(derivations) and all(
         one.text == derivation["translation"]
         and all(one.features.get(name) == value for name, value in derivation["features"].items())

@@ -206,6 +206,11 @@ def test_rescore_takes_odd_sentences(folder, monkeypatch, tmp_path):
     assert main(["rescore", "odd.lists", *RESCORE[2:], "--derivations", "odd.json", "-k", "9", "-o", "out"]) == 0
     found = {k: [one.features.get("NeuralJoint", 0.0) for one in own] for k, own in read_kbest("out").items()}
     assert all(found[3]) and found[2] and not any(found[2]) and found.get(1, [0.0]) == [0.0]
+    Path("own").write_text("".join(f"{k}\n" for k, _ in enumerate(Path("odd.lists").read_text().splitlines(), 1)))
+    both = ["--scores", "Own=own", "--derivations", "odd.json", "-k", "9", "-o", "both"]
+    assert main(["rescore", "odd.lists", *RESCORE[2:], *both]) == 0
+    assert {k: [one.features.get("NeuralJoint", 0.0) for one in own] for k, own in read_kbest("both").items()} == found
+    assert all(one.features["Own"] for own in read_kbest("both").values() for one in own)
 
 
 def test_rescore_refuses_other_derivations(folder, monkeypatch, capsys):

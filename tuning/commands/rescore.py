@@ -150,7 +150,7 @@ def _weighted(args: argparse.Namespace) -> tuple[Lists, dict[str, float] | None]
         if any(FEATURE in one.features for own in lists for one in own):
             cure = "leave out --network, or give the lists of lscfg decode"
             raise InputError(f"the lists have a feature {FEATURE} already; {cure}", args.lists[0])
-        lists = with_joint_scores(lists, args.network, args.derivations)
+        lists = with_joint_scores(lists, args.network, args.derivations, columns)
     if weights is None:
         return lists, None
     names = {name for one in lists for hypothesis in one for name in hypothesis.features}
