@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import tempfile
@@ -14,12 +13,10 @@ from pathlib import Path
 from typing import IO
 
 from lscfg import log
+from lscfg.adapter import told_warnings
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import numbered
 from lscfg.parallel.threads import Threads
-
-_WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
-_MATCHED = re.compile(r"\d+ edges with latent features, (0 unmatched; )?")
 
 _TUNABLES = {
     "mxfast": 0,  # small freed blocks are not kept in separate lists
@@ -201,10 +198,8 @@ class CdecProcesses:
 
     def _pass_on(self, stderr: Iterable[bytes]) -> None:
         """Repeats the warnings of lscfg's library in cdec, and its count of edges if some are unmatched."""
-        for raw in stderr:
-            if found := _WARNING.match(raw.decode("utf-8", "replace")):
-                # without the number of edges, which depends on the weights: one warning per tuning
-                self._warn(f"in cdec: {found[1] or _MATCHED.sub('', found[2])}")
+        for message in told_warnings(stderr):
+            self._warn(f"in cdec: {message}")
 
     def _warn(self, message: str) -> None:
         with self._lock:

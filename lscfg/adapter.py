@@ -212,6 +212,18 @@ def _rule_table(rules: Iterable[tuple[str, str]]) -> RuleTable:
     )
 
 
+_WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatched))$)")
+_MATCHED = re.compile(r"\d+ (?:edges|rule applications) with latent features, (0 unmatched; )?")
+
+
+def told_warnings(stderr: Iterable[bytes]) -> Iterator[str]:
+    """Yields the warnings of a feature function among a decoder's messages, and its counts if rules are unmatched."""
+    for raw in stderr:
+        if found := _WARNING.match(raw.decode("utf-8", "replace").rstrip("\n")):
+            # without the number of edges, which depends on the weights: one warning per tuning
+            yield found[1] or _MATCHED.sub("", found[2])
+
+
 def source_tree(given: str | None, option: str, variable: str, other: str = "") -> str:
     """The source tree of a decoder: the given folder, else the one that an environment variable names.
 

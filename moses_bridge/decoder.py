@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -10,6 +11,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lscfg import log
+from lscfg.adapter import told_warnings
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, LscfgError
@@ -57,6 +60,7 @@ class MosesDecoder:
         if threads < 1:
             raise InputError(f"the number of threads must be at least 1, got {threads}")
         self.threads = threads
+        self._warned: set[str] = set()
         self._folder = Path(tempfile.mkdtemp(prefix="lscfg-moses-"))
         weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._moses_ini = write_moses(self._folder, self._config, {}, ini)
@@ -69,6 +73,8 @@ class MosesDecoder:
         self, sentences: Sequence[str], weights: Mapping[str, float], k: int, unique: bool = True
     ) -> list[list[Hypothesis]]:
         """At most ``k`` hypotheses of each sentence, best first; an empty one if Moses prints none.
+
+        Warnings of lscfg's feature function are passed on, once each.
 
         Raises:
             LscfgError: Moses failed; its last lines are shown.
@@ -83,6 +89,7 @@ class MosesDecoder:
         if done.returncode or not nbest.is_file():
             last = " | ".join(done.stderr.decode(errors="replace").strip().splitlines()[-3:])
             raise LscfgError(f"{self.program} ended with status {done.returncode}: {last}")
+        self._pass_on(done.stderr, todo)
         found = read_nbest(nbest)
         lists = [[Hypothesis("", {}, 0.0)] for _ in sentences]
         for index, n in enumerate(todo):
@@ -90,3 +97,11 @@ class MosesDecoder:
                 ordered = sorted(found[index], key=lambda h: -h.score)  # Moses almost sorts them
                 lists[n] = [self._conventions.hypothesis_from_moses(h, self._escapes) for h in ordered]
         return lists
+
+    def _pass_on(self, stderr: bytes, todo: Sequence[int]) -> None:
+        """Repeats the warnings of the feature function, with the numbers of the lines; Moses sees no empty ones."""
+        for told in told_warnings(stderr.splitlines()):
+            message = re.sub(r"(?<=sentence )\d+", lambda number: str(todo[int(number[0]) - 1] + 1), told)
+            if message not in self._warned:
+                self._warned.add(message)
+                log.warning(f"in Moses: {message}")
