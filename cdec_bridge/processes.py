@@ -85,10 +85,9 @@ class CdecProcesses:
         todo = [n for n, line in enumerate(sentences) if line.strip()]
         shares = [share for k in range(self._jobs) if (share := todo[k :: self._jobs])]
         bar = log.progress(range(len(todo)), "decoding", len(todo))
-        blamed = 0
+        blamed = set[int]()
 
         def finish(share: list[int]) -> None:
-            nonlocal blamed
             while share:
                 status, stderr, done = self._run(share, sentences, lists, bar)
                 if not status or self._stopped:
@@ -107,7 +106,7 @@ class CdecProcesses:
                 elif done:
                     continue
                 self._blame(share[0], sentences, status, stderr)
-                blamed += 1
+                blamed.add(share[0])
                 share = share[1:]
 
         def finish_or_stop(share: list[int]) -> None:
@@ -126,8 +125,14 @@ class CdecProcesses:
                 self._stop()
                 raise
         next(bar, None)
-        if todo and not blamed and not any(lists):
+        unparsed = [n for n in todo if not lists[n] and n not in blamed]
+        if todo and len(unparsed) == len(todo):
             self._warn(f"{self._program} translates none of the sentences; is it cdec, and can its grammar parse them?")
+        elif unparsed:
+            self._warn(
+                f"cdec translates {len(unparsed)} of {len(todo)} sentences into nothing, first sentence "
+                f"{unparsed[0] + 1}; can its grammar parse them?"
+            )
         return lists
 
     def _run(

@@ -21,6 +21,7 @@ from lscfg.cli import add_action
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import parse_hypothesis
+from lscfg.formats.segments import check_ids, check_lines, sentence_id
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import FolderName, InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
@@ -156,9 +157,16 @@ def _decode(args: argparse.Namespace) -> None:
             options.append("-r")
         processes = CdecProcesses(program, ini, options, 1 if args.kbest is None else args.kbest, args.jobs)
         _check_config(args, sentences)
+        if args.kbest:
+            check_ids(sentences, args.text)
         lists = processes.decode(sentences)
     if args.kbest:
-        lines = [line for found in lists for line in found]
+        ids = [sentence_id(line, n) for n, line in enumerate(sentences)]
+        lines = [
+            f"{label} ||| {line.partition(' ||| ')[2]}"
+            for label, found in zip(ids, lists, strict=True)
+            for line in found
+        ]
     else:
         lines = [parse_hypothesis(found[0], program)[1].text if found else "" for found in lists]
     put_lines(args.output, lines)
@@ -195,7 +203,8 @@ def _forest(args: argparse.Namespace) -> None:
 
 
 def _check_config(args: argparse.Namespace, sentences: Sequence[str]) -> None:
-    """Refuses missing files; warns of features without a weight and of weights without a feature."""
+    """Refuses lines that cdec would cut and missing files; warns of features or weights without the other."""
+    check_lines(sentences, args.text)
     if args.action == "decode":
         check_latent_lines(args.config)
     check_paths(args.config)

@@ -113,6 +113,22 @@ def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
         first[label] = number
 
 
+def check_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
+    """Refuses lines of which cdec would read a part.
+
+    Raises:
+        InputError: the first segment that ``read_segment`` refuses, or line that contains ``</seg>`` or a NUL byte.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            text = segment_text(line)
+        except InputError as error:
+            raise InputError(str(error), path, number) from error
+        for end, name in (("</seg>", "</seg>"), ("\0", "a NUL byte")):
+            if end in text.lower():
+                raise InputError(f"contains {name}, where cdec ends the sentence; remove it", path, number)
+
+
 def grammars_of_lines(lines: Iterable[str]) -> list[str]:
     """Returns the grammars that lines of cdec's input name, each once; no segment is refused."""
     segments = filter(None, map(_SEGMENT.fullmatch, lines))

@@ -12,6 +12,7 @@ import pytest
 from lscfg import log
 from lscfg.cdec_bridge.decoder import CdecDecoder
 from lscfg.cdec_bridge.processes import CdecProcesses
+from lscfg.cli import main
 from lscfg.decode.host import DECODER_HOSTS
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import grammars_of_lines, numbered
@@ -209,6 +210,45 @@ def test_decoder_uses_several_processes(program, monkeypatch):
         lists = decoder.decode(["a", "b", "c", "d", "e"], {}, 1)
     assert [found[0].text for found in lists] == ["A", "B", "C", "D", "E"]
     assert started.read_text() == "one\n" * 3
+
+
+@pytest.mark.usefixtures("terminal")
+def test_sentences_without_a_translation_are_told(program, capsys):
+    assert decode(program, ["a", "", "silent", "boom", "silent too"]) == [["A"], [], [], [], []]
+    message = capsys.readouterr().err
+    assert "cdec translates 2 of 4 sentences into nothing, first sentence 3; can its grammar parse them?" in message
+
+
+def test_lists_keep_the_ids_of_segments(program, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "text").write_text('<seg id="9">a</seg>\n\n<seg id="4">b</seg>\n')
+    words = ["cdec", "decode", str(tmp_path / "text"), "-c", str(tmp_path / "cdec.ini"), "-o", str(tmp_path / "out")]
+    assert main([*words, "-k", "1"]) == 0
+    assert (tmp_path / "out").read_text() == "9 ||| A ||| A=1 ||| -1\n4 ||| B ||| A=1 ||| -1\n"
+    (tmp_path / "text").write_text('<seg id="1">a</seg>\nb\n')
+    assert main([*words, "-k", "1"]) == 1
+    assert "text:2: has the id 1 of line 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("a </seg> b", "contains </seg>, where cdec ends the sentence"),
+        ("</SEG> b", "contains </seg>"),
+        ("a \0 b", "contains a NUL byte"),
+        ("<seg id=1>a", "does not end with </seg>"),
+        ("<seg id=1>a </seg> b</seg>", "contains </seg>"),
+    ],
+)
+def test_lines_that_cdec_would_cut_are_refused(program, tmp_path, monkeypatch, capsys, line, fault):
+    monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
+    (tmp_path / "text").write_text(f"a\n{line}\n")
+    with pytest.raises(InputError, match=f"text:2: .*{fault}"):
+        DECODER_HOSTS["cdec"].check_source(["a", line], "text", program.parent / "cdec.ini")
+    for action in ("decode", "forest"):
+        words = ["cdec", action, str(tmp_path / "text"), "-c", str(tmp_path / "cdec.ini"), "-o", str(tmp_path / "out")]
+        assert main([*words, *(["--library", str(program)] if action == "forest" else [])]) == 1
+        assert fault in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("grammar", ['grammar="g.gz"', "grammar='g.gz'", "grammar=g.gz", 'grammar = "g.gz"'])
