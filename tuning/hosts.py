@@ -200,7 +200,7 @@ class _CdecDpmert(_Cdec):
         found = [(i, path) for i, path in forests if path.exists()]  # cdec writes none without a parse
         if not found:
             raise LscfgError(f"{self._cdec} translates none of the sentences")
-        agenda = "".join(f"{path} {i} {origin} {text}\n" for i, path in found for text in texts)
+        agenda = "".join(f"{path.name} {i} {origin} {text}\n" for i, path in found for text in texts)
         mapper, reducer = self._programs
         mapped = _run([mapper, "-r", folder / "references", "-m", "ibm_bleu"], folder, agenda)
         ordered = "".join(sorted(mapped.splitlines(keepends=True), key=lambda line: line.split("\t", 1)[0]))

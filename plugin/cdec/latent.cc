@@ -158,7 +158,7 @@ void LatentFeatures::Parse(const SentenceMetadata &sentence) {
   if (code < 0) throw std::runtime_error(error.message);
   if (code == LSCFG_TOO_LARGE) {
     Warn("large",
-         "sentence " + std::to_string(sentence_id_) + " has too many rule applications and gets no latent features");
+         SentenceName(sentence_id_) + " has too many rule applications and gets no latent features");
     return;
   }
   ForestPtr forest(parsed, lscfg_forest_free);
