@@ -256,7 +256,7 @@ class FeatureRich(Estimator[FeatureEMSettings]):
     """EM with log-linear features of rules."""
 
     HELP = "expectation maximisation with rule probabilities that are log-linear in features of rules"
-    VERSION = 1
+    VERSION = 2
     Settings = FeatureEMSettings
     CHECKPOINTS = CHECKPOINTS
 

@@ -120,7 +120,9 @@ class _Exchange:
         gain = (_xlogx(row + right) - _xlogx(row)).sum(axis=1) + (_xlogx(column + left) - _xlogx(column)).sum(axis=1)
         gain -= _xlogx(corner + right[:n]) + _xlogx(corner + left[:n]) - 2 * _xlogx(corner)
         gain += _xlogx(corner + right[:n] + left[:n] + twice) - _xlogx(corner)
-        for sums, own in ((counts.sum(axis=1)[:n], right), (counts.sum(axis=0)[:n], left)):
+        # bigrams of the class and the word are in the sums wherever the word is
+        rows, columns = counts.sum(axis=1)[:n] + left[:n], counts.sum(axis=0)[:n] + right[:n]
+        for sums, own in ((rows, right), (columns, left)):
             gain -= _xlogx(sums + own.sum() + twice) - _xlogx(sums)
         best = int(gain.argmax())
         if gain[best] <= gain[old] + 1e-9:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import random
 from collections import Counter
 
 import numpy as np
@@ -43,15 +44,21 @@ def test_planted_classes_are_found():
     assert len({(word[0], name) for word, name in found.items()}) == 3
 
 
-def test_every_sweep_raises_the_objective():
-    sentences = [*planted(100), ["a0", "a0", "b1"], ["b1"]]
+def skewed(n=60):
+    """Short sentences of a few frequent and some rare words, many of which follow words of their own class."""
+    draw = random.Random(3)
+    return [[f"w{int(draw.paretovariate(0.7)) % 20}" for _ in range(draw.randint(1, 8))] for _ in range(n)]
+
+
+@pytest.mark.parametrize("sentences", [[*planted(100), ["a0", "a0", "b1"], ["b1"]], skewed()])
+def test_every_sweep_raises_the_objective(sentences):
     found = exchange(sentences, 4, sweeps=5)
     assert found.objective == sorted(found.objective)
     assert found.objective[-1] == pytest.approx(objective(sentences, found.by_word()), rel=1e-12)
 
 
-def test_no_single_move_is_better():
-    sentences = planted(60)
+@pytest.mark.parametrize("sentences", [planted(60), skewed()])
+def test_no_single_move_is_better(sentences):
     found = exchange(sentences, 3, sweeps=50)
     of = found.by_word()
     best = objective(sentences, of)
