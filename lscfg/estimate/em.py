@@ -550,7 +550,7 @@ class ExpectationMaximisation(Estimator[EMSettings]):
     """EM from random numbers, noisy relative frequencies or sampled hidden states."""
 
     HELP = "expectation maximisation"
-    VERSION = 2
+    VERSION = 3
     Settings = EMSettings
     CHECKPOINTS = CHECKPOINTS
 

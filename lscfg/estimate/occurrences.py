@@ -184,6 +184,11 @@ class Occurrences:
             node_weight,
         )
 
+    def pair(self, examples: Examples) -> np.ndarray:
+        """int64 [nodes], sentence pair of each node, whose trees of several alignments share it."""
+        result: np.ndarray = self.tree % examples.derivations.pairs
+        return result
+
     def category(self, examples: Examples) -> np.ndarray:
         """int32 [nodes], category of each node; ``examples`` are those of the occurrences."""
         found = np.zeros(len(self.is_example), np.int32)

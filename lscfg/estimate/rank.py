@@ -1,7 +1,7 @@
 """Number of hidden states by held-out moments: the rank whose covariance predicts that of other sentences best.
 
-Sentences are split at random into halves A and B. With the singular triples (u, s, v) of the covariance of A and
-rho = u' B v,
+Sentence pairs, each with the trees of all its alignments, are split at random into halves A and B. With the singular
+triples (u, s, v) of the covariance of A and rho = u' B v,
 
     ||B - U S V'||^2 = ||B||^2 - sum over k <= m of (2 s_k rho_k - s_k^2)
 
@@ -69,7 +69,7 @@ def rank_of_derivations(derivations: Derivations, forests: bool, seed: int, thre
     )
     phi, psi = (scale(side.matrix, chosen, weight, side.squares)[chosen] for side in features)
     some = None if weight is None else weight[chosen]
-    found = held_out_rank(phi, psi, seen.tree[chosen], some, seed, threads=threads)
+    found = held_out_rank(phi, psi, seen.pair(examples)[chosen], some, seed, threads=threads)
     found.tell()
     return found
 
@@ -77,7 +77,7 @@ def rank_of_derivations(derivations: Derivations, forests: bool, seed: int, thre
 def held_out_rank(
     phi: sparse.csr_matrix,
     psi: sparse.csr_matrix,
-    tree: np.ndarray,
+    pair: np.ndarray,
     weight: np.ndarray | None,
     seed: int,
     method: str = "arpack",
@@ -87,9 +87,9 @@ def held_out_rank(
 
     Args:
         phi, psi: scaled inside and outside features of the examples, [examples, columns] each.
-        tree: int64 [examples], the sentence of each example.
+        pair: int64 [examples], the sentence pair of each example.
         weight: float64 [examples], weight of each example; None: 1.
-        seed, method, threads: as of ``truncated_svd``; the seed also splits the sentences.
+        seed, method, threads: as of ``truncated_svd``; the seed also splits the pairs.
 
     Raises:
         InputError: no feature has enough examples, or halves of the text have no feature in common.
@@ -97,11 +97,11 @@ def held_out_rank(
     phi, psi = _frequent(phi), _frequent(psi)
     if not min(phi.shape[1], psi.shape[1]):
         raise InputError(f"no feature has {EXAMPLES} examples, so m cannot be chosen; set m, or use more text")
-    sentences = int(tree.max(initial=-1)) + 1
+    pairs = int(pair.max(initial=-1)) + 1
     curves = []
     for deal in range(DEALS):
-        half = np.random.default_rng([seed, deal]).permutation(sentences) < sentences // 2
-        parts = [_covariance(phi, psi, half[tree] == side, weight) for side in (True, False)]
+        half = np.random.default_rng([seed, deal]).permutation(pairs) < pairs // 2
+        parts = [_covariance(phi, psi, half[pair] == side, weight) for side in (True, False)]
         for ours, held_out in (parts, parts[::-1]):
             curves.append(_gains(ours, held_out, seed, method, threads))
     length = max(map(len, curves))

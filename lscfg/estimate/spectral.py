@@ -178,7 +178,7 @@ class _Space:
         m, curve = settings.m, np.zeros(0)
         if not m:
             options = settings.seed, settings.svd, threads
-            best = held_out_rank(phi[chosen], psi[chosen], seen.tree[chosen], some, *options)
+            best = held_out_rank(phi[chosen], psi[chosen], seen.pair(examples)[chosen], some, *options)
             m, curve = best.m, best.curve
             best.tell()
             check_states(m, int(examples.rules.arity.max(initial=0)))
@@ -196,7 +196,7 @@ class MethodOfMoments(Estimator[SpectralSettings]):
     """Method of moments."""
 
     HELP = "spectral estimation by the method of moments"
-    VERSION = 2
+    VERSION = 3
     Settings = SpectralSettings
 
     def estimate(

@@ -1,5 +1,7 @@
 """Number of hidden states by held-out moments: the formula, known ranks, and the estimator that uses it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from estimates import estimate_spectral
@@ -53,6 +55,23 @@ def test_the_estimate_is_that_of_the_chosen_number():
     assert given.about["rank asked"] == 2 and "gain on held-out moments" not in given.about
     for rule in range(len(given.rules)):
         assert np.array_equal(auto.tensor(rule), given.tensor(rule))
+
+
+def aligned_twice(trees):
+    """Derivations whose two alignments are equal."""
+    n, arrays = len(trees.rule), {name: getattr(trees, name) for name in ("rule", "slot", "span")}
+    twice = {name: np.concatenate([array, array]) for name, array in arrays.items()}
+    parent = np.concatenate([trees.parent, np.where(trees.parent < 0, -1, trees.parent + n)]).astype(np.int32)
+    starts = np.concatenate([trees.trees, trees.trees[1:] + n])
+    return dataclasses.replace(trees, trees=starts, parent=parent, alignments=2, **twice)
+
+
+@pytest.mark.parametrize("estimator", ["spectral", "em"])
+def test_two_alignments_of_a_pair_are_in_one_half(estimator):
+    once = sample(random_model(GrammarSettings(rank=2, unary=20, binary=20), 1), 300, 1)
+    kind, more = ESTIMATORS[estimator], {} if estimator == "spectral" else {"iterations": 0}
+    one, two = (kind.estimate(trees, kind.Settings(m=0, **more)).rank for trees in (once, aligned_twice(once)))
+    assert one == two == 1
 
 
 def test_a_text_without_frequent_features_is_refused():
