@@ -207,7 +207,8 @@ class EMRun:
         checkpoint: folder for the state after each iteration; with ``resume`` EM continues from the state there.
 
     Raises:
-        InputError: the derivations hold nothing to count, or the checkpoint has other settings or derivations.
+        InputError: the derivations hold nothing to count, or the checkpoint has other settings or derivations,
+            or more iterations.
     """
 
     def __init__(
@@ -255,6 +256,8 @@ class EMRun:
             if not self.checkpoints:
                 raise InputError("--resume needs the folder of a checkpoint")
             self.resumed, self.best = self.checkpoints.load()
+            if (done := len(self.resumed.history)) > settings.iterations:
+                raise InputError(f"already has {done} iterations; ask for as many, or start again", checkpoint)
             self.curves = self.resumed.curves
 
     @property

@@ -293,6 +293,8 @@ def test_resume_with_more_iterations(tmp_path):
     estimate_iterated(derivations, EMSettings(3, 3), folder=tmp_path / "state")
     estimate_iterated(derivations, EMSettings(3, 8), folder=tmp_path / "state", resume=True).save(tmp_path / "more")
     assert (tmp_path / "whole").read_bytes() == (tmp_path / "more").read_bytes()
+    with pytest.raises(InputError, match="already has 8 iterations; ask for as many, or start again"):
+        estimate_iterated(derivations, EMSettings(3, 7), folder=tmp_path / "state", resume=True)
 
 
 def test_checkpoints_of_others_are_refused(tmp_path):

@@ -253,6 +253,8 @@ def test_a_killed_learner_goes_on_with_the_same_bytes(corpus, tmp_path):
     rest = induce(corpus, BiparseSettings(passes=3, **settings), 1, tmp_path / "state", resume=True)
     assert rest.rules.weights.tobytes() == whole.rules.weights.tobytes()
     assert [record["pass"] for record in rest.trace] == [record["pass"] for record in whole.trace]
+    with pytest.raises(InputError, match=r"fold\.0001: already has . passes; ask for as many, or start again"):
+        induce(corpus, BiparseSettings(passes=len(whole.trace) - 1, **settings), 1, tmp_path / "state", resume=True)
     with pytest.raises(InputError, match="other text or settings"):
         induce(corpus, BiparseSettings(passes=3, seed=9, **settings), 1, tmp_path / "state", resume=True)
     path = tmp_path / "state" / "fold.0001"

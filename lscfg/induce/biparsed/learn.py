@@ -72,7 +72,7 @@ class Learner:
 
         Raises:
             InputError: no pair has a parse, weights diverge, the rules exceed the cache, or the checkpoint is damaged
-                or belongs to other text or settings.
+                belongs to other text or settings, or has more passes.
         """
         self._load()
         while len(self.trace) < self._settings.passes and not (self.trace and self.trace[-1]["over"]):
@@ -85,6 +85,9 @@ class Learner:
 
     def _load(self) -> None:
         state = self._checkpoint.load()
+        if state and len(state.trace) > self._settings.passes:
+            done = len(state.trace)
+            raise InputError(f"already has {done} passes; ask for as many, or start again", self._checkpoint.path)
         if state:
             self._checkpoint.put(state, self.model)
             self.trace, self._best_gain = state.trace, state.best_gain
