@@ -16,7 +16,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import Derivations
 from lscfg.extract.extractor import EXTRACTORS, RuleInputs
 from lscfg.extract.yields import expand_ranges
-from lscfg.grammar.tokens import LEFT_OUT, RuleTokens, check_share
+from lscfg.grammar.tokens import LEFT_OUT, LEFT_OUT_OF, RuleTokens, check_share
 from lscfg.io.read import read_lines
 from lscfg.settings import Declared
 
@@ -52,8 +52,10 @@ class ContextInputs:
         more = [line for path in self.more_texts for line in read_lines(path)]
         found = [EXTRACTORS[name].tokens(self.rules, settings) for name, settings in self.extractors.items()]
         tokens = reduce(RuleTokens.with_those_of, found)
+        every = len(tokens.places)
         tokens = tokens.without(self.left_out) if self.left_out else tokens
-        return ContextData(self.models, tokens.with_words(more) if more else tokens, source, more, self.left_out)
+        tokens = tokens.with_words(more) if more else tokens
+        return ContextData(self.models, tokens, source, more, self.left_out, every)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class ContextData:
     source: list[str]
     more: list[str]
     left_out: float = 0.0
+    every: int = 0
+    """Number of tokens from which the share was left out."""
 
     def add(self, model: AnyModel, threads: int = 1) -> AnyModel:
         """Returns the model with all context models.
@@ -77,7 +81,7 @@ class ContextData:
             more = self.more if learner.TAKES_TEXT else ()
             model = learner.add(model, self.tokens, self.source, settings, threads, more)
         if self.left_out:
-            model.about[LEFT_OUT] = self.left_out
+            model.about.update({LEFT_OUT: self.left_out, LEFT_OUT_OF: self.every})
         return model
 
 

@@ -60,6 +60,9 @@ class RuleTokens:
 LEFT_OUT = "left out"
 """The fact of a model that names the share of left-out tokens."""
 
+LEFT_OUT_OF = "left out of"
+"""The fact of a model that counts the tokens from which the share was drawn; other rules have other tokens."""
+
 LEFT_OUT_SEED = 1
 """Seed of the choice of left-out tokens, the same for estimates and measures."""
 

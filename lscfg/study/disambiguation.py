@@ -83,6 +83,8 @@ class Questions:
     """The sentences."""
     trivial: int
     """Number of tokens of source phrases with a single option, which is right."""
+    tokens: int
+    """Number of tokens of phrase pairs, from which the questions were drawn."""
 
     @classmethod
     def held_out(cls, train: Derivations, held_out: Derivations, settings: InventorySettings) -> Questions:
@@ -95,7 +97,7 @@ class Questions:
         tokens = phrase_tokens(held_out, settings.max_words)
         _, numbers = inventory.rules.with_those_of(tokens.rules)
         rule = numbers[tokens.places[:, 0]]
-        return cls._of(inventory, held_out, phrase_nodes(held_out, settings.max_words), rule)
+        return cls._of(inventory, held_out, phrase_nodes(held_out, settings.max_words), rule, len(rule))
 
     @classmethod
     def of_tokens(cls, train: Derivations, settings: InventorySettings, share: float) -> Questions:
@@ -108,10 +110,10 @@ class Questions:
         asked = left_out(len(tokens.places), share)
         inventory = Inventory.of(RuleTokens(tokens.rules, tokens.places[~asked]), settings)
         nodes = phrase_nodes(train, settings.max_words)[asked]
-        return cls._of(inventory, train, nodes, tokens.places[asked, 0].astype(np.int64))
+        return cls._of(inventory, train, nodes, tokens.places[asked, 0].astype(np.int64), len(asked))
 
     @classmethod
-    def _of(cls, inventory: Inventory, of: Derivations, nodes: np.ndarray, rule: np.ndarray) -> Questions:
+    def _of(cls, inventory: Inventory, of: Derivations, nodes: np.ndarray, rule: np.ndarray, tokens: int) -> Questions:
         n, side = len(inventory.rules), inventory.rules.source_id
         position = np.full(n, -1)
         position[inventory.kept] = np.arange(len(inventory.kept))
@@ -134,6 +136,7 @@ class Questions:
             yields.sentences(of, 0),
             yields.sentences(of, 1),
             len(known) - len(asked),
+            tokens,
         )
 
     def by_sentence(self) -> Iterator[tuple[int, range]]:

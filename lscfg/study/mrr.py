@@ -17,7 +17,7 @@ import numpy as np
 
 from lscfg.errors import InputError
 from lscfg.estimate.choice import Choices, fit_choices
-from lscfg.grammar.tokens import LEFT_OUT
+from lscfg.grammar.tokens import LEFT_OUT, LEFT_OUT_OF
 from lscfg.io import tensors
 from lscfg.io.columns import align_columns
 from lscfg.kernel import Binding, FeatureOptions, Grammar, Model, ParseOptions, X
@@ -117,6 +117,12 @@ class ScoreEvaluator:
         about = tensors.metadata_json(tensors.load(path, "model", [])[1], "about", {})
         if about.get(LEFT_OUT, 0) != self.left_out:
             raise InputError(_other_tokens(about.get(LEFT_OUT, 0), self.left_out), path)
+        if self.left_out and (every := about.get(LEFT_OUT_OF, self.questions.tokens)) != self.questions.tokens:
+            raise InputError(
+                f"the context model left out a share of {every} tokens, not of the {self.questions.tokens} tested; "
+                "learn it with --rules phrases and the max_words of the questions",
+                path,
+            )
         plain, found = self.base()[P_OF_TARGET], []
         for family, features, ratios in FAMILIES:
             options = FeatureOptions(names=features)

@@ -372,6 +372,7 @@ def test_command(tmp_path, planted, capsys):
     assert options(tmp_path, planted, "--model", "ls", "--set", "k=2", "--leave-out", "0.1") == 0
     model = Parameters.load(tmp_path / "m")
     assert len(model.context.weights) and model.context.low_dimensional.kind == "dot" and model.about["left out"] == 0.1
+    assert model.about["left out of"] == len(phrase_tokens(planted[0]).places)
     assert json.dumps(model.about)
     assert capsys.readouterr().err == ""
 

@@ -16,6 +16,7 @@ from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import left_out
 from lscfg.io.write import write_lines
 from lscfg.kernel.lm import PhraseScorer
+from lscfg.model.parameters import Parameters
 from lscfg.study.disambiguation import InventorySettings, Questions
 from lscfg.study.mrr import Candidate, ScoreEvaluator, measure_scores
 
@@ -133,6 +134,12 @@ def test_thesis_protocol(planted, tmp_path, capsys):
     assert "all: the context model was learned without 0 % of the tokens, not 25 %; learn it with --leave-out 0.25" in (
         capsys.readouterr().err
     )
+    model = Parameters.load(planted / "less")
+    model.about["left out of"] = 7
+    model.save(tmp_path / "others")
+    assert main(["inspect", "choices", "--measure", "translations", str(tmp_path / "others"), *map(str, options)]) == 1
+    said = capsys.readouterr().err
+    assert "others: the context model left out a share of 7 tokens, not of the 900 tested; learn it with" in said
 
 
 def test_copies_and_oracles(planted):
