@@ -176,6 +176,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError("--oov needs the text (--filter TEXT), an output (-o) and --format cdec")
     if args.join and (not args.output or args.format != "cdec"):
         raise InputError("--join needs an output (-o) in cdec's format")
+    if args.per_sentence and (args.join or args.oov):
+        raise InputError("--join and --oov add rules to the grammar of -o only; leave out --per-sentence")
     if args.places is not None and args.format != INDEX:
         raise InputError(f"--places belongs to --format {INDEX}")
     if args.most_targets is not None:

@@ -427,6 +427,11 @@ def test_command_prints_sizes(corpus, tmp_path, capsys):
         (["hiero", "f", "e", "-o", "g"], "hiero needs three files or more"),
         (["hiero", "f", "e", "al", "--join", "d", "--filter", "f", "--per-sentence", "g"], "--join needs an output"),
         (["minimal", "d", "--per-sentence", "g"], "needs the sentences"),
+        (
+            ["minimal", "d", "--join", "d", "--filter", "f", "-o", "h", "--per-sentence", "g"],
+            "leave out --per-sentence",
+        ),
+        (["minimal", "d", "--oov", "--filter", "f", "-o", "h", "--per-sentence", "g"], "leave out --per-sentence"),
         (["minimal", "d", "-o", "g", "--max-targets", "-1"], "keeps at least 1 target side"),
         (["hiero", "f", "e", "al", "-o", "g", "--set", "max_arity=3"], "--set max_arity: max_arity must be at most 2"),
         (["hiero", "f", "e", "f", "-o", "g"], "f:1: 'a' is not an alignment link"),
