@@ -68,17 +68,19 @@ def correlate(
     Args:
         x: [n, d]; y: [n, d'].
         whiten: one of ``WHITENINGS``; ``rand`` is of centred data (Mineiro & Karampatziakis 2014).
-        gamma: regularisation, at least 0; with ``ppmi`` its logarithm is subtracted, so 1 has no effect.
+        gamma: regularisation, at least 0; with ``ppmi`` above 0: its logarithm is subtracted, so 1 has no effect.
         relative: True if gamma is in units of the mean variance of a view's columns.
 
     Raises:
-        InputError: k exceeds the size of a view, or a covariance cannot be inverted.
+        InputError: k exceeds the size of a view, a covariance cannot be inverted, or gamma is 0 with ``ppmi``.
     """
     most = min(x.shape[1], y.shape[1])
     if k > most:
         raise InputError(
             f"{k} dimensions for views of {x.shape[1]} and {y.shape[1]} items; at most {most} are possible"
         )
+    if whiten == "ppmi" and not gamma:
+        raise InputError("ppmi subtracts the logarithm of gamma; give a gamma above 0")
     ridges = [gamma * (_mean_square(view) if relative else 1.0) for view in (x, y)]
     if whiten == "rand":
         found = _randomised(x, y, k, (ridges[0], ridges[1]), seed, oversampling)

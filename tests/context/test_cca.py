@@ -96,6 +96,8 @@ def test_bad_input():
     x, y = views(8)
     with pytest.raises(InputError, match="6 dimensions for views of 6 and 5 items; at most 5 are possible"):
         correlate(x, y, 6)
+    with pytest.raises(InputError, match="ppmi subtracts the logarithm of gamma; give a gamma above 0"):
+        correlate(x, y, 3, "ppmi", 0.0)
     twice = sparse.csr_matrix(np.repeat(x.toarray()[:, :1], 6, axis=1))
     with pytest.raises(InputError, match="covariance of the left view is singular at pivot 2; give a gamma above 0"):
         correlate(twice, y, 2, "full", 0.0)
