@@ -71,7 +71,7 @@ class Learner:
             The model after the last pass with a gain on held-out pairs; the first model if no pass had one.
 
         Raises:
-            InputError: no pair has a parse, weights diverge, the rules exceed the cache, or the checkpoint is damaged
+            InputError: no pair has a parse, weights diverge, the rules exceed the cache, or the checkpoint is damaged,
                 belongs to other text or settings, or has more passes.
         """
         self._load()
