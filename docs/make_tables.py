@@ -126,9 +126,10 @@ IN_MOSES = "moses/latent-features-in-moses"
 def in_hosts() -> str:
     """The line in cdec.ini and in moses.ini, on several grammars."""
     cdec, of_german = (rows_of(f"{pair}/minimal-and-hiero-grammars-in-cdec") for pair in PAIRS)
-    moses = rows_of(IN_MOSES)
-    lines = [[name, *(bleu(rows.get(name)) for rows in (cdec, moses, of_german))] for name in {**cdec, **moses}]
-    return table(["system", "cdec, ja-en", "Moses, ja-en", "cdec, de-en"], lines, right(1, 4))
+    moses, moses_german = rows_of(IN_MOSES), rows_of("moses/moses-with-given-weights")
+    columns = cdec, moses, of_german, moses_german
+    lines = [[name, *(bleu(rows.get(name)) for rows in columns)] for name in {**cdec, **moses}]
+    return table(["system", "cdec, ja-en", "Moses, ja-en", "cdec, de-en", "Moses, de-en"], lines, right(1, 5))
 
 
 def gains_in_moses() -> str:

@@ -164,7 +164,7 @@ def test_copies_and_oracles(planted):
         (["--held-out", "{held}", "--set", "leave_out=0.1"], "leave_out selects tokens of --train"),
         (["--set", "leave_out=1"], "--set leave_out: leave_out must be less than 1, not 1"),
         (["--held-out", "{held}", "--set", "min_count=0"], "--set min_count: min_count must be at least 1"),
-        (["--held-out", "{held}", "--lm", "{held}"], "held:1: not an ARPA file"),
+        (["--held-out", "{held}", "--lm", "{held}"], "held: not text but a safetensors file"),
     ],
 )
 def test_bad_options(planted, capsys, options, message):
