@@ -10,7 +10,7 @@ from pathlib import Path
 from lscfg.cdec_bridge.decoder import LIBRARY_VARIABLE, CdecDecoder, find_cdec, find_library
 from lscfg.decode.host import DecoderHost, KBestDecoder
 from lscfg.errors import InputError
-from lscfg.formats.segments import check_lines, grammars_of_lines
+from lscfg.formats.segments import check_whole_lines, grammars_of_lines
 
 
 class Cdec(DecoderHost):
@@ -46,7 +46,7 @@ class Cdec(DecoderHost):
 
     def check_source(self, lines: Sequence[str], path: str | os.PathLike[str], ini: str | os.PathLike[str]) -> None:
         """Refuses lines of which cdec would read a part; cdec itself reads segments and lattices."""
-        check_lines(lines, path)
+        check_whole_lines(lines, path)
 
     def installed(self) -> list[Path]:
         """The program and the library that the environment names."""

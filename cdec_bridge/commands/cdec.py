@@ -21,7 +21,7 @@ from lscfg.cli import add_action
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import parse_hypothesis
-from lscfg.formats.segments import check_ids, check_lines, sentence_id
+from lscfg.formats.segments import check_ids, check_whole_lines, sentence_id
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import FolderName, InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
@@ -204,7 +204,7 @@ def _forest(args: argparse.Namespace) -> None:
 
 def _check_config(args: argparse.Namespace, sentences: Sequence[str]) -> None:
     """Refuses lines that cdec would cut and missing files; warns of features or weights without the other."""
-    check_lines(sentences, args.text)
+    check_whole_lines(sentences, args.text)
     if args.action == "decode":
         check_latent_lines(args.config)
     check_paths(args.config)

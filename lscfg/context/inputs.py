@@ -52,8 +52,9 @@ class ContextInputs:
         more = [line for path in self.more_texts for line in read_lines(path)]
         found = [EXTRACTORS[name].tokens(self.rules, settings) for name, settings in self.extractors.items()]
         tokens = reduce(RuleTokens.with_those_of, found)
-        every = len(tokens.places)
-        tokens = tokens.without(self.left_out) if self.left_out else tokens
+        every = 0
+        if self.left_out:
+            every, tokens = len(tokens.places), tokens.without(self.left_out)
         tokens = tokens.with_words(more) if more else tokens
         return ContextData(self.models, tokens, source, more, self.left_out, every)
 

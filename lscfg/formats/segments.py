@@ -113,7 +113,7 @@ def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
         first[label] = number
 
 
-def check_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
+def check_whole_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
     """Refuses lines of which cdec would read a part.
 
     Raises:

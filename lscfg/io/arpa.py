@@ -85,8 +85,6 @@ def _header(lines: Lines, path: str | os.PathLike[str]) -> tuple[int, ...]:
     for number, line in lines:
         if line == b"\\data\\":
             break
-        if line.startswith(_BINARY):
-            raise InputError("KenLM binary, not ARPA; give the original ARPA file", path)
         if line and not line.startswith(b"#"):
             raise InputError("not an ARPA file: no \\data\\ line; make one with lscfg lm", path, number)
     else:

@@ -10,7 +10,7 @@ from lscfg.errors import InputError
 from lscfg.io.folders import check_lost, replaced_folder
 from lscfg.prepare.corpus import DROPPED, HELD_OUT_SETS
 from lscfg.prepare.cut import TRAIN, set_files
-from lscfg.prepare.files import RECORD
+from lscfg.prepare.files import PIECES_CHOICE, RECORD
 from lscfg.prepare.health import HEALTH
 from lscfg.prepare.record import Record
 
@@ -51,7 +51,7 @@ def own_files(folder: Path) -> set[str]:
             "another output",
             folder / RECORD,
         ) from error
-    names = {RECORD, DROPPED, HEALTH, *(path.name for path in record.models())}
+    names = {RECORD, DROPPED, HEALTH, PIECES_CHOICE, *(path.name for path in record.models())}
     for side in record.sides:
         sets = (TRAIN, *HELD_OUT_SETS, *(f"{name}.ref" for name in HELD_OUT_SETS))
         names |= {path.name for path in set_files(folder, side.language, sets)}

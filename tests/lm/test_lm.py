@@ -390,7 +390,7 @@ def test_other_order_and_other_formats(natural_arpa: Path, tmp_path: Path) -> No
     (tmp_path / "packed").write_bytes(gzip.compress(natural_arpa.read_bytes()))
     assert check_arpa(tmp_path / "packed") == 3  # the content shows the compression
     (tmp_path / "binary").write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0\0")
-    with pytest.raises(InputError, match="KenLM binary"):
+    with pytest.raises(InputError, match="a compiled language model of KenLM; name its ARPA file"):
         check_arpa(tmp_path / "binary")
 
 

@@ -11,13 +11,13 @@ from lscfg.demo import generate
 from lscfg.io.json_files import read_json
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
+from lscfg.prepare.files import PIECES_CHOICE
 from lscfg.prepare.pieces import MARK, join_pieces
 from lscfg.prepare.record import Record
 from lscfg.tuning.experiment.config import read_experiment
 from lscfg.tuning.experiment.plan import make_plan
 from lscfg.tuning.experiment.stages.pieces import (
     CHECK,
-    CHOICE,
     MODELS,
     TUNE,
     CandidateFiles,
@@ -96,12 +96,12 @@ def test_scores_are_those_of_words(tmp_path, metric, chosen):
     )
     (tmp_path / "out").mkdir()
     choose_pieces(tmp_path / "out", PieceChoice(("", "target:unigram:2000"), metric), files, 1)
-    found = read_json(tmp_path / "out" / CHOICE)
+    found = read_json(tmp_path / "out" / PIECES_CHOICE)
     scorer = BLEU(tokenize="none", force=True) if metric == "bleu" else CHRF()
     truth = [scorer.corpus_score([join_pieces(line)], [[reference]]).score for line in outputs]
     assert [one["score"] for one in found["tried"]] == [pytest.approx(score) for score in truth]
     assert found["chosen"] == ["", "target:unigram:2000"][chosen]
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [CHOICE, "prepare.json", "train.en"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [PIECES_CHOICE, "prepare.json", "train.en"]
     assert (tmp_path / "out" / "train.en").read_text() == f"train.en {chosen}\n"
 
 
@@ -110,7 +110,7 @@ def test_a_run_tries_all_tells_and_uses_the_best(experiment, tmp_path):
     pytest.importorskip("morfessor")
     made = run_lscfg("run", experiment, "-o", tmp_path / "out", "--jobs", 1, timeout=None)
     assert made.returncode == 0, made.stderr
-    choice = json.loads((tmp_path / "out" / "prepare" / CHOICE).read_text())
+    choice = json.loads((tmp_path / "out" / "prepare" / PIECES_CHOICE).read_text())
     assert [one["pieces"] for one in choice["tried"]] == ["", *(f"target:{model}" for model in MODELS)]
     assert choice["chosen"] == max(choice["tried"], key=lambda one: one["score"])["pieces"]
     told = [

@@ -15,7 +15,7 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
 from lscfg.prepare.corpus import set_file
 from lscfg.prepare.cut import cut_corpus, set_files
-from lscfg.prepare.files import RECORD
+from lscfg.prepare.files import PIECES_CHOICE, RECORD
 from lscfg.prepare.pieces import SIDES, Cutting, join_pieces
 from lscfg.tuning.bleu import WIDTH, corpus_bleu
 from lscfg.tuning.experiment.cache import RECORD as STAGE_RECORD
@@ -38,7 +38,6 @@ MODELS = "unigram:2000", "unigram:4000", "morfessor"
 FIRST, LATER = 4, 3
 """Iterations of a first tuning with whole words, and of the tunings of all candidates, which begin with its weights."""
 
-CHOICE = "pieces.json"
 TUNE, CHECK = "tune", "check"
 """Names of the halves of dev that tune and compare."""
 
@@ -113,7 +112,7 @@ def choose_pieces(folder: Path, settings: PieceChoice, inputs: CandidateFiles[Pa
     for file in inputs.records[best].parent.iterdir():
         if file.name != STAGE_RECORD and not file.name.startswith((f"{TUNE}.", f"{CHECK}.")):
             shutil.copyfile(file, folder / file.name)
-    write_json(folder / CHOICE, {"metric": settings.metric, "chosen": settings.cuttings[best], "tried": tried})
+    write_json(folder / PIECES_CHOICE, {"metric": settings.metric, "chosen": settings.cuttings[best], "tried": tried})
 
 
 class _Score(NamedTuple):
