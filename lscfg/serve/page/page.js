@@ -12,6 +12,7 @@ const ALTERNATIVES = 3;
 let running = null; // the request under way
 let timer = 0;
 let shown = { source: "", text: "" };
+let corrected = ""; // the text whose translation is being corrected, which typing may replace meanwhile
 
 // ---- requests ----
 
@@ -104,11 +105,11 @@ function editing(on) {
   get("why-result").hidden = true;
   if (on) { get("word").hidden = true; paint([]); }
   for (const id of ["target", "copy", "correct"]) get(id).hidden = on;
-  if (on) { get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
+  if (on) { corrected = shown.source.trim(); get("edit").value = shown.text; get("edit").focus(); } else get("correct").focus();
 }
 
 async function store() {
-  const source = get("source").value.trim(), text = get("edit").value.trim();
+  const source = corrected, text = get("edit").value.trim();
   if (!source || !text) { fault("A correction needs a text and a translation."); return; }
   const { message, wrong } = await keepCorrection(source, text);
   editing(false);
@@ -227,7 +228,7 @@ function connect() {
   get("correct").addEventListener("click", () => editing(true));
   get("cancel").addEventListener("click", () => editing(false));
   get("keep").addEventListener("click", store);
-  get("why").addEventListener("click", () => explain(get("source").value.trim(), get("edit").value.trim()));
+  get("why").addEventListener("click", () => explain(corrected, get("edit").value.trim()));
   get("edit").addEventListener("keydown", (event) => { if (event.key === "Escape") editing(false); });
   get("file-form").addEventListener("submit", (event) => event.preventDefault());
   get("file").addEventListener("change", (event) => { if (event.target.files[0]) translateFile(event.target.files[0]); event.target.value = ""; });
