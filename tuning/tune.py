@@ -465,9 +465,14 @@ def _record(
     )
 
 
+_JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
+"""Signs within words of Persian and of languages of India, which Python takes for unprintable."""
+
+
 def is_feature_name(name: str) -> bool:
     """True if k-best lists and weights files can hold a feature of the name."""
-    return name.isprintable() and name.split() == [name] and "|||" not in name and "#" not in name
+    shown = name.translate(_JOINERS).isprintable()
+    return shown and name.split() == [name] and "|||" not in name and not name.startswith("#")
 
 
 def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothesis]]:
@@ -481,7 +486,9 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothes
     def check_names(sentence: int, names: Iterable[str]) -> None:
         for name in names:
             if name not in good_names and not is_feature_name(name):
-                raise InputError(f"sentence {sentence}: bad feature name {quote(name)}; names have no blank, # or |||")
+                raise InputError(
+                    f"sentence {sentence}: bad feature name {quote(name)}; names have no blank, |||, or # in front"
+                )
             good_names.add(name)
 
     def checked(sentence: int, text: str, score: float) -> str:

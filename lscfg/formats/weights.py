@@ -21,12 +21,12 @@ def read_weights(path: str | PathLike[str]) -> dict[str, float]:
     """
     weights: dict[str, float] = {}
     for number, line in enumerate(read_lines(path, closed=True), 1):
-        fields = line.split("#", 1)[0].split()
-        if not fields:
+        name, *rest = line.split(None, 1) or [""]
+        if not name or name.startswith("#"):
             continue
+        fields = [name, *"".join(rest).split("#", 1)[0].split()]  # names of words may contain #
         if len(fields) != 2:
             raise InputError(f"expected 'name value', found {quote(line)}", path, number)
-        name = fields[0]
         try:
             value = parse_number(fields[1])
         except ValueError as error:

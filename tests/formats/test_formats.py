@@ -135,6 +135,9 @@ def test_weights(example, tmp_path):
     assert weights == {name: value for name, value in START_WEIGHTS.items() if not name.startswith("Latent")}
     write_weights(tmp_path / "w", weights)
     assert read_weights(tmp_path / "w") == weights
+    write_weights(tmp_path / "w", {"T:#": 0.5, "T:می\u200cروم": 1.0})
+    (tmp_path / "w").write_text("# words\n" + (tmp_path / "w").read_text() + "A 2 # of rules\nB 3# too\n #C 4\n")
+    assert read_weights(tmp_path / "w") == {"T:#": 0.5, "T:می\u200cروم": 1.0, "A": 2.0, "B": 3.0}
 
 
 @pytest.mark.parametrize("line", ["A", "A x", "A 1 2", "A nan", "B 2"])

@@ -64,10 +64,16 @@ def test_what_32_bits_cannot_hold():
         Pool([["x"]]).add(_normalised([large]))
 
 
+@pytest.mark.parametrize("name", ["T:#", "T:می\u200cروم"])
+def test_names_of_words_are_held(name):
+    assert _normalised([[Hypothesis("x", {name: 1.0}, 0.0)]]) == [[Hypothesis("x", {name: 1.0}, 0.0)]]
+
+
 @pytest.mark.parametrize(
     ("names", "text", "score", "message"),
     [
         (["a b"], "x", 0.0, "sentence 1: bad feature name 'a b'"),
+        (["#a"], "x", 0.0, "sentence 1: bad feature name '#a'"),
         (["a"], "x ||| y", 0.0, "sentence 1: ||| in the translation"),
         (["a"], "x", np.inf, "sentence 1: model score inf"),
     ],
