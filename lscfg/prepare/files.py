@@ -4,4 +4,4 @@ RECORD = "prepare.json"
 """The record of the preparation, in its folder."""
 
 PIECES_CHOICE = "pieces.json"
-"""What an experiment tried to choose pieces of words, if it did."""
+"""The trials of an experiment that chose pieces of words."""
