@@ -470,9 +470,12 @@ _JOINERS = dict.fromkeys(map(ord, "\u200c\u200d"))
 
 
 def is_feature_name(name: str) -> bool:
-    """True if k-best lists and weights files can hold a feature of the name."""
-    shown = name.translate(_JOINERS).isprintable()
-    return shown and name.split() == [name] and "|||" not in name and not name.startswith("#")
+    """True if k-best lists and files of weights can hold a feature of the name.
+
+    In moses.ini # starts a comment anywhere, so only the words after a colon may contain it, as in ``T:#``.
+    """
+    shown, head = name.translate(_JOINERS).isprintable(), name.partition(":")[0]
+    return shown and name.split() == [name] and "|||" not in name and "#" not in head
 
 
 def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothesis]]:
@@ -487,7 +490,7 @@ def _normalised(lists: Sequence[Sequence[Hypothesis]]) -> list[Sequence[Hypothes
         for name in names:
             if name not in good_names and not is_feature_name(name):
                 raise InputError(
-                    f"sentence {sentence}: bad feature name {quote(name)}; names have no blank, |||, or # in front"
+                    f"sentence {sentence}: bad feature name {quote(name)}; no blank or |||, # only after a colon"
                 )
             good_names.add(name)
 
