@@ -20,6 +20,7 @@ ACCEPTED = (
     r"no corpora and reference results next to the checkout \(\.\./shared\)",
     r"\S+/shared/data/\S+ is not there",
     r"no chromium on PATH to .*",
+    r"no node on PATH to .*",
     r"LSCFG_AXE does not name axe\.min\.js of axe-core",
     r"no torch; see experiments/requirements-neural\.txt",
     r"FANG_ROOT does not name the folder of the original program",
