@@ -1,14 +1,10 @@
 """Corrections on the page of ``lscfg serve``: its scripts in Node, with a document of stubs."""
 
 import json
-import shutil
-import subprocess
-from importlib.resources import files
 
-import pytest
+from page_scripts import needs_node, run_page
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="no node on PATH to run the scripts of the page")
+pytestmark = needs_node
 
 SCRIPT = """
 const folder = process.argv[2], store = new Map(), nodes = {}, calls = {};
@@ -40,11 +36,4 @@ process.exit(0);
 
 
 def test_a_correction_belongs_to_the_text_that_was_translated(tmp_path):
-    for file in files("lscfg.serve.page").iterdir():
-        if file.name.endswith(".js"):
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "run.js").write_text(SCRIPT)
-    done = subprocess.run([NODE, tmp_path / "run.js", tmp_path], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [["casa", "CASA corrected"]]
+    assert json.loads(run_page(tmp_path, SCRIPT)) == [["casa", "CASA corrected"]]

@@ -1,17 +1,14 @@
 """The tables that the page of ``lscfg serve`` exports and imports: its scripts in Node, with a document of stubs."""
 
 import json
-import shutil
-import subprocess
-from importlib.resources import files
 
 import pytest
+from page_scripts import needs_node, run_page
 
 from lscfg.decode.glossary import Glossary
 from lscfg.decode.terms import Term
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="no node on PATH to run the scripts of the page")
+pytestmark = needs_node
 
 ENTRIES = [
     ["haus", {"target": "house | home", "mode": "hard"}],
@@ -44,15 +41,9 @@ console.log(JSON.stringify({ saved, read: JSON.parse(store.get(`lscfg.${kind}...
 @pytest.fixture
 def exported(tmp_path):
     """Exports what the browser keeps, then imports it into an empty browser."""
-    for file in files("lscfg.serve.page").iterdir():
-        if file.name.endswith(".js"):
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    (tmp_path / "run.js").write_text(SCRIPT)
 
     def run(part, ids, kept):
-        command = [NODE, tmp_path / "run.js", tmp_path, part, part, ids, json.dumps(kept)]
-        return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        return json.loads(run_page(tmp_path, SCRIPT, part, part, ids, json.dumps(kept)))
 
     return run
 
