@@ -24,7 +24,7 @@ from lscfg.prepare.limits import length_fault
 from lscfg.prepare.near import near_form
 from lscfg.prepare.orthography import Orthography, read_orthography
 from lscfg.prepare.pieces import AUTO, Cutting, WordCutter, train_cutter
-from lscfg.prepare.profiles import LanguageProfiles, is_foreign
+from lscfg.prepare.profiles import LanguageProfiles, is_foreign, trigram_counts
 from lscfg.prepare.proposals import Proposal, propose
 from lscfg.prepare.reader import TEXT_READERS, reader_of
 from lscfg.prepare.record import Record
@@ -288,10 +288,13 @@ def _read_set(name: str, files: Sequence[Path], settings: PrepareSettings, healt
 
 def _check_sides(files: RawFiles, train: TextSet, sets: Sequence[TextSet]) -> None:
     """Warns of files of sets in the language of the other side."""
+    if not sets or not train.places:
+        return
+    counts = [trigram_counts(train.texts[side]) for side in range(2)]
     for held, paths in zip(sets, filter(None, files[1:]), strict=True):
         for number, text in enumerate(held.texts):
             side = min(number, 1)
-            if is_foreign(text, train.texts[side], train.texts[1 - side]):
+            if is_foreign(text, counts[side], counts[1 - side]):
                 log.warning(
                     f"{paths[number]}: reads like the {SIDES[1 - side]}, not the {SIDES[side]} side of the training"
                     " text; name the source first, then its translations"

@@ -75,20 +75,22 @@ def foreign_sentences(sources: Sequence[str], targets: Sequence[str]) -> tuple[N
     return found[0], found[1]
 
 
-def is_foreign(text: Sequence[str], own: Sequence[str], other: Sequence[str]) -> bool:
+def trigram_counts(lines: Sequence[str]) -> Ints:
+    """Counts the trigrams of a side of a training text, int64 [2^18], in at most ``SAMPLE`` of its lines."""
+    return np.bincount(_trigrams(lines[:: 1 + len(lines) // SAMPLE]).hashes, minlength=1 << _BITS)
+
+
+def is_foreign(text: Sequence[str], own: Ints, other: Ints) -> bool:
     """True if a text is in the language of the other side of a training text instead of the language of its side.
 
     Few sentences suffice, since trigrams of the training text alone count.
+
+    Args:
+        own, other: counts of both sides of the training text; see ``trigram_counts``.
     """
-    if not own:
-        return False
     hashes = _trigrams(text).hashes
-    counts = [
-        np.bincount(_trigrams(lines[:: 1 + len(lines) // SAMPLE]).hashes, minlength=1 << _BITS)
-        for lines in (own, other)
-    ]
-    known = hashes[(counts[0] + counts[1])[hashes] > 0]
-    ratios = _log_shares(counts[0], known, 0) - _log_shares(counts[1], known, 0)
+    known = hashes[(own + other)[hashes] > 0]
+    ratios = _log_shares(own, known, 0) - _log_shares(other, known, 0)
     return len(known) >= LEAST_TRIGRAMS and float(ratios.mean()) < FOREIGN
 
 
