@@ -208,9 +208,7 @@ class CdecProcesses:
 
     def _warn(self, message: str) -> None:
         with self._lock:
-            if message not in self._warned:
-                self._warned.add(message)
-                log.warning(message)
+            log.warn_once(message, self._warned)
 
     def _blame(self, n: int, sentences: Sequence[str], status: int, stderr: str) -> None:
         """Warns of the sentence, unless cdec fails without one, too."""

@@ -32,6 +32,13 @@ FINDINGS = "lscfg.findings"
 finding = logging.getLogger(FINDINGS).warning
 
 
+def warn_once(message: str, earlier: set[str]) -> None:
+    """Logs a warning and adds it to the earlier ones, unless it is among them."""
+    if message not in earlier:
+        earlier.add(message)
+        warning(message)
+
+
 def table(figures: Mapping[str, object]) -> None:
     """Logs one line for each figure: names aligned to the left; whole numbers to the right, in groups of three."""
     width = max(map(len, figures), default=0)

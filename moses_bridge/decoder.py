@@ -102,6 +102,4 @@ class MosesDecoder:
         """Repeats the warnings of the feature function, with the numbers of the lines; Moses sees no empty ones."""
         for told in told_warnings(stderr.splitlines()):
             message = re.sub(r"(?<=sentence )\d+", lambda number: str(todo[int(number[0]) - 1] + 1), told)
-            if message not in self._warned:
-                self._warned.add(message)
-                log.warning(f"in Moses: {message}")
+            log.warn_once(f"in Moses: {message}", self._warned)
