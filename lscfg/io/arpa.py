@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lscfg.errors import InputError, quote
-from lscfg.io.encoding import text_beginning
+from lscfg.io.encoding import KENLM, text_beginning
 from lscfg.io.read import open_bytes
 
 _COUNT = re.compile(rb"ngram +(\d{1,3}) *= *(\d{1,18})")
 
-_BINARY = b"mmap lm http"
 
 LARGEST = 3.4e38
 """Largest absolute value of a number in single precision, in which KenLM computes."""
@@ -68,7 +67,7 @@ def is_binary(path: str | os.PathLike[str]) -> bool:
     """
     try:
         with open(path, "rb") as file:
-            return file.read(len(_BINARY)) == _BINARY
+            return file.read(len(KENLM)) == KENLM
     except OSError as error:
         raise InputError(f"cannot read: {error.strerror or error}", path) from error
 

@@ -13,6 +13,8 @@ MARK = b"\xef\xbb\xbf"
 _WIDE = {
     b"\xff\xfe\0\0": "UTF-32", b"\0\0\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16",
 }  # fmt: skip
+KENLM = b"mmap lm http"
+"""Beginning of KenLM's binary format."""
 _BINARY = {
     b"PK\x03\x04": "a ZIP archive or an office document; unpack it, or save it as plain text",
     b"7z\xbc\xaf\x27\x1c": "a 7z archive; unpack it",
@@ -22,7 +24,7 @@ _BINARY = {
     b"\xd0\xcf\x11\xe0": "an office document; save it as plain text",
     b"%PDF-": "a PDF document; save its text",
     b"PAR1": "a Parquet table; lscfg prepare corpus reads it",
-    b"mmap lm http": "a compiled language model of KenLM; name its ARPA file",
+    KENLM: "a compiled language model of KenLM; name its ARPA file",
 }
 _TENSORS = b'\0\0\0\0{"'
 """End of the length and beginning of the header in a safetensors file."""
