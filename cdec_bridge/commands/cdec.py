@@ -21,7 +21,7 @@ from lscfg.cli import add_action
 from lscfg.errors import InputError
 from lscfg.formats.ini import read_ini
 from lscfg.formats.kbest import parse_hypothesis
-from lscfg.formats.segments import check_ids, check_whole_lines, sentence_id
+from lscfg.formats.segments import check_ids, check_whole_lines
 from lscfg.formats.weights import read_weights, write_weights
 from lscfg.io.arguments import FolderName, InputFile, InputFolder, output_folder
 from lscfg.io.folders import make_folder
@@ -157,11 +157,9 @@ def _decode(args: argparse.Namespace) -> None:
             options.append("-r")
         processes = CdecProcesses(program, ini, options, 1 if args.kbest is None else args.kbest, args.jobs)
         _check_config(args, sentences)
-        if args.kbest:
-            check_ids(sentences, args.text)
+        ids = check_ids(sentences, args.text) if args.kbest else []
         lists = processes.decode(sentences)
     if args.kbest:
-        ids = [sentence_id(line, n) for n, line in enumerate(sentences)]
         lines = [
             f"{label} ||| {line.partition(' ||| ')[2]}"
             for label, found in zip(ids, lists, strict=True)

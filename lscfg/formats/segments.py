@@ -25,8 +25,13 @@ def check_segments(folder: str | os.PathLike[str], sentences: Sequence[str]) -> 
     if set('"<>') & set(str(folder)):
         raise InputError("cdec's input cannot name a folder with quotes or angle brackets", folder)
     for number, line in enumerate(sentences, 1):
-        if "</seg>" in line:
-            raise InputError(f"cdec's input cannot hold {'</seg>'!r}; replace it in sentence {number}")
+        if end := _early_end(line):
+            raise InputError(f"cdec's input cannot hold {end}; replace it in sentence {number}")
+
+
+def _early_end(text: str) -> str:
+    """The name of what ends a sentence too early in cdec's input; empty if there is none."""
+    return "</seg>" if "</seg>" in text.lower() else "a NUL byte" if "\0" in text else ""
 
 
 _OPENING = re.compile(r"<seg\b[^>]*>", re.IGNORECASE)
@@ -99,8 +104,8 @@ def sentence_id(line: str, number: int) -> int:
     return int(own) if own is not None and own.isascii() and own.isdigit() and len(own) <= MOST_DIGITS else number
 
 
-def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
-    """Refuses two lines of one id, whose lists would be mixed.
+def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> list[int]:
+    """Returns the ids of the lines; refuses two lines of one id, whose lists would be mixed.
 
     Raises:
         InputError: the second line.
@@ -111,6 +116,7 @@ def check_ids(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
         if label in first:
             raise InputError(f"has the id {label} of line {first[label] + 1}; give all lines ids", path, number + 1)
         first[label] = number
+    return [*first]
 
 
 def check_whole_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> None:
@@ -124,9 +130,8 @@ def check_whole_lines(lines: Sequence[str], path: str | os.PathLike[str]) -> Non
             text = segment_text(line)
         except InputError as error:
             raise InputError(str(error), path, number) from error
-        for end, name in (("</seg>", "</seg>"), ("\0", "a NUL byte")):
-            if end in text.lower():
-                raise InputError(f"contains {name}, where cdec ends the sentence; remove it", path, number)
+        if end := _early_end(text):
+            raise InputError(f"contains {end}, where cdec ends the sentence; remove it", path, number)
 
 
 def grammars_of_lines(lines: Iterable[str]) -> list[str]:

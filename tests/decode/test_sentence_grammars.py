@@ -133,7 +133,8 @@ def test_what_cannot_be_written(tmp_path):
     assert SentenceGrammars(tmp_path, analyser, ["a"]).rules(analyser("new word")) == [
         "[S] ||| new word ||| new word |||"
     ]
-    for folder, text, message in ((tmp_path / 'a"b', "a", "quotes"), (tmp_path, "a </seg>", "cannot hold")):
+    texts = [(tmp_path, text, "cannot hold") for text in ("a </seg>", "a </SEG> b", "a \0 b")]
+    for folder, text, message in ((tmp_path / 'a"b', "a", "quotes"), *texts):
         with pytest.raises(InputError, match=message):
             SentenceGrammars(folder, analyser, [text])
     with pytest.raises(InputError, match="cannot appear in a grammar"):
