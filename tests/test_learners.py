@@ -50,6 +50,7 @@ PLAIN = {
     "mira": "tuning/test_mira.py::test_mira_against_a_plain_one",
     "mert": "tuning/test_mert.py::test_line_search_against_every_interval",
     "forest-mert": "tuning/test_mert.py::test_envelope_of_a_hypergraph_against_all_derivations",
+    "forest-risk": "tuning/test_forest_risk.py::test_statistics_are_those_of_all_derivations",
     "pro": "tuning/test_pro.py::test_regression_is_at_its_optimum",
     "pro, pairs": "tuning/test_pro.py::test_pairs_are_those_of_the_paper",
     "risk": "tuning/test_risk.py::test_value_is_that_of_all_choices",

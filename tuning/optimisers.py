@@ -59,6 +59,8 @@ class Optimiser(Kind[SettingsT]):
     """Usual share of the way from the old to the learned weights."""
     GRAPHS: bool = False
     """True: the optimiser also learns from hypergraphs; ``edges_per_word`` limits their size."""
+    BLEU_ONLY: bool = False
+    """True: the optimiser refuses other objectives."""
 
     def learn(self, step: Step, settings: SettingsT) -> Learned:
         """Learns new weights, which depend on the arguments alone."""

@@ -41,6 +41,9 @@ class Pool:
     Features are named; they are numbered in the order in which they first occur, and a hypothesis that does not name
     a feature has it with value 0. Values are kept as 32-bit floats, which nine decimal digits (the k-best format)
     reproduce exactly.
+
+    Attributes:
+        references: the references of each sentence.
     """
 
     def __init__(self, references: Sequence[Sequence[str]], objective: Objective = BLEU):
@@ -55,11 +58,12 @@ class Pool:
         """
         check_references(references)
         self.objective = objective
+        self.references = list(zip(*references, strict=True))
         self.names: list[str] = []
         self._number: dict[str, int] = {}
         self.sentences = [
             Candidates(objective.references(lines), stats=np.zeros((0, objective.width), np.int32))
-            for lines in zip(*references, strict=True)
+            for lines in self.references
         ]
         self._packed: PackedLists | None = None
 

@@ -9,8 +9,9 @@ last one.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,8 +52,24 @@ class RiskResult:
     """Round, from 1, whose weights are best on the pool; 0: none is better than the start weights."""
 
 
-class ExpectedScore:
-    """The objective of expected statistics of a pool, and its gradient.
+class Source(Protocol):
+    """Translations of sentences, each sentence with a distribution."""
+
+    sentences: int
+    """Number of sentences."""
+
+    def expect(self, weights: Vector, sharpness: float) -> tuple[Vector, float]:
+        """Finds expected statistics, [width], and the sum of the entropies, and keeps what the gradient needs."""
+
+    def gradient(self, slopes: Vector, share: float) -> Vector:
+        """Gradient of the expected statistics times ``slopes`` plus ``share`` times the entropies, [features].
+
+        The point is that of the last ``expect``.
+        """
+
+
+class ListSource:
+    """The hypotheses of a pool.
 
     Attributes:
         first: int64 [S], the first hypothesis of each sentence that has some.
@@ -62,9 +79,9 @@ class ExpectedScore:
     def __init__(self, pool: Pool):
         from scipy import sparse
 
-        self._objective: Objective = pool.objective
         full = [one for one in pool.sentences if len(one.stats)]
         sizes = np.array([len(one.stats) for one in full], np.int64)
+        self.sentences = len(full)
         self.first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.owner = np.repeat(np.arange(len(full)), sizes)
         self.stats = np.concatenate([one.stats for one in full]).astype(np.float64)
@@ -83,26 +100,47 @@ class ExpectedScore:
         variance = np.add.reduceat((scores - mean[self.owner]) ** 2, self.first) / size
         return float(np.sqrt(variance).mean())
 
+    def expect(self, weights: Vector, sharpness: float) -> tuple[Vector, float]:
+        """See ``Source``."""
+        scores = sharpness * (self.features @ weights)
+        scores -= np.maximum.reduceat(scores, self.first)[self.owner]
+        raw = np.exp(scores)
+        total = np.add.reduceat(raw, self.first)
+        self._p, self._log_p = raw / total[self.owner], scores - np.log(total)[self.owner]
+        self._entropy = -np.add.reduceat(self._p * self._log_p, self.first)
+        self._sharpness = sharpness
+        return self._p @ self.stats, float(self._entropy.sum())
+
+    def gradient(self, slopes: Vector, share: float) -> Vector:
+        """See ``Source``."""
+        gain = self.stats @ slopes
+        centred = gain - np.add.reduceat(self._p * gain, self.first)[self.owner]
+        by_score = self._p * (centred - share * (self._log_p + self._entropy[self.owner]))
+        return np.asarray(self._sharpness * (self.features.T @ by_score))
+
+
+class ExpectedScore:
+    """The objective of the sum of expected statistics, and its gradient."""
+
+    def __init__(self, objective: Objective, sources: Sequence[Source]):
+        self._objective = objective
+        self._sources = sources
+
     def value(self, weights: Vector, sharpness: float, temperature: float) -> tuple[float, Vector]:
-        """The objective (at most 100) plus the entropy, and the gradient by weight.
+        """The objective (at most 100) plus the mean entropy, and the gradient by weight.
 
         Args:
             sharpness: γ.
             temperature: T.
         """
-        scores = sharpness * (self.features @ weights)
-        scores -= np.maximum.reduceat(scores, self.first)[self.owner]
-        raw = np.exp(scores)
-        total = np.add.reduceat(raw, self.first)
-        p, log_p = raw / total[self.owner], scores - np.log(total)[self.owner]
-        entropy = -np.add.reduceat(p * log_p, self.first)
-        expected = p @ self.stats
-        gain = self.stats @ self._slopes(expected)
-        share = temperature / len(self.first)
-        centred = gain - np.add.reduceat(p * gain, self.first)[self.owner]
-        by_score = p * (centred - share * (log_p + entropy[self.owner]))
-        value = self._objective.score(expected) + share * float(entropy.sum())
-        return value, np.asarray(sharpness * (self.features.T @ by_score))
+        expected, entropy = np.zeros(self._objective.width), 0.0
+        for source in self._sources:
+            stats, more = source.expect(weights, sharpness)
+            expected, entropy = expected + stats, entropy + more
+        share = temperature / sum(source.sentences for source in self._sources)
+        slopes = self._slopes(expected)
+        gradient = sum((source.gradient(slopes, share) for source in self._sources), np.zeros_like(weights))
+        return self._objective.score(expected) + share * entropy, gradient
 
     def loss(self, weights: Vector, sharpness: float, temperature: float) -> tuple[float, Vector]:
         """Minus the value, and minus the gradient."""
@@ -117,11 +155,20 @@ class ExpectedScore:
         return np.asarray(np.divide(above - below, 2 * step, out=np.zeros_like(step), where=step > 0))
 
 
-def risk(pool: Pool, start: Mapping[str, float]) -> RiskResult:
+def risk(
+    pool: Pool,
+    start: Mapping[str, float],
+    further: Sequence[Source] = (),
+    score: Callable[[Vector], float] | None = None,
+) -> RiskResult:
     """Learns weights under which the expected statistics of the pool's hypotheses have a high value of its objective.
 
-    The result is never worse on the pool, by the highest-scoring hypotheses, than the start weights, and does not
-    depend on their length. Features without start weight begin at 0.
+    The result never has a lower score than the start weights, and does not depend on their length. Features without
+    start weight begin at 0.
+
+    Args:
+        further: sources whose statistics are added; their features have the pool's numbers.
+        score: the score of weights by feature number; None: that of the pool's highest-scoring hypotheses.
 
     Raises:
         InputError: a start weight is not finite, or the pool is empty.
@@ -133,11 +180,13 @@ def risk(pool: Pool, start: Mapping[str, float]) -> RiskResult:
             raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
     if not len(pool):
         raise InputError("no hypotheses to learn from: every k-best list is empty")
-    expected, first = ExpectedScore(pool), pool.vector(start)
+    lists, first = ListSource(pool), pool.vector(start)
+    expected = ExpectedScore(pool.objective, [lists, *further])
     length = float(np.linalg.norm(first))
     point = first / length if length > 0 else first  # so that the length of the start weights does not matter
-    unit = expected.deviation(point) or 1.0
-    best = (pool.score(first), 0, first)
+    unit = lists.deviation(point) or 1.0
+    score = score or pool.score
+    best = (score(first), 0, first)
     for number in range(1, ROUNDS + 1):
         sharpness = SHARPEST / unit / 2 ** (ROUNDS - number)
         temperature = TEMPERATURE / 2 ** (number - 1) if number < ROUNDS else 0.0
@@ -146,8 +195,8 @@ def risk(pool: Pool, start: Mapping[str, float]) -> RiskResult:
         found = minimize(expected.loss, point, given, "L-BFGS-B", jac=True, options={"maxiter": STEPS})
         point = np.asarray(found.x)
         scaled = point * (length / size) if length > 0 and (size := float(np.linalg.norm(point))) > 0 else point
-        if (score := pool.score(scaled)) > best[0]:
-            best = (score, number, scaled)
+        if (reached := score(scaled)) > best[0]:
+            best = (reached, number, scaled)
     return RiskResult(pool.named(best[2], start), pool.bleu(best[2]), best[1])
 
 

@@ -269,7 +269,7 @@ def tune(
     if not dev_sources:
         raise InputError("the development set is empty")
     _check_start(start_weights)
-    if learn is not None and settings.metric != "bleu":
+    if settings.metric != "bleu" and (learn is not None or OPTIMISERS[settings.optimiser].BLEU_ONLY):
         raise InputError(f"{settings.optimiser} tunes for BLEU only; leave out metric = {settings.metric}")
     learn = _learner(settings, learn)
     pool = Pool(dev_references, OBJECTIVES[settings.metric])

@@ -97,23 +97,9 @@ class Hypergraph:
         if scores.shape != (n,) or slopes.shape != (n,):
             raise ValueError(f"{n} edges, scores {scores.shape}, slopes {slopes.shape}")
         arrays = [np.ascontiguousarray(array, np.float64) for array in (scores, slopes)]
-        view_ = ffi.new(
-            "lscfg_hypergraph_view *",
-            (
-                len(self.item_edges) - 1,
-                n,
-                ffi.from_buffer("int32_t[]", self.item_edges),
-                ffi.from_buffer("int32_t[]", self.tail),
-                ffi.from_buffer("int64_t[]", self.symbol),
-                ffi.from_buffer("int32_t[]", self.symbols),
-                ffi.NULL,
-                ffi.NULL,
-                ffi.NULL,
-            ),
-        )
         error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_envelope **")
         buffers = [ffi.from_buffer("double[]", array) for array in arrays]
-        check(lib.lscfg_hypergraph_envelope(view_, *buffers, result, error), error)
+        check(lib.lscfg_hypergraph_envelope(self._view(), *buffers, result, error), error)
         owner = ffi.gc(result[0], lib.lscfg_envelope_free)
         v = ffi.new("lscfg_envelope_view *")
         lib.lscfg_envelope_get(owner, v)
@@ -124,6 +110,79 @@ class Hypergraph:
             offsets,
             view(v.words, int(offsets[-1]), np.int32, owner),
         )
+
+    def refine(self, references: Sequence[np.ndarray]) -> Refined:
+        """Splits the items until each edge completes known n-grams of the references.
+
+        Derivations stay the same. Several threads may call this at the same time.
+
+        Args:
+            references: int32 numbers of the words of each reference, one or more; words that no edge has may have any
+                other numbers.
+
+        Raises:
+            InputError: no reference, or one with more than 255 equal n-grams.
+        """
+        offsets, words = _joined(references)
+        error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_refined **")
+        buffers = ffi.from_buffer("int64_t[]", offsets), ffi.from_buffer("int32_t[]", words)
+        check(lib.lscfg_hypergraph_refine(self._view(), len(references), *buffers, result, error), error)
+        owner = ffi.gc(result[0], lib.lscfg_refined_free)
+        v = ffi.new("lscfg_refined_view *")
+        lib.lscfg_refined_get(owner, v)
+        offsets = view(v.gram_offsets, v.n_edges + 1, np.int64, owner)
+        arrays = (
+            view(v.head, v.n_edges, np.int32, owner),
+            view(v.tail, (v.n_edges, 2), np.int32, owner),
+            view(v.edge, v.n_edges, np.int32, owner),
+            offsets,
+            view(v.grams, int(offsets[-1]), np.int32, owner),
+            view(v.order, v.n_grams, np.int32, owner),
+            view(v.most, v.n_grams, np.int32, owner),
+        )
+        return Refined(int(v.n_items), *(np.array(array, subok=False) for array in arrays))
+
+    def _view(self) -> Any:
+        """The arrays that the kernel reads; those of models stay out."""
+        return ffi.new(
+            "lscfg_hypergraph_view *",
+            (
+                len(self.item_edges) - 1,
+                len(self.app),
+                ffi.from_buffer("int32_t[]", self.item_edges),
+                ffi.from_buffer("int32_t[]", self.tail),
+                ffi.from_buffer("int64_t[]", self.symbol),
+                ffi.from_buffer("int32_t[]", self.symbols),
+                ffi.NULL,
+                ffi.NULL,
+                ffi.NULL,
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class Refined:
+    """A hypergraph whose edges complete known n-grams of references, up to four words long.
+
+    Edges into an item come before those that use it, and those into the goal last.
+    """
+
+    items: int
+    """Number of items."""
+    head: np.ndarray
+    """int32 [edges]."""
+    tail: np.ndarray
+    """int32 [edges, 2], -1 for no tail."""
+    edge: np.ndarray
+    """int32 [edges], edge of the hypergraph."""
+    gram_offsets: np.ndarray
+    """int64 [edges + 1], where the n-grams that each edge completes begin in ``grams``."""
+    grams: np.ndarray
+    """int32, numbers of n-grams of the references."""
+    order: np.ndarray
+    """int32 [n-grams], words of each."""
+    most: np.ndarray
+    """int32 [n-grams], largest count of each in one reference."""
 
 
 @dataclass(frozen=True)
@@ -178,6 +237,49 @@ def search_hypergraph(
 
 
 @dataclass(frozen=True)
+class Expected:
+    """Expectations over the derivations of one or more hypergraphs."""
+
+    inside: np.ndarray
+    """float64 [items], log of the sum of exp(score) of the derivations."""
+    posterior: np.ndarray
+    """float64 [edges], probability that a derivation uses the edge."""
+    moment: np.ndarray
+    """float64 [edges], covariance of the use of the edge with the value of the derivation."""
+
+
+def edge_moments(items: int, head: np.ndarray, tail: np.ndarray, scores: np.ndarray, values: np.ndarray) -> Expected:
+    """Finds expectations where the probability of a derivation is proportional to exp(score).
+
+    Score and value of a derivation are the sums over its edges. Every item has an edge; edges into an item come before
+    those that use it; an item that no edge uses is the goal of a graph.
+
+    Args:
+        head: int32 [edges].
+        tail: int32 [edges, 2], -1 for no tail.
+        scores: float64 [edges], finite.
+        values: float64 [edges], finite.
+    """
+    n = len(head)
+    if tail.shape != (n, 2) or scores.shape != (n,) or values.shape != (n,):
+        raise ValueError(f"{n} edges, tails {tail.shape}, scores {scores.shape}, values {values.shape}")
+    given = [np.ascontiguousarray(array, np.int32) for array in (head, tail)]
+    numbers = [np.ascontiguousarray(array, np.float64) for array in (scores, values)]
+    found = Expected(np.empty(items), np.empty(n), np.empty(n))
+    error = ffi.new("lscfg_error *")
+    code = lib.lscfg_expect(
+        items,
+        n,
+        *(ffi.from_buffer("int32_t[]", array) for array in given),
+        *(ffi.from_buffer("double[]", array) for array in numbers),
+        *(ffi.from_buffer("double[]", array) for array in (found.inside, found.posterior, found.moment)),
+        error,
+    )
+    check(code, error)
+    return found
+
+
+@dataclass(frozen=True)
 class OracleOptions:
     """Limits of the search for the translation closest to references."""
 
@@ -205,8 +307,7 @@ def oracle(forest: Forest, grammar: Grammar, references: Sequence[np.ndarray], o
     Raises:
         InputError: no reference, a reference with more than 255 equal n-grams, or a limit out of its range.
     """
-    offsets = np.concatenate([[0], np.cumsum([len(words) for words in references])]).astype(np.int64)
-    words = np.concatenate([np.empty(0, np.int32), *references]).astype(np.int32)
+    offsets, words = _joined(references)
     settings = ffi.new("lscfg_oracle_options *", (options.pop_limit, options.beam, options.smoothing))
     error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_kbest **")
     code = lib.lscfg_oracle(
@@ -379,6 +480,12 @@ def _hypergraph(kept: Any) -> Hypergraph:
         view(v.oov, v.n_edges, np.int32, owner),
     )
     return Hypergraph(*(np.array(array, subok=False) for array in arrays))
+
+
+def _joined(lists: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Offsets of the lists, int64 [lists + 1], and the lists one after another, int32."""
+    offsets = np.concatenate([[0], np.cumsum([len(one) for one in lists])]).astype(np.int64)
+    return offsets, np.concatenate([np.empty(0, np.int32), *lists]).astype(np.int32)
 
 
 def _kbest(result: Any) -> KBest:

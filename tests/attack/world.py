@@ -184,6 +184,7 @@ tune weights --config cdec.ini --source short --reference short.en --weights wei
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser mert
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser forest-mert
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser risk
+tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --optimiser forest-risk
 tune weights --config cdec.ini --source short --reference short.en --weights weights -o folder --iterations 1
 rescore short.kbest --scores A=short.scores -w weights --reference short.en --tuned out
 rescore short.kbest --network neural.lscfg --derivations short.derivations -w weights -o out

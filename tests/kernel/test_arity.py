@@ -22,7 +22,7 @@ from lscfg.kernel import LATENT_FEATURES, Binding, BindingOptions, FeatureOption
 from lscfg.kernel.forest import REST, ForestBuilder, X
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.scalar import expect, inside
-from lscfg.kernel.search import KBest, SearchOptions, search, search_hypergraph
+from lscfg.kernel.search import KBest, SearchOptions, edge_moments, search, search_hypergraph
 from lscfg.model.parameters import OneState
 
 SOURCES = [
@@ -38,6 +38,10 @@ BARE = ParseOptions(max_span=20, glue=False, pass_through=0, goal=X)
 
 Found = tuple[tuple[str, ...], tuple[int, ...]]
 """Target words, and the rules that were applied in order of number."""
+
+
+def ngrams_of(words: tuple[str, ...]) -> Counter[tuple[str, ...]]:
+    return Counter(words[i : i + n] for n in range(1, 5) for i in range(len(words) - n + 1))
 
 
 def random_rules(rng: random.Random) -> list[tuple[list[str], list[str]]]:
@@ -200,6 +204,28 @@ def test_envelope_has_the_translations_of_the_list(case: Case) -> None:
     envelope = graph.envelope(scores, np.zeros(len(scores)))
     assert len(envelope.score) == 1 and envelope.score[0] == pytest.approx(max(case.with_lm), abs=1e-4)
     assert envelope.words[: envelope.word_offsets[1]].tolist() == found.words.tolist()
+
+
+def test_expected_counts_are_those_of_all_derivations(case: Case) -> None:
+    model = LanguageModel(case.path, case.grammar.vocab)
+    options = SearchOptions(EVERYTHING, 1, False, LM_WEIGHT, OOV_WEIGHT)
+    _, graph = search_hypergraph(case.forest, case.grammar, model, case.app_scores, options, EVERYTHING)
+    own = np.where(graph.app >= 0, case.app_scores[np.maximum(graph.app, 0)], 0.0)
+    scores = own + LM_WEIGHT * graph.lm + OOV_WEIGHT * graph.oov
+    texts = [words for words, _ in case.all]
+    reference = max(texts, key=len)
+    refined = graph.refine([np.array([case.grammar.vocab.add(word) for word in reference], np.int32)])
+    given = scores[refined.edge]
+    found = edge_moments(refined.items, refined.head, refined.tail, given, given)
+    share = np.exp(np.array(case.with_lm) - np.logaddexp.reduce(case.with_lm))
+    expected = Counter[tuple[str, ...]]()
+    for words, p in zip(texts, share.tolist(), strict=True):
+        for gram, n in ngrams_of(words).items():
+            expected[gram] += n * p
+    users = np.repeat(np.arange(len(refined.edge)), np.diff(refined.gram_offsets))
+    counts = np.bincount(refined.grams, found.posterior[users], len(refined.order))
+    wanted = [expected[gram] for gram in ngrams_of(reference)]
+    assert sorted(counts) == pytest.approx(sorted(wanted), abs=1e-4)
 
 
 def test_samples_are_derivations(case: Case) -> None:

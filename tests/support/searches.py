@@ -11,7 +11,7 @@ import numpy as np
 
 from lscfg.kernel import Forest, Grammar, ParseOptions
 from lscfg.kernel.lm import LanguageModel
-from lscfg.kernel.search import KBest, SearchOptions, search
+from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, search, search_hypergraph
 
 EVERYTHING = 1_000_000
 WORDS = [*"abcd", "unk1", "unk2"]
@@ -116,3 +116,30 @@ def quiet() -> kenlm.Config:
     config = kenlm.Config()
     config.show_progress, config.arpa_complain = False, kenlm.ARPALoadComplain.NONE
     return config
+
+
+def all_derivations(graph: Hypergraph, scores: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
+    """Score and words of each derivation, by plain recursion over the items."""
+    found: list[list[tuple[float, tuple[int, ...]]]] = []
+    for begin, end in itertools.pairwise(graph.item_edges.tolist()):
+        here = []
+        for e in range(begin, end):
+            symbols = graph.symbols[graph.symbol[e] : graph.symbol[e + 1]].tolist()
+            for parts in itertools.product(*(found[t] for t in graph.tail[e].tolist() if t >= 0)):
+                words = tuple(w for s in symbols for w in ((s,) if s >= 0 else parts[-1 - s][1]))
+                here.append((scores[e] + sum(part[0] for part in parts), words))
+        found.append(here)
+    return found[-1]
+
+
+def kept(case: Case, max_edges: int) -> Hypergraph:
+    options = SearchOptions(EVERYTHING, 10, False, LM_WEIGHT, OOV_WEIGHT)
+    model = LanguageModel(case.path, case.grammar.vocab)
+    found, graph = search_hypergraph(case.forest, case.grammar, model, case.app_scores, options, max_edges)
+    assert found.score.tolist() == case.search(10).score.tolist()
+    return graph
+
+
+def edge_scores(case: Case, graph: Hypergraph) -> np.ndarray:
+    inner = np.where(graph.app >= 0, case.app_scores[graph.app], 0.0)
+    return inner + LM_WEIGHT * graph.lm + OOV_WEIGHT * graph.oov

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from decoders import SENTENCES, WEIGHTS, small_config
 from pools import planted
-from searches import EVERYTHING, LM_WEIGHT, OOV_WEIGHT, Case
+from searches import EVERYTHING, Case, all_derivations, edge_scores, kept
 from seeds import seeds
 
 from lscfg.decode.decoder import EmbeddedDecoder
@@ -19,8 +19,6 @@ from lscfg.errors import InputError
 from lscfg.formats.ini import DecoderConfig
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kernel.lists import MiraState, PackedLists, line_search
-from lscfg.kernel.lm import LanguageModel
-from lscfg.kernel.search import Hypergraph, SearchOptions, search_hypergraph
 from lscfg.parallel.choose import in_processes
 from lscfg.tuning.bleu import SentenceReferences, bleu, corpus_bleu
 from lscfg.tuning.forest_mert import ForestMertSettings
@@ -143,36 +141,9 @@ def test_packed_lists() -> None:
 # Hypergraphs.
 
 
-def all_derivations(graph: Hypergraph, scores: np.ndarray) -> list[tuple[float, tuple[int, ...]]]:
-    """Score and words of each derivation, by plain recursion over the items."""
-    found: list[list[tuple[float, tuple[int, ...]]]] = []
-    for begin, end in itertools.pairwise(graph.item_edges.tolist()):
-        here = []
-        for e in range(begin, end):
-            symbols = graph.symbols[graph.symbol[e] : graph.symbol[e + 1]].tolist()
-            for parts in itertools.product(*(found[t] for t in graph.tail[e].tolist() if t >= 0)):
-                words = tuple(w for s in symbols for w in ((s,) if s >= 0 else parts[-1 - s][1]))
-                here.append((scores[e] + sum(part[0] for part in parts), words))
-        found.append(here)
-    return found[-1]
-
-
 @pytest.fixture(scope="module", params=[(seed, order) for seed in range(6) for order in (2, 3)], ids=str)
 def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Case:
     return Case(*request.param, tmp_path_factory.mktemp("case"))
-
-
-def kept(case: Case, max_edges: int) -> Hypergraph:
-    options = SearchOptions(EVERYTHING, 10, False, LM_WEIGHT, OOV_WEIGHT)
-    model = LanguageModel(case.path, case.grammar.vocab)
-    found, graph = search_hypergraph(case.forest, case.grammar, model, case.app_scores, options, max_edges)
-    assert found.score.tolist() == case.search(10).score.tolist()
-    return graph
-
-
-def edge_scores(case: Case, graph: Hypergraph) -> np.ndarray:
-    inner = np.where(graph.app >= 0, case.app_scores[graph.app], 0.0)
-    return inner + LM_WEIGHT * graph.lm + OOV_WEIGHT * graph.oov
 
 
 def test_the_whole_hypergraph_has_every_derivation(case: Case) -> None:

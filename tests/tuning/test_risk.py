@@ -13,7 +13,7 @@ from lscfg.errors import InputError
 from lscfg.formats.kbest import Hypothesis
 from lscfg.tuning.objectives import OBJECTIVES
 from lscfg.tuning.pool import Pool
-from lscfg.tuning.risk import ExpectedScore, risk
+from lscfg.tuning.risk import ExpectedScore, ListSource, risk
 
 
 def pool_of(name: str, seed: int = 1, sentences: int = 12) -> Pool:
@@ -34,7 +34,8 @@ def pool_of(name: str, seed: int = 1, sentences: int = 12) -> Pool:
 
 @pytest.mark.parametrize("name", [*OBJECTIVES])
 def test_gradient_is_that_of_differences(name: str) -> None:
-    expected, weights = ExpectedScore(pool_of(name)), np.array([0.4, -0.3, 0.2])
+    pool, weights = pool_of(name), np.array([0.4, -0.3, 0.2])
+    expected = ExpectedScore(pool.objective, [ListSource(pool)])
     for sharpness, temperature in ((0.5, 2.0), (1.5, 0.0)):
         _, gradient = expected.value(weights, sharpness, temperature)
         for k in range(3):
@@ -56,7 +57,7 @@ def test_value_is_that_of_all_choices() -> None:
         sums += p * sum(one.stats[k] for one, k in zip(lists, choice, strict=True))
         entropy -= p * math.log(p)
         total += p
-    value, _ = ExpectedScore(pool).value(weights, sharpness, temperature)
+    value, _ = ExpectedScore(pool.objective, [ListSource(pool)]).value(weights, sharpness, temperature)
     assert total == pytest.approx(1)
     assert value == pytest.approx(pool.objective.score(sums) + temperature * entropy / len(lists), abs=1e-9)
 

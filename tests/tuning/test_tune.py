@@ -30,6 +30,7 @@ from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import weights as command
 from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.forest_mert import ForestMertSettings
+from lscfg.tuning.forest_risk import ForestRiskSettings
 from lscfg.tuning.mert import MertSettings
 from lscfg.tuning.mira import mira
 from lscfg.tuning.pool import Pool
@@ -528,10 +529,14 @@ def test_defaults_of_interpolation():
 
 
 def test_unknown_optimisers_and_decoders_without_graphs_are_refused():
-    with pytest.raises(InputError, match="unknown optimiser 'simplex'; choose from forest-mert, mert, mira, pro"):
+    with pytest.raises(
+        InputError, match="unknown optimiser 'simplex'; choose from forest-mert, forest-risk, mert, mira, pro"
+    ):
         run(Reranker(), settings=replace(SETTINGS, optimiser="simplex", learner=None))
     with pytest.raises(InputError, match="forest-mert needs hypergraphs"):
         run(Reranker(), settings=replace(SETTINGS, optimiser="forest-mert", learner=None))
+    with pytest.raises(InputError, match="forest-risk tunes for BLEU only; leave out metric = chrf"):
+        run(Reranker(), settings=replace(SETTINGS, optimiser="forest-risk", learner=None, metric="chrf"))
     with pytest.raises(InputError, match="give this one another name"):
         run(Reranker(), learn=lambda step: None)
 
@@ -585,11 +590,14 @@ def travel(tmp_path):
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_mert_on_hypergraphs(tmp_path, travel, jobs):
+@pytest.mark.parametrize(
+    ("name", "small"),
+    [("forest-mert", ForestMertSettings(restarts=1, directions=2)), ("forest-risk", ForestRiskSettings())],
+)
+def test_optimisers_of_hypergraphs(tmp_path, travel, jobs, name, small):
     config, sources, references = travel
     start = {"Keep": 1.0, "Other": 0.5, "P": 0.1}
-    small = ForestMertSettings(restarts=1, directions=2)
-    settings = TuneSettings(optimiser="forest-mert", kbest=2, iterations=4, patience=4, learner=small)
+    settings = TuneSettings(optimiser=name, kbest=2, iterations=4, patience=4, learner=small)
 
     def once(folder, jobs=1, **changes):
         with in_processes(jobs) as engine, EmbeddedDecoder(config, None, engine) as decoder:

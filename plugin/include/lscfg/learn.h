@@ -94,6 +94,35 @@ int lscfg_hypergraph_envelope(const lscfg_hypergraph_view *, const double *score
 void lscfg_envelope_free(lscfg_envelope *);
 void lscfg_envelope_get(const lscfg_envelope *, lscfg_envelope_view *);
 
+/* A hypergraph whose items are split by the n-grams of up to three words of the references at their ends, so that each
+ * edge completes known n-grams. Edges into an item come before those that use it, and those into the goal last. */
+typedef struct lscfg_refined lscfg_refined;
+
+typedef struct {
+  int32_t n_items, n_edges;
+  const int32_t *head;         /* [n_edges] */
+  const int32_t *tail;         /* [n_edges][2], -1 for no tail */
+  const int32_t *edge;         /* [n_edges] edge of the hypergraph */
+  const int64_t *gram_offsets; /* [n_edges + 1]: where the n-grams that each edge completes begin in grams */
+  const int32_t *grams;
+  int32_t n_grams;
+  const int32_t *order; /* [n_grams] words, 1 to 4 */
+  const int32_t *most;  /* [n_grams] largest count in one reference */
+} lscfg_refined_view;
+
+/* The graph is not checked. Reference r has the words words[offsets[r]] .. [offsets[r + 1] - 1]; offsets[0] is 0. */
+int lscfg_hypergraph_refine(const lscfg_hypergraph_view *, int32_t n_references, const int64_t *offsets,
+                            const int32_t *words, lscfg_refined **, lscfg_error *);
+void lscfg_refined_free(lscfg_refined *);
+void lscfg_refined_get(const lscfg_refined *, lscfg_refined_view *);
+
+/* Probabilities proportional to exp(score) of the derivations of each of several graphs, whose edges into an item come
+ * before those that use it. A value of a derivation is the sum of its edges' values. inside [n_items]: log of the sum
+ * of exp(score) of each item's derivations; posterior [n_edges]: probability that the edge is used; moment [n_edges]:
+ * covariance of its use with the value. */
+int lscfg_expect(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail, const double *scores,
+                 const double *values, double *inside, double *posterior, double *moment, lscfg_error *);
+
 /* matches[orders][n][n]: of each order from 1 on, the matching n-grams of each pair of sequences, each as often as in
  * the sequence with fewer of it. Sequence s has the items items[first[s]] .. items[first[s+1]-1]. */
 int lscfg_count_matches(int64_t n, const int64_t *first, const int32_t *items, int32_t orders, int32_t *matches,

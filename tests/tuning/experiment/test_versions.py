@@ -188,7 +188,10 @@ def outputs(folder: Path) -> dict[str, dict[str, object]]:
         shutil.copy(path, folder)
     found: dict[str, dict[str, object]] = {}
     cache = StageCache(folder / "cache")
-    texts = {name: EXPERIMENT.replace("OPTIMISER", name) for name in ("mira", "mert", "forest-mert", "pro")}
+    texts = {
+        name: EXPERIMENT.replace("OPTIMISER", name)
+        for name in ("mira", "mert", "forest-mert", "pro", "risk", "forest-risk")
+    }
     texts |= {
         "mira": texts["mira"] + SYSTEMS,
         "raw": RAW,
