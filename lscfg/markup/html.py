@@ -27,8 +27,29 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.events: list[HtmlEvent] = []
         self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-        self.feed(text)
+        self._open_comment = False
+        # Nothing after the last ">" is a tag. The parser would search for the end of one after each "<", and after some
+        # "&" it would find no more tags.
+        tags = text.rfind(">") + 1
+        self.feed(text[:tags].replace("&", " "))
         self.close()
+        if tags < len(text):
+            self.events.append(HtmlEvent("text", "", tags, False))
+
+    def parse_comment(self, i: int, report: bool = True) -> int:
+        """The end of a comment, -1 if it has none, as all later ones: the parser would search to the end for each."""
+        found = -1 if self._open_comment else super().parse_comment(i, report)
+        self._open_comment = self._open_comment or found < 0
+        return found
+
+    def parse_marked_section(self, i: int, report: bool = True) -> int:
+        """The end of ``<![...>``, on which the parser would fail if no name follows."""
+        if self.rawdata.startswith("<![CDATA[", i):
+            return super().parse_marked_section(i, report)
+        end = self.rawdata.find(">", i) + 1
+        if end:
+            self._add("other")
+        return end or -1
 
     def _add(self, kind: str, name: str = "", opaque: bool = False) -> None:
         line, column = self.getpos()
@@ -44,12 +65,6 @@ class _Reader(HTMLParser):
         self._add("end", tag)
 
     def handle_data(self, data: str) -> None:
-        self._add("text")
-
-    def handle_entityref(self, name: str) -> None:
-        self._add("text")
-
-    def handle_charref(self, name: str) -> None:
         self._add("text")
 
     def handle_comment(self, data: str) -> None:

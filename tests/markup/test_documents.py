@@ -2,6 +2,7 @@
 
 import random
 import re
+from html import unescape
 from xml.dom import minidom
 
 import pytest
@@ -31,6 +32,9 @@ def translated(data, ending, change=str.upper):
         (".html", "a <span class='notranslate x'>Ab</span> b", "A <span class='notranslate x'>Ab</span> B"),
         (".html", "<!DOCTYPE html>\n<title>t</title>1 &lt; 2 <", "<!DOCTYPE html>\n<title>T</title>1 &lt; 2 &lt;"),
         (".html", "<p>unclosed <b>tag", "<p>UNCLOSED <b>TAG"),
+        (".html", "x<![if mso]>a<![endif]>b<![ ]>c<![CDATA[d>]]>e", "X<![if mso]>A<![endif]>B<![ ]>C<![CDATA[d>]]>E"),
+        (".html", "<p>a<![<b>b</b> c", "<p>A<![<b>B</b> C"),
+        (".html", "<p>a &# b &amp c</p><p class=x>d</p>", "<p>A &amp;# B &amp; C</p><p class=x>D</p>"),
         (".html", "", ""),
         (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
         (".srt", f"\ufeff1\r\n{TIMES}\r\n- yes\r\n- no\r\n", f"\ufeff1\r\n{TIMES}\r\n- YES\r\n- NO\r\n"),
@@ -156,6 +160,14 @@ def test_names_of_xliff_may_have_a_prefix():
 def test_what_cannot_be_read_is_one_line_with_a_cure(ending, data, message):
     with pytest.raises(DocumentError, match=message):
         FORMATS[ending].read(data)
+
+
+@pytest.mark.parametrize("part", ["<", "<a ", '<a x="', "</", "<!", "<!--", "<!--<b>", "<![", "<![<b>", "<?", "&#"])
+@pytest.mark.parametrize("end", ["", ">", "<p>end"])
+def test_markup_without_end_is_read_in_one_pass(part, end):
+    """One search through the rest of the text at each part would take hours."""
+    data = part * 100_000 + end
+    assert unescape(translated(data, ".html", lambda text: text)) == unescape(data)
 
 
 def test_formats_follow_from_names():
