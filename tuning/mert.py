@@ -88,6 +88,20 @@ class ListLine:
         return line_search(lists.first, self._at(point), lists.scores(direction), lists.stats, lists.metric)
 
 
+def known_features(
+    graph: SentenceGraph, number: Mapping[str, int], weights: Mapping[str, float]
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Vector]:
+    """Splits the features of a hypergraph into numbered and others.
+
+    Returns:
+        The columns and the numbers of the numbered features; the score of each edge by the other features alone.
+    """
+    numbers = np.array([number.get(name, -1) for name in graph.names], np.intp)
+    others = [0.0 if name in number else weights.get(name, 0.0) for name in graph.names]
+    columns = np.flatnonzero(numbers >= 0)
+    return columns, numbers[columns], graph.features @ np.array(others, np.float64)
+
+
 class GraphLine:
     """The derivations of the last run's hypergraphs, and the hypotheses of all k-best lists so far.
 
@@ -110,35 +124,24 @@ class GraphLine:
             graphs: None for a sentence without one.
             weights: of features that only hypergraphs have; these weights stay.
         """
-        number = {name: n for n, name in enumerate(names)}
         self._lists = lists
         self._references = references
         self._objective = objective
         self._graphs = graphs
         self._known: list[dict[bytes, NDArray[np.int32]]] = [{} for _ in graphs]
-        self._columns = []
-        self._fixed: list[Vector] = []
-        for graph in graphs:
-            features = np.empty((0, 0)) if graph is None else graph.features
-            used, rest = [], np.zeros(features.shape[1])
-            for column, name in enumerate(() if graph is None else graph.names):
-                if name in number:
-                    used.append((column, number[name]))
-                else:
-                    rest[column] = weights.get(name, 0.0)
-            self._columns.append(np.array(used, np.int64).reshape(-1, 2))
-            self._fixed.append(features @ rest)
+        number = {name: n for n, name in enumerate(names)}
+        self._features = [None if graph is None else known_features(graph, number, weights) for graph in graphs]
 
     def _lines(self, point: Vector, direction: Vector) -> tuple[list[int], Vector, Vector, NDArray[np.int32]]:
         """Sentence, score, slope and statistics of each line of the hypergraphs' envelopes."""
         owners: list[int] = []
         scores, slopes, stats = [np.empty(0)], [np.empty(0)], [np.empty((0, self._lists.stats.shape[1]), np.int32)]
-        for s, graph in enumerate(self._graphs):
-            if graph is None:
+        for s, (graph, known) in enumerate(zip(self._graphs, self._features, strict=True)):
+            if graph is None or known is None:
                 continue
-            columns, numbers = self._columns[s].T
+            columns, numbers, fixed = known
             features = graph.features[:, columns]
-            found = graph.graph.envelope(features @ point[numbers] + self._fixed[s], features @ direction[numbers])
+            found = graph.graph.envelope(features @ point[numbers] + fixed, features @ direction[numbers])
             owners += [s] * len(found.score)
             scores.append(found.score)
             slopes.append(found.slope)

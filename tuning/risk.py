@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +49,11 @@ class RiskResult:
     bleu: float
     """BLEU (0 to 100) of the pool's best hypotheses under these weights."""
     round: int
-    """Round, from 1, whose weights are best on the pool; 0: none is better than the start weights."""
+    """Round, from 1, whose weights have the best score; 0: none is better than the start weights."""
 
 
 class Source(Protocol):
-    """Translations of sentences, each sentence with a distribution."""
+    """Translations of sentences, each sentence with a distribution. ``expect`` changes its state."""
 
     sentences: int
     """Number of sentences."""
@@ -68,6 +68,22 @@ class Source(Protocol):
         """
 
 
+def feature_rows(blocks: Sequence[tuple[NDArray[Any], NDArray[np.intp]]], width: int) -> Any:
+    """Features of several sentences as one sparse matrix, [rows, width].
+
+    Args:
+        blocks: features of each sentence, [rows, columns], and the number of the feature in each column.
+    """
+    from scipy import sparse
+
+    found = []
+    for features, numbers in blocks:
+        rows = sparse.coo_array(features.astype(np.float64))
+        place = (rows.coords[0], numbers[rows.coords[1]])
+        found.append(sparse.csr_array((rows.data, place), shape=(len(features), width)))
+    return sparse.vstack(found, format="csr")
+
+
 class ListSource:
     """The hypotheses of a pool.
 
@@ -77,28 +93,22 @@ class ListSource:
     """
 
     def __init__(self, pool: Pool):
-        from scipy import sparse
-
         full = [one for one in pool.sentences if len(one.stats)]
         sizes = np.array([len(one.stats) for one in full], np.int64)
         self.sentences = len(full)
         self.first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
         self.owner = np.repeat(np.arange(len(full)), sizes)
         self.stats = np.concatenate([one.stats for one in full]).astype(np.float64)
-        blocks = []
-        for one in full:
-            rows = sparse.coo_array(one.features.astype(np.float64))
-            place = (rows.coords[0], one.numbers()[rows.coords[1]])
-            blocks.append(sparse.csr_array((rows.data, place), shape=(len(one.stats), len(pool.names))))
-        self.features = sparse.vstack(blocks, format="csr")
+        self.features = feature_rows([(one.features, one.numbers()) for one in full], len(pool.names))
 
     def deviation(self, weights: Vector) -> float:
-        """Mean over the sentences of the standard deviation of the model scores."""
+        """Mean over the sentences of the standard deviation of the model scores; 0 if it is only rounding."""
         scores = self.features @ weights
         size = np.bincount(self.owner)
         mean = np.add.reduceat(scores, self.first) / size
         variance = np.add.reduceat((scores - mean[self.owner]) ** 2, self.first) / size
-        return float(np.sqrt(variance).mean())
+        found = float(np.sqrt(variance).mean())
+        return found if found > 1e-9 * float(np.abs(scores).max()) else 0.0
 
     def expect(self, weights: Vector, sharpness: float) -> tuple[Vector, float]:
         """See ``Source``."""

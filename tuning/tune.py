@@ -1,7 +1,7 @@
 """The tuning loop: decode the development set, pool the k-best lists, learn new weights, again.
 
 Any decoder that yields k-best lists will do (``lscfg.decode.host.KBestDecoder``), and any optimiser
-(``lscfg.tuning.optimisers``): batch MIRA, MERT, PRO, MERT on hypergraphs, or that of a host (``lscfg.tuning.hosts``).
+(``lscfg.tuning.optimisers``): batch MIRA, MERT, PRO, minimum risk, or that of a host (``lscfg.tuning.hosts``).
 
 Batch MIRA, for example, can become unstable: from poor start weights, or with a pool of few kinds of errors, it may
 find weights under which the decoder's outputs collapse, most often to far too short ones, since no list so far contains
@@ -60,7 +60,7 @@ from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
 
 # Decoder and optimiser are two callables. The optimiser's result depends only on its arguments and the seed, so a
-# checkpoint needs only the lists; hypergraphs of forest-mert are not saved, and a resumed tuning decodes once more.
+# checkpoint needs only the lists; hypergraphs are not saved, and a resumed tuning decodes once more.
 
 HISTORY = "history.json"
 """Name of the checkpoint's file; ``kbest.001.gz`` and so on hold the iterations' lists."""
@@ -248,7 +248,7 @@ def tune(
     repeated: a tuning that was killed, or whose decoder failed, goes on with the run that was under way and ends with
     the same bytes as an uninterrupted one. A resumed tuning may have other ``iterations`` and ``patience``, so that a
     finished one can be prolonged; everything else must be unchanged, including ``decoder_id``, any text that
-    identifies the decoder. MERT on hypergraphs decodes once more when it is resumed, since hypergraphs are not saved.
+    identifies the decoder. An optimiser of hypergraphs decodes once more when resumed, since these are not saved.
 
     A start weight of a feature that no hypothesis of the first run has is kept as it is, with a warning; a feature
     without start weight begins at 0.

@@ -121,7 +121,7 @@ class Hypergraph:
                 other numbers.
 
         Raises:
-            InputError: no reference, or one with more than 255 equal n-grams.
+            InputError: no reference, one with more than 255 equal n-grams, or references that are too long.
         """
         offsets, words = _joined(references)
         error, result = ffi.new("lscfg_error *"), ffi.new("lscfg_refined **")
@@ -135,6 +135,7 @@ class Hypergraph:
             view(v.head, v.n_edges, np.int32, owner),
             view(v.tail, (v.n_edges, 2), np.int32, owner),
             view(v.edge, v.n_edges, np.int32, owner),
+            view(v.sizes, (v.n_edges, 4), np.int32, owner),
             offsets,
             view(v.grams, int(offsets[-1]), np.int32, owner),
             view(v.order, v.n_grams, np.int32, owner),
@@ -175,10 +176,12 @@ class Refined:
     """int32 [edges, 2], -1 for no tail."""
     edge: np.ndarray
     """int32 [edges], edge of the hypergraph."""
+    sizes: np.ndarray
+    """int32 [edges, 4], n-grams of 1 to 4 words that each edge completes."""
     gram_offsets: np.ndarray
-    """int64 [edges + 1], where the n-grams that each edge completes begin in ``grams``."""
+    """int64 [edges + 1], where those of the references begin in ``grams``."""
     grams: np.ndarray
-    """int32, numbers of n-grams of the references."""
+    """int32, numbers of n-grams, which go by order, then by first occurrence in the references."""
     order: np.ndarray
     """int32 [n-grams], words of each."""
     most: np.ndarray
@@ -237,22 +240,23 @@ def search_hypergraph(
 
 
 @dataclass(frozen=True)
-class Expected:
+class EdgeMoments:
     """Expectations over the derivations of one or more hypergraphs."""
 
-    inside: np.ndarray
-    """float64 [items], log of the sum of exp(score) of the derivations."""
+    share: np.ndarray
+    """float64 [edges], probability of the edge among those into its item."""
     posterior: np.ndarray
     """float64 [edges], probability that a derivation uses the edge."""
     moment: np.ndarray
     """float64 [edges], covariance of the use of the edge with the value of the derivation."""
 
 
-def edge_moments(items: int, head: np.ndarray, tail: np.ndarray, scores: np.ndarray, values: np.ndarray) -> Expected:
+def edge_moments(items: int, head: np.ndarray, tail: np.ndarray, scores: np.ndarray, values: np.ndarray) -> EdgeMoments:
     """Finds expectations where the probability of a derivation is proportional to exp(score).
 
-    Score and value of a derivation are the sums over its edges. Every item has an edge; edges into an item come before
-    those that use it; an item that no edge uses is the goal of a graph.
+    Score and value of a derivation are the sums over its edges (Li and Eisner, "First- and Second-Order Expectation
+    Semirings", 2009). Every item has an edge; edges into an item come before those that use it; an item that no edge
+    uses is the goal of a graph.
 
     Args:
         head: int32 [edges].
@@ -263,16 +267,18 @@ def edge_moments(items: int, head: np.ndarray, tail: np.ndarray, scores: np.ndar
     n = len(head)
     if tail.shape != (n, 2) or scores.shape != (n,) or values.shape != (n,):
         raise ValueError(f"{n} edges, tails {tail.shape}, scores {scores.shape}, values {values.shape}")
+    if (n and not 0 <= head.min() <= head.max() < items) or tail.max(initial=-1) >= items:
+        raise ValueError(f"items beyond 0 to {items - 1}")
     given = [np.ascontiguousarray(array, np.int32) for array in (head, tail)]
     numbers = [np.ascontiguousarray(array, np.float64) for array in (scores, values)]
-    found = Expected(np.empty(items), np.empty(n), np.empty(n))
+    found = EdgeMoments(np.empty(n), np.empty(n), np.empty(n))
     error = ffi.new("lscfg_error *")
-    code = lib.lscfg_expect(
+    code = lib.lscfg_edge_moments(
         items,
         n,
         *(ffi.from_buffer("int32_t[]", array) for array in given),
         *(ffi.from_buffer("double[]", array) for array in numbers),
-        *(ffi.from_buffer("double[]", array) for array in (found.inside, found.posterior, found.moment)),
+        *(ffi.from_buffer("double[]", array) for array in (found.share, found.posterior, found.moment)),
         error,
     )
     check(code, error)

@@ -20,6 +20,10 @@ VOID = frozenset(
 """Elements without an end."""
 
 
+MARK = "\x1a"
+"""A character without meaning, in place of one that has some; offsets stay."""
+
+
 class _Reader(HTMLParser):
     """Collects what a document consists of, with offsets."""
 
@@ -27,29 +31,32 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.events: list[HtmlEvent] = []
         self._lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-        self._open_comment = False
-        # Nothing after the last ">" is a tag. The parser would search for the end of one after each "<", and after some
-        # "&" it would find no more tags.
+        self._unended: set[str] = set()
+        # The parser finds no more tags after some "&", and searches for the end of a tag after each "<", even after the
+        # last ">".
         tags = text.rfind(">") + 1
-        self.feed(text[:tags].replace("&", " "))
+        self.feed((text[:tags] + text[tags:].replace("<", MARK)).replace("&", MARK))
         self.close()
-        if tags < len(text):
-            self.events.append(HtmlEvent("text", "", tags, False))
 
     def parse_comment(self, i: int, report: bool = True) -> int:
-        """The end of a comment, -1 if it has none, as all later ones: the parser would search to the end for each."""
-        found = -1 if self._open_comment else super().parse_comment(i, report)
-        self._open_comment = self._open_comment or found < 0
+        """Returns the end of a comment, -1 if it has none. Then no later one has an end, and none is looked for."""
+        found = -1 if "-->" in self._unended else super().parse_comment(i, report)
+        if found < 0:
+            self._unended.add("-->")
         return found
 
     def parse_marked_section(self, i: int, report: bool = True) -> int:
-        """The end of ``<![...>``, on which the parser would fail if no name follows."""
-        if self.rawdata.startswith("<![CDATA[", i):
-            return super().parse_marked_section(i, report)
-        end = self.rawdata.find(">", i) + 1
-        if end:
-            self._add("other")
-        return end or -1
+        """Returns the end of ``<![...>`` or ``<![CDATA[...]]>``, -1 if it has none.
+
+        The base class fails if no known name follows.
+        """
+        end = "]]>" if self.rawdata[i : i + 9].upper() == "<![CDATA[" else ">"
+        found = -1 if end in self._unended else self.rawdata.find(end, i)
+        if found < 0:
+            self._unended.add(end)
+            return -1
+        self._add("other")
+        return found + len(end)
 
     def _add(self, kind: str, name: str = "", opaque: bool = False) -> None:
         line, column = self.getpos()
@@ -82,9 +89,9 @@ class _Reader(HTMLParser):
 
 def _kept(attributes: list[tuple[str, str | None]]) -> bool:
     """True if the attributes keep the content of an element from translation."""
-    named = dict(attributes)
-    classes = (named.get("class") or "").split()
-    return (named.get("translate") or "").lower() == "no" or "notranslate" in classes
+    named = {name: unescape((value or "").replace(MARK, "&")) for name, value in attributes}
+    classes = named.get("class", "").split()
+    return named.get("translate", "").lower() == "no" or "notranslate" in classes
 
 
 def read_html(data: bytes) -> Document:

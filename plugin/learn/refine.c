@@ -6,11 +6,12 @@
 #include "lscfg/learn.h"
 #include "search/references.h"
 
-/* An item of the hypergraph with what later words can see of it: the longest n-grams of up to three words at its
- * beginning and its end. Words beyond these can be in no n-gram of the references together with words around it. */
+/* What matters of an item's words: its length, and the longest n-grams of up to three words at its beginning and its
+ * end. No n-gram of the references joins words further inside the item with words outside it. */
 typedef struct {
   int32_t begin, end; /* n-grams of the references */
   int32_t whole;      /* the item has no words but those of begin */
+  int32_t length;     /* words, at most three */
 } ends;
 
 struct lscfg_refined {
@@ -18,6 +19,7 @@ struct lscfg_refined {
   ARRAY(int32_t) head;
   ARRAY(int32_t) tail;
   ARRAY(int32_t) edge;
+  ARRAY(int32_t) sizes;
   ARRAY(int64_t) gram_offsets;
   ARRAY(int32_t) grams;
   ARRAY(int32_t) order;
@@ -35,32 +37,33 @@ typedef struct {
   lscfg_refined *out;
 } refiner;
 
-/* Appends a word. Its n-grams of up to `counted` words lie within a tail, whose edges complete them. */
-static int put_word(refiner *r, ends *e, int32_t *length, int32_t word, int32_t counted) {
+/* Appends a word. N-grams of up to `counted` words that end in it lie inside a tail and were counted there. */
+static int put_word(refiner *r, ends *e, int32_t word, int32_t counted) {
   const references *refs = &r->refs;
   e->end = references_step(refs, e->end, word);
   for (int32_t gram = e->end; refs->length.data[gram] > counted; gram = refs->suffix.data[gram]) {
     if (ARRAY_RESERVE(r->out->grams, 1)) return LSCFG_ENOMEM;
     r->out->grams.data[r->out->grams.size++] = gram - 1;
   }
-  int32_t longer = e->whole && *length < BLEU_ORDER - 1 ? trie_child(&refs->children, e->begin, word) : -1;
+  int32_t longer = e->whole && e->length < BLEU_ORDER - 1 ? trie_child(&refs->children, e->begin, word) : -1;
   if (longer >= 0)
     e->begin = longer;
   else
     e->whole = 0;
-  ++*length;
+  e->length++;
   return LSCFG_OK;
 }
 
-static int put_item(refiner *r, ends *e, int32_t *length, const ends *tail) {
+static int put_item(refiner *r, ends *e, const ends *tail) {
   const references *refs = &r->refs;
   int32_t words[BLEU_ORDER], n = refs->length.data[tail->begin];
   for (int32_t gram = tail->begin, k = n; k-- > 0; gram = refs->prefix.data[gram]) words[k] = refs->word.data[gram];
   for (int32_t k = 0; k < n; k++)
-    if (put_word(r, e, length, words[k], k + 1)) return LSCFG_ENOMEM;
+    if (put_word(r, e, words[k], k + 1)) return LSCFG_ENOMEM;
   if (tail->whole) return LSCFG_OK;
   e->whole = 0;
   e->end = tail->end;
+  e->length += tail->length - n;
   return LSCFG_OK;
 }
 
@@ -89,39 +92,52 @@ static int32_t find_item(refiner *r, uint32_t hash, const ends *e) {
   int64_t at = -1;
   for (int32_t id; (id = index_next(&r->known, hash, &at)) >= 0;) {
     const ends *other = r->items.data + id;
-    if (other->begin == e->begin && other->end == e->end && other->whole == e->whole) return id;
+    if (!memcmp(other, e, sizeof *e)) return id;
   }
   return -1;
 }
 
-static int add_edge(refiner *r, int32_t edge, const int32_t tail[2], int is_goal) {
+/* Adds the words of the edge to its refined item, and how many n-grams of each order it completes. Lengths above three
+ * words count as three, which changes both terms of the difference by the same number. */
+static int put_words(refiner *r, int32_t edge, ends *e, int32_t sizes[BLEU_ORDER]) {
   const lscfg_hypergraph_view *g = r->graph;
+  for (int64_t k = g->symbol[edge]; k < g->symbol[edge + 1]; k++) {
+    if (g->symbols[k] >= 0) {
+      if (put_word(r, e, g->symbols[k], 0)) return LSCFG_ENOMEM;
+      continue;
+    }
+    const ends *tail = r->items.data + r->parts.data[-1 - g->symbols[k]];
+    if (put_item(r, e, tail)) return LSCFG_ENOMEM;
+    for (int32_t n = 0; n < BLEU_ORDER; n++) sizes[n] -= tail->length > n ? tail->length - n : 0;
+  }
+  for (int32_t n = 0; n < BLEU_ORDER; n++) sizes[n] += e->length > n ? e->length - n : 0;
+  if (r->refs.length.data[e->end] == BLEU_ORDER) e->end = r->refs.suffix.data[e->end];
+  if (e->length >= BLEU_ORDER) e->length = BLEU_ORDER - 1;
+  return LSCFG_OK;
+}
+
+static int add_edge(refiner *r, int32_t edge, const int32_t tail[2], int is_goal) {
   lscfg_refined *out = r->out;
   ends e = {.whole = 1};
-  int32_t length = 0, rest = joins_rest(g, edge);
-  if (list_parts(r, tail)) return LSCFG_ENOMEM;
-  for (int64_t k = g->symbol[edge]; k < g->symbol[edge + 1]; k++) {
-    int32_t symbol = g->symbols[k];
-    if (symbol >= 0 ? put_word(r, &e, &length, symbol, 0)
-                    : put_item(r, &e, &length, r->items.data + r->parts.data[-1 - symbol]))
-      return LSCFG_ENOMEM;
-  }
-  if (r->refs.length.data[e.end] == BLEU_ORDER) e.end = r->refs.suffix.data[e.end];
-  if (is_goal) e = (ends){0, 0, 0};
-  uint32_t hash = (uint32_t)hash_ints((const int32_t[3]){e.begin, e.end, e.whole}, 3, 0);
+  int32_t sizes[BLEU_ORDER] = {0}, item = -1;
+  if (list_parts(r, tail) || put_words(r, edge, &e, sizes)) return LSCFG_ENOMEM;
+  if (is_goal) e = (ends){0};
+  uint32_t hash = (uint32_t)hash_ints((const int32_t[4]){e.begin, e.end, e.whole, e.length}, 4, 0);
   if (index_reserve(&r->known) || ARRAY_RESERVE(r->items, 1) || ARRAY_RESERVE(r->made_by, 1) ||
       ARRAY_RESERVE(out->head, 1) || ARRAY_RESERVE(out->tail, 2) || ARRAY_RESERVE(out->edge, 1) ||
-      ARRAY_RESERVE(out->gram_offsets, 1) || out->edge.size == INT32_MAX || r->items.size == INT32_MAX)
+      ARRAY_RESERVE(out->sizes, BLEU_ORDER) || ARRAY_RESERVE(out->gram_offsets, 1) || out->edge.size == INT32_MAX)
     return LSCFG_ENOMEM;
-  int32_t item = rest ? -1 : find_item(r, hash, &e); /* each choice of a rest is separate */
+  int rest = joins_rest(r->graph, edge); /* each choice of a rest is separate */
+  if (!rest) item = find_item(r, hash, &e);
   if (item < 0) {
     item = (int32_t)r->items.size++;
     r->items.data[item] = e;
     r->made_by.data[r->made_by.size++] = (int32_t)out->edge.size;
-    index_put(&r->known, hash, item);
+    if (!rest) index_put(&r->known, hash, item);
   }
   out->head.data[out->head.size++] = item;
   for (int t = 0; t < 2; t++) out->tail.data[out->tail.size++] = tail[t];
+  for (int n = 0; n < BLEU_ORDER; n++) out->sizes.data[out->sizes.size++] = sizes[n];
   out->edge.data[out->edge.size++] = edge;
   out->gram_offsets.data[out->gram_offsets.size++] = out->grams.size;
   return LSCFG_OK;
@@ -194,6 +210,7 @@ void lscfg_refined_free(lscfg_refined *r) {
   free(r->head.data);
   free(r->tail.data);
   free(r->edge.data);
+  free(r->sizes.data);
   free(r->gram_offsets.data);
   free(r->grams.data);
   free(r->order.data);
@@ -202,68 +219,76 @@ void lscfg_refined_free(lscfg_refined *r) {
 }
 
 void lscfg_refined_get(const lscfg_refined *r, lscfg_refined_view *view) {
-  *view = (lscfg_refined_view){r->n_items,         (int32_t)r->edge.size,  r->head.data,  r->tail.data,
-                               r->edge.data,       r->gram_offsets.data,   r->grams.data, (int32_t)r->order.size,
-                               r->order.data,      r->most.data};
+  *view = (lscfg_refined_view){.n_items = r->n_items,
+                               .n_edges = (int32_t)r->edge.size,
+                               .head = r->head.data,
+                               .tail = r->tail.data,
+                               .edge = r->edge.data,
+                               .sizes = r->sizes.data,
+                               .gram_offsets = r->gram_offsets.data,
+                               .grams = r->grams.data,
+                               .n_grams = (int32_t)r->order.size,
+                               .order = r->order.data,
+                               .most = r->most.data};
 }
 
 /* ---- expectations ---- */
 
 typedef struct {
-  double log, mean; /* log of the weight, and the mean of the values that it belongs to */
-} weighted;
+  double inside;        /* log of the sum of exp(score) of its derivations */
+  double mean;          /* mean value of its derivations */
+  double posterior;     /* probability that a derivation uses it; -1 before any edge does */
+  double outside;       /* posterior times the mean value around it in derivations that use it */
+  double mean_of_graph; /* mean value of the derivations of its graph */
+} item_sums;
 
-static void add(weighted *sum, double log_weight, double mean) {
-  double high = log_weight > sum->log ? log_weight : sum->log, low = log_weight > sum->log ? sum->log : log_weight;
-  double log_total = high + log1p(exp(low - high));
-  sum->mean += (mean - sum->mean) * exp(log_weight - log_total);
-  sum->log = log_total;
+static double log_add(double a, double b) {
+  double high = a > b ? a : b, low = a > b ? b : a;
+  return high == -INFINITY ? high : high + log1p(exp(low - high));
 }
 
-int lscfg_expect(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail, const double *scores,
-                 const double *values, double *inside, double *posterior, double *moment, lscfg_error *error) {
-  weighted *in = malloc(((size_t)n_items + 1) * sizeof *in), *out = malloc(((size_t)n_items + 1) * sizeof *out);
-  double *mean_of_root = malloc(((size_t)n_items + 1) * sizeof *mean_of_root); /* of the graph of each item */
-  if (!in || !out || !mean_of_root) {
-    free(in);
-    free(out);
-    free(mean_of_root);
-    return out_of_memory(error);
-  }
-  for (int32_t i = 0; i < n_items; i++) in[i] = out[i] = (weighted){-INFINITY, 0};
+/* The sum over the tails of an edge. */
+static double of_tails(const item_sums *items, const int32_t tail[2], int mean) {
+  double sum = 0;
+  for (int t = 0; t < 2; t++)
+    if (tail[t] >= 0) sum += mean ? items[tail[t]].mean : items[tail[t]].inside;
+  return sum;
+}
+
+int lscfg_edge_moments(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail,
+                       const double *scores, const double *values, double *share, double *posterior, double *moment,
+                       lscfg_error *error) {
+  item_sums *items = malloc(((size_t)n_items + 1) * sizeof *items);
+  if (!items) return out_of_memory(error);
+  for (int32_t i = 0; i < n_items; i++) items[i] = (item_sums){-INFINITY, 0, -1, 0, 0};
   for (int32_t e = 0; e < n_edges; e++) {
-    weighted all = {scores[e], values[e]};
-    for (int t = 0; t < 2; t++)
-      if (tail[2 * (int64_t)e + t] >= 0) {
-        all.log += in[tail[2 * (int64_t)e + t]].log;
-        all.mean += in[tail[2 * (int64_t)e + t]].mean;
-      }
-    add(in + head[e], all.log, all.mean);
+    item_sums *up = items + head[e];
+    up->inside = log_add(up->inside, scores[e] + of_tails(items, tail + 2 * (int64_t)e, 0));
+  }
+  for (int32_t e = 0; e < n_edges; e++) {
+    const int32_t *t = tail + 2 * (int64_t)e;
+    share[e] = exp(scores[e] + of_tails(items, t, 0) - items[head[e]].inside);
+    items[head[e]].mean += share[e] * (values[e] + of_tails(items, t, 1));
   }
   for (int32_t e = n_edges; e-- > 0;) {
-    weighted *up = out + head[e];
-    if (up->log == -INFINITY) { /* nothing uses it: the root of a graph */
-      *up = (weighted){-in[head[e]].log, 0};
-      mean_of_root[head[e]] = in[head[e]].mean;
+    const int32_t *t = tail + 2 * (int64_t)e;
+    item_sums *up = items + head[e];
+    if (up->posterior < 0) { /* no edge uses it: the goal of a graph */
+      up->posterior = 1;
+      up->mean_of_graph = up->mean;
     }
-    weighted all = {up->log + scores[e], up->mean + values[e]};
-    for (int t = 0; t < 2; t++)
-      if (tail[2 * (int64_t)e + t] >= 0) {
-        all.log += in[tail[2 * (int64_t)e + t]].log;
-        all.mean += in[tail[2 * (int64_t)e + t]].mean;
-      }
-    for (int t = 0; t < 2; t++) {
-      int32_t item = tail[2 * (int64_t)e + t];
-      if (item < 0) continue;
-      mean_of_root[item] = mean_of_root[head[e]];
-      add(out + item, all.log - in[item].log, all.mean - in[item].mean);
+    double around = up->posterior > 0 ? up->outside / up->posterior : 0;
+    double mean = around + values[e] + of_tails(items, t, 1);
+    posterior[e] = up->posterior * share[e];
+    moment[e] = posterior[e] * (mean - up->mean_of_graph);
+    for (int k = 0; k < 2; k++) {
+      if (t[k] < 0) continue;
+      item_sums *below = items + t[k];
+      below->posterior = (below->posterior < 0 ? 0 : below->posterior) + posterior[e];
+      below->outside += posterior[e] * (mean - below->mean);
+      below->mean_of_graph = up->mean_of_graph;
     }
-    posterior[e] = exp(all.log);
-    moment[e] = posterior[e] * (all.mean - mean_of_root[head[e]]);
   }
-  for (int32_t i = 0; i < n_items; i++) inside[i] = in[i].log;
-  free(in);
-  free(out);
-  free(mean_of_root);
+  free(items);
   return LSCFG_OK;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 
 import numpy as np
@@ -20,6 +19,12 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 def ngrams(words: tuple[int, ...]) -> Counter[tuple[int, ...]]:
     return Counter(words[i : i + n] for n in range(1, 5) for i in range(len(words) - n + 1))
+
+
+def grams_of(references: list[np.ndarray]) -> list[tuple[int, ...]]:
+    """The distinct n-grams, shorter ones first, then by first occurrence."""
+    texts = [tuple(one.tolist()) for one in references]
+    return [*dict.fromkeys(t[i : i + n] for n in range(1, 5) for t in texts for i in range(len(t) - n + 1))]
 
 
 def references_of(case: Case, seed: int) -> list[np.ndarray]:
@@ -42,23 +47,21 @@ def test_expectations_are_those_of_all_derivations(case: Case, max_edges: int, s
     every = all_derivations(graph, scores)
     weight = np.exp(np.array([score for score, _ in every]))
     share = weight / weight.sum()
-    assert found.inside[-1] == pytest.approx(math.log(weight.sum()))
-    # n-grams of the references
-    wanted = [ngrams(tuple(one.tolist())) for one in references]
-    most = Counter[tuple[int, ...]]()
-    for one in wanted:
-        most |= one
-    assert sorted(zip(refined.order, refined.most, strict=True)) == sorted((len(g), n) for g, n in most.items())
+    entropy = -(found.posterior @ np.log(found.share))
+    assert entropy == pytest.approx(-(share @ np.log(share)), abs=1e-9)
+    # n-grams of the references, by order and first occurrence, and numbers of all n-grams
+    grams = grams_of(references)
+    most = [max(ngrams(tuple(one.tolist()))[gram] for one in references) for gram in grams]
+    assert refined.order.tolist() == [len(gram) for gram in grams] and refined.most.tolist() == most
     users = np.repeat(np.arange(len(refined.edge)), np.diff(refined.gram_offsets))
     counts = np.bincount(refined.grams, found.posterior[users], len(refined.order))
     expected = Counter[tuple[int, ...]]()
-    for (_, words), p in zip(every, share, strict=True):
+    for (_, words), p in zip(every, share.tolist(), strict=True):
         for gram, n in ngrams(words).items():
-            if gram in most:
-                expected[gram] += n * p
-    for order in range(1, 5):
-        there = sorted(counts[refined.order == order])
-        assert there == pytest.approx(sorted(expected[gram] for gram in most if len(gram) == order))
+            expected[gram] += n * p
+    assert counts == pytest.approx([expected[gram] for gram in grams])
+    totals = [sum(p for gram, p in expected.items() if len(gram) == order) for order in range(1, 5)]
+    assert found.posterior @ refined.sizes == pytest.approx(totals)
     # covariances, by the edges of the hypergraph
     total = np.array([value for value, _ in all_derivations(graph, values)])
     for edge in np.random.default_rng(seed).integers(0, len(graph.app), 5).tolist():
@@ -81,14 +84,24 @@ def test_several_graphs_at_once(case: Case) -> None:
         np.concatenate([given, given]),
         np.concatenate([given, given]),
     )
-    for name in ("inside", "posterior", "moment"):
+    for name in ("share", "posterior", "moment"):
         assert getattr(twice, name).tolist() == 2 * getattr(alone, name).tolist()
 
 
-def test_references_without_words_split_nothing(case: Case) -> None:
+def test_references_without_words_split_items_by_length_alone(case: Case) -> None:
     graph = kept(case, EVERYTHING)
     refined = graph.refine([np.empty(0, np.int32)])
-    assert len(refined.edge) <= 2 * len(graph.app) and len(refined.order) == 0 == len(refined.grams)
+    assert len(refined.order) == 0 == len(refined.grams)
+    assert refined.items <= 4 * len(graph.item_edges) and refined.sizes.min() >= 0
+
+
+def test_large_scores_give_probabilities(case: Case) -> None:
+    graph = kept(case, EVERYTHING)
+    one = graph.refine(references_of(case, 1))
+    scores = 1e12 * edge_scores(case, graph)[one.edge]
+    found = edge_moments(one.items, one.head, one.tail, scores, scores)
+    assert 0 <= found.posterior.min() <= found.posterior.max() <= 1 + 1e-12
+    assert np.isfinite(found.moment).all()
 
 
 def test_bad_references_are_refused(case: Case) -> None:
@@ -96,3 +109,11 @@ def test_bad_references_are_refused(case: Case) -> None:
         kept(case, EVERYTHING).refine([])
     with pytest.raises(InputError, match="more than 255 times"):
         kept(case, EVERYTHING).refine([np.zeros(256, np.int32)])
+
+
+def test_items_out_of_range_are_refused() -> None:
+    one = np.zeros(1)
+    with pytest.raises(ValueError, match="items beyond 0 to 0"):
+        edge_moments(1, np.array([1]), np.array([[-1, -1]]), one, one)
+    with pytest.raises(ValueError, match="items beyond 0 to 0"):
+        edge_moments(1, np.array([0]), np.array([[1, -1]]), one, one)

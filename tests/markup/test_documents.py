@@ -34,6 +34,12 @@ def translated(data, ending, change=str.upper):
         (".html", "<p>unclosed <b>tag", "<p>UNCLOSED <b>TAG"),
         (".html", "x<![if mso]>a<![endif]>b<![ ]>c<![CDATA[d>]]>e", "X<![if mso]>A<![endif]>B<![ ]>C<![CDATA[d>]]>E"),
         (".html", "<p>a<![<b>b</b> c", "<p>A<![<b>B</b> C"),
+        (".html", "<a href=/x?q=1&translate=no>a</a>", "<a href=/x?q=1&translate=no>A</a>"),
+        (".html", "<p translate='n&#111;'>a</p>b", "<p translate='n&#111;'>a</p>B"),
+        (".html", "<i class='x&#32;notranslate'>a</i>b", "<i class='x&#32;notranslate'>a</i>B"),
+        (".html", "<p>x</p><!-- a --& > b --><p>c", "<p>X</p><!-- a --& > b --><p>C"),
+        (".html", "<script>a='</script&>'; x()</script>b", "<script>a='</script&>'; x()</script>B"),
+        (".html", "<code&x>a</code&x>", "<code&x>A</code&x>"),
         (".html", "<p>a &# b &amp c</p><p class=x>d</p>", "<p>A &amp;# B &amp; C</p><p class=x>D</p>"),
         (".html", "", ""),
         (".srt", f"1\n{TIMES}\nit is <i>so</i>\n\n2\n", f"1\n{TIMES}\nIT IS <i>SO</i>\n\n2\n"),
@@ -162,7 +168,9 @@ def test_what_cannot_be_read_is_one_line_with_a_cure(ending, data, message):
         FORMATS[ending].read(data)
 
 
-@pytest.mark.parametrize("part", ["<", "<a ", '<a x="', "</", "<!", "<!--", "<!--<b>", "<![", "<![<b>", "<?", "&#"])
+@pytest.mark.parametrize(
+    "part", ["<", "<a ", '<a x="', "</", "<!", "<!--", "<!--<b>", "<![", "<![<b>", "<![CDATA[>", "<?", "&#"]
+)
 @pytest.mark.parametrize("end", ["", ">", "<p>end"])
 def test_markup_without_end_is_read_in_one_pass(part, end):
     """One search through the rest of the text at each part would take hours."""

@@ -13,10 +13,11 @@ from searches import EVERYTHING, all_derivations
 from lscfg.decode.decoder import EmbeddedDecoder
 from lscfg.decode.request import SentenceGraph
 from lscfg.errors import InputError
+from lscfg.formats.kbest import Hypothesis
 from lscfg.tuning.bleu import SentenceReferences
 from lscfg.tuning.forest_risk import GraphSource
 from lscfg.tuning.pool import Pool
-from lscfg.tuning.risk import ExpectedScore, ListSource
+from lscfg.tuning.risk import ExpectedScore, ListSource, risk
 
 REFERENCES = [["the green house", "green house", "other house the", "the house green the", "house"]]
 FURTHER = ["the house", "house of green", "house", "green", "the house"]
@@ -38,17 +39,15 @@ def scores_of(pool: Pool, graph: SentenceGraph, point: np.ndarray) -> np.ndarray
 
 
 def test_statistics_are_those_of_all_derivations(tmp_path: Path) -> None:
-    """Expected counts are clipped, not those of each derivation; none is above its limit here but in one sentence."""
     pool, graphs = decoded(tmp_path, EVERYTHING)
     point, sharpness = pool.vector(WEIGHTS), 0.7
     stats, entropy = GraphSource(pool, graphs, WEIGHTS).expect(point, sharpness)
-    length, wanted_entropy, correct = 0.0, 0.0, np.zeros(4)
+    wanted_entropy, correct, total = 0.0, np.zeros(4), np.zeros(4)
     for graph, references in zip(graphs, pool.references, strict=True):
         assert graph is not None
         every = all_derivations(graph.graph, sharpness * scores_of(pool, graph, point))
         p = np.exp([score for score, _ in every])
         p /= p.sum()
-        length += p @ [len(words) for _, words in every]
         wanted_entropy -= p @ np.log(p)
         expected: dict[tuple[str, ...], float] = {}
         for (_, numbers), share in zip(every, p.tolist(), strict=True):
@@ -58,12 +57,14 @@ def test_statistics_are_those_of_all_derivations(tmp_path: Path) -> None:
                     gram = tuple(words[i : i + n])
                     expected[gram] = expected.get(gram, 0.0) + share
         for gram, count in expected.items():
+            total[len(gram) - 1] += count
             most = max(
                 sum(tuple(line.split()[i : i + len(gram)]) == gram for i in range(len(line.split())))
                 for line in references
             )
             correct[len(gram) - 1] += min(count, most)
-    assert stats[:4] == pytest.approx(correct) and stats[8] == pytest.approx(length)
+    assert stats[:4] == pytest.approx(correct) and stats[4:8] == pytest.approx(total)
+    assert stats[8] == pytest.approx(total[0])
     assert entropy == pytest.approx(wanted_entropy)
 
 
@@ -110,6 +111,49 @@ def test_features_of_hypergraphs_alone_keep_their_weights(tmp_path: Path) -> Non
     p /= p.sum()
     rest = GraphSource(pool, [None, *graphs[1:]], weights).expect(point, 1.0)[1]
     assert found == pytest.approx(rest - p @ np.log(p))
+
+
+def test_the_length_of_the_start_weights_does_not_matter(tmp_path: Path) -> None:
+    """Nor for features of hypergraphs alone, which keep their share."""
+    pool, graphs = decoded(tmp_path, EVERYTHING, 5)
+    for k, graph in enumerate(graphs):
+        assert graph is not None
+        rare = np.arange(len(graph.features))[:, None] % 3
+        graphs[k] = replace(graph, names=(*graph.names, "Rare"), features=np.hstack([graph.features, rare]))
+    point = pool.vector(WEIGHTS) / np.linalg.norm(pool.vector(WEIGHTS))
+    found = []
+    for factor in (1.0, 10.0):
+        start = {name: factor * value for name, value in (WEIGHTS | {"Rare": 0.5}).items()}
+        source = GraphSource(pool, graphs, start)
+        found.append((source.expect(point, 0.7), source.gradient(np.arange(10.0), 0.3)))
+    (stats, entropy), gradient = found[0]
+    assert found[1][0] == (pytest.approx(stats), pytest.approx(entropy)) and found[1][1] == pytest.approx(gradient)
+    expected = ExpectedScore(pool.objective, [source])
+    gradient = expected.value(point, 0.7, 2.0)[1]
+    for k in range(len(point)):
+        step = 1e-5 * np.eye(len(point))[k]
+        above, below = (expected.value(point + sign * step, 0.7, 2.0)[0] for sign in (1, -1))
+        assert gradient[k] == pytest.approx((above - below) / 2e-5, rel=1e-4, abs=1e-5)
+
+
+def test_no_objective_is_above_100(tmp_path: Path) -> None:
+    """Sentences whose derivations are very short or very long, in any mixture."""
+    pool, graphs = decoded(tmp_path, EVERYTHING)
+    for graph, references in zip(graphs, pool.references, strict=True):
+        for penalty in (-3.0, -1.0, 0.0, 1.0, 3.0):
+            one, weights = Pool([[line] for line in references]), WEIGHTS | {"WordPenalty": penalty}
+            source = GraphSource(one, [graph], weights)
+            stats, _ = source.expect(np.zeros(0), 1.0)
+            assert (stats[:4] <= stats[4:8] + 1e-9).all() and one.objective.score(stats) <= 100
+
+
+def test_references_without_a_word_of_the_translations(tmp_path: Path) -> None:
+    _, graphs = decoded(tmp_path, EVERYTHING)
+    for lines in (["x y z q"] * 5, [""] * 5):
+        pool = Pool([lines])
+        pool.add([[Hypothesis("a b c", {"P": 1.0}, 0.0)]] * 5)
+        found = risk(pool, WEIGHTS, [GraphSource(pool, graphs, WEIGHTS)])
+        assert found.bleu == 0 and found.round == 0
 
 
 def test_a_reference_of_equal_words_names_the_sentence(tmp_path: Path) -> None:

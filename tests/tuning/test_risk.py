@@ -89,3 +89,10 @@ def test_lists_of_one_hypothesis_keep_the_weights() -> None:
     pool = Pool([["a b c d"]])
     pool.add([[Hypothesis("a b c d", {"x": 1.0}, 0.0)]])
     assert risk(pool, {"x": 0.5}).weights == {"x": 0.5}
+
+
+def test_rounding_is_no_deviation() -> None:
+    pool = Pool([["a b c d"]])
+    pool.add([[Hypothesis(f"a b c {k}", {"x": 0.1, "y": 0.7, "z": float(k)}, 0.0) for k in range(25)]])
+    assert ListSource(pool).deviation(np.array([0.3, 0.9, 0.0])) == 0
+    assert ListSource(pool).deviation(np.array([0.3, 0.9, 1e-3])) > 0

@@ -353,6 +353,8 @@ def _check(experiment: Experiment, reader: Reader) -> None:
     optimiser = experiment.tuning.optimiser
     if OPTIMISERS[optimiser].GRAPHS and not experiment.decoder.host.GRAPHS:
         raise reader.error(("tuning", "optimiser"), f"{optimiser} needs the hypergraphs of the embedded decoder")
+    if OPTIMISERS[optimiser].BLEU_ONLY and experiment.tuning.metric != "bleu":
+        raise reader.error(("tuning", "metric"), f"{optimiser} tunes for BLEU only; leave out metric")
     for name in experiment.report.charts:
         if name not in experiment.systems or not experiment.systems[name].step(Latent):
             raise reader.error(("report", "charts"), f"charts: {quote(name)} is not a system with an estimator")

@@ -103,7 +103,8 @@ typedef struct {
   const int32_t *head;         /* [n_edges] */
   const int32_t *tail;         /* [n_edges][2], -1 for no tail */
   const int32_t *edge;         /* [n_edges] edge of the hypergraph */
-  const int64_t *gram_offsets; /* [n_edges + 1]: where the n-grams that each edge completes begin in grams */
+  const int32_t *sizes;        /* [n_edges][4]: n-grams of 1 to 4 words that each edge completes */
+  const int64_t *gram_offsets; /* [n_edges + 1]: where those of the references begin in grams */
   const int32_t *grams;
   int32_t n_grams;
   const int32_t *order; /* [n_grams] words, 1 to 4 */
@@ -116,12 +117,14 @@ int lscfg_hypergraph_refine(const lscfg_hypergraph_view *, int32_t n_references,
 void lscfg_refined_free(lscfg_refined *);
 void lscfg_refined_get(const lscfg_refined *, lscfg_refined_view *);
 
-/* Probabilities proportional to exp(score) of the derivations of each of several graphs, whose edges into an item come
- * before those that use it. A value of a derivation is the sum of its edges' values. inside [n_items]: log of the sum
- * of exp(score) of each item's derivations; posterior [n_edges]: probability that the edge is used; moment [n_edges]:
- * covariance of its use with the value. */
-int lscfg_expect(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail, const double *scores,
-                 const double *values, double *inside, double *posterior, double *moment, lscfg_error *);
+/* Expectations over the derivations of one or more graphs, each derivation with a probability proportional to
+ * exp(score). Scores and values of derivations are sums over their edges. Edges into an item come before those that use
+ * it; an item that no edge uses is the goal of a graph. share [n_edges]: probability of the edge among those into its
+ * item; posterior [n_edges]: probability that the derivation uses the edge; moment [n_edges]: covariance of its use with
+ * the value of the derivation. The graphs are not checked: every item has an edge, scores and values are finite. */
+int lscfg_edge_moments(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail,
+                       const double *scores, const double *values, double *share, double *posterior, double *moment,
+                       lscfg_error *);
 
 /* matches[orders][n][n]: of each order from 1 on, the matching n-grams of each pair of sequences, each as often as in
  * the sequence with fewer of it. Sequence s has the items items[first[s]] .. items[first[s+1]-1]. */

@@ -214,11 +214,20 @@ def test_hosts_that_are_not_there(corpus, tmp_path, monkeypatch):
             '[report]\ncharts = ["MIN"]\n[tuning]',
             r"e\.toml:15: charts: 'MIN' is not a system with an estim",
         ),
-        ("kbest = 20", 'optimiser = "sgd"', r"e\.toml:16: optimiser must be one of forest-mert, mert, mira, pro"),
+        (
+            "kbest = 20",
+            'optimiser = "sgd"',
+            r"e\.toml:16: optimiser must be one of forest-mert, forest-risk, mert, mira, pro",
+        ),
         (
             "[tuning]",
             '[decoder]\nname = "cdec"\n[tuning]\noptimiser = "forest-mert"',
             r"e\.toml:17: forest-mert needs the hypergraphs of the embedded decoder",
+        ),
+        (
+            "kbest = 20",
+            'optimiser = "forest-risk"\nmetric = "chrf"',
+            r"e\.toml:17: forest-risk tunes for BLEU only; leave out metric",
         ),
         ("[tuning]", "[report]\nsentences = [0]\n[tuning]", r"e\.toml:15: sentences must be at least 1, not 0"),
         ("[tuning]", "[report]\nexamples = -1\n[tuning]", r"e\.toml:15: examples must be at least 0"),
