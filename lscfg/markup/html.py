@@ -21,7 +21,7 @@ VOID = frozenset(
 
 
 MARK = "\x1a"
-"""A character without meaning, in place of one that has some; offsets stay."""
+"""A character without meaning that replaces one with a meaning, so that offsets stay."""
 
 
 class _Reader(HTMLParser):

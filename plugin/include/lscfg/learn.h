@@ -120,8 +120,8 @@ void lscfg_refined_get(const lscfg_refined *, lscfg_refined_view *);
 /* Expectations over the derivations of one or more graphs, each derivation with a probability proportional to
  * exp(score). Scores and values of derivations are sums over their edges. Edges into an item come before those that use
  * it; an item that no edge uses is the goal of a graph. share [n_edges]: probability of the edge among those into its
- * item; posterior [n_edges]: probability that the derivation uses the edge; moment [n_edges]: covariance of its use with
- * the value of the derivation. The graphs are not checked: every item has an edge, scores and values are finite. */
+ * item; posterior [n_edges]: probability that the derivation uses the edge; moment [n_edges]: covariance of that use
+ * with the value of the derivation. The graphs are not checked: every item has an edge, and all numbers are finite. */
 int lscfg_edge_moments(int32_t n_items, int32_t n_edges, const int32_t *head, const int32_t *tail,
                        const double *scores, const double *values, double *share, double *posterior, double *moment,
                        lscfg_error *);
