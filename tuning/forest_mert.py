@@ -6,30 +6,25 @@ from dataclasses import dataclass
 
 from lscfg.settings import setting
 from lscfg.tuning.mert import MertResult, MertSettings, mert
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import HypergraphSettings, Optimiser, Step
 
 # Envelopes of the last run's hypergraphs are joined with all k-best lists so far, so no old hypergraph is kept.
 # Hypergraphs are pruned to 50 edges per source word by max-marginals.
 
 
 @dataclass(frozen=True)
-class ForestMertSettings(MertSettings):
+class ForestMertSettings(HypergraphSettings, MertSettings):
     """Settings of MERT on hypergraphs, where each line search takes long."""
 
     restarts: int = setting(1, "random starting points besides the old weights", least=0)
     directions: int = setting(5, "random directions in each round besides the axes", least=0)
-    edges_per_word: int = setting(50, "edges kept for each source word, best first", least=1)
 
 
 class ForestMert(Optimiser[ForestMertSettings]):
     """MERT on the last run's hypergraphs and the lists of all runs."""
 
     HELP = "MERT on hypergraphs"
-    GRAPHS = True
     Settings = ForestMertSettings
 
     def learn(self, step: Step, settings: ForestMertSettings) -> MertResult:
         return mert(step.pool, step.weights, settings, step.seed, step.graphs())
-
-    def edges_per_word(self, settings: ForestMertSettings) -> int:
-        return settings.edges_per_word

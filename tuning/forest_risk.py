@@ -8,7 +8,6 @@ length of the translation.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +15,9 @@ from numpy.typing import NDArray
 from lscfg.decode.request import SentenceGraph
 from lscfg.errors import InputError
 from lscfg.kernel.search import Refined, edge_moments
-from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import CORRECT, HYPOTHESIS_LENGTH, ORDER, REFERENCE_LENGTH, TOTAL, WIDTH
 from lscfg.tuning.mert import GraphLine, known_features
-from lscfg.tuning.optimisers import Optimiser, Step
+from lscfg.tuning.optimisers import HypergraphSettings, Optimiser, Step
 from lscfg.tuning.pool import Pool
 from lscfg.tuning.risk import RiskResult, Vector, feature_rows, risk
 
@@ -127,28 +125,17 @@ def _refine(sentence: int, graph: SentenceGraph, references: Sequence[str]) -> R
         raise InputError(f"sentence {sentence + 1}: {error}") from None
 
 
-@dataclass(frozen=True)
-class ForestRiskSettings(Declared):
-    """Settings of minimum risk on hypergraphs."""
-
-    edges_per_word: int = setting(50, "edges kept for each source word, best first", least=1)
-
-
-class ForestRisk(Optimiser[ForestRiskSettings]):
+class ForestRisk(Optimiser[HypergraphSettings]):
     """Minimum risk on the last run's hypergraphs and the lists of all runs."""
 
     HELP = "minimum risk on hypergraphs"
-    GRAPHS = True
     BLEU_ONLY = True
-    Settings = ForestRiskSettings
+    Settings = HypergraphSettings
 
-    def learn(self, step: Step, settings: ForestRiskSettings) -> RiskResult:
+    def learn(self, step: Step, settings: HypergraphSettings) -> RiskResult:
         pool, graphs = step.pool, step.graphs()
         if all(graph is None for graph in graphs):
             return risk(pool, step.weights)
         references = [candidates.references for candidates in pool.sentences]
         line = GraphLine(pool.packed(), pool.names, graphs, references, step.weights)
         return risk(pool, step.weights, [GraphSource(pool, graphs, step.weights)], line.score)
-
-    def edges_per_word(self, settings: ForestRiskSettings) -> int:
-        return settings.edges_per_word

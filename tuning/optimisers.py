@@ -10,7 +10,7 @@ from typing import Protocol
 from lscfg.decode.request import SentenceGraph
 from lscfg.formats.kbest import Hypothesis
 from lscfg.kinds import Kind, Registry, SettingsT
-from lscfg.settings import Declared
+from lscfg.settings import Declared, setting
 from lscfg.tuning.pool import Pool
 
 
@@ -52,13 +52,18 @@ Learner = Callable[[Step], Learned]
 """An optimiser with its settings."""
 
 
+@dataclass(frozen=True)
+class HypergraphSettings(Declared):
+    """Settings of an optimiser that also learns from hypergraphs."""
+
+    edges_per_word: int = setting(50, "edges kept for each source word, best first", least=1)
+
+
 class Optimiser(Kind[SettingsT]):
     """Learns weights from the lists of a tuning."""
 
     INTERPOLATION: float = 1.0
     """Usual share of the way from the old to the learned weights."""
-    GRAPHS: bool = False
-    """True: the optimiser also learns from hypergraphs; ``edges_per_word`` limits their size."""
     BLEU_ONLY: bool = False
     """True: the optimiser refuses other objectives."""
 
@@ -66,12 +71,13 @@ class Optimiser(Kind[SettingsT]):
         """Learns new weights, which depend on the arguments alone."""
         raise NotImplementedError
 
-    def edges_per_word(self, settings: SettingsT) -> int:
-        """Number of edges that a hypergraph keeps for each source word."""
-        raise NotImplementedError
-
 
 OPTIMISERS: Registry[Optimiser[Declared]] = Registry("lscfg.optimisers", Optimiser, "optimiser")
+
+
+def takes_graphs(name: str) -> bool:
+    """True if an optimiser also learns from hypergraphs."""
+    return issubclass(OPTIMISERS[name].Settings, HypergraphSettings)
 
 
 def learner_of(name: str, settings: Declared | None = None) -> Learner:

@@ -55,7 +55,7 @@ from lscfg.settings import Declared, setting
 from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.doubts import doubts, length_doubt, uneven_references
 from lscfg.tuning.objectives import BLEU, OBJECTIVES
-from lscfg.tuning.optimisers import OPTIMISERS, Learned, Learner, Step, learner_of
+from lscfg.tuning.optimisers import OPTIMISERS, HypergraphSettings, Learned, Learner, Step, learner_of
 from lscfg.tuning.pool import Pool
 from lscfg.version import __version__
 
@@ -127,9 +127,7 @@ class TuneSettings(Declared):
 
     def edges_per_word(self) -> int | None:
         """Edges that hypergraphs keep for each source word; None for an optimiser of lists."""
-        if self.learner is None or self.optimiser not in OPTIMISERS or not OPTIMISERS[self.optimiser].GRAPHS:
-            return None
-        return OPTIMISERS[self.optimiser].edges_per_word(self.learner)
+        return self.learner.edges_per_word if isinstance(self.learner, HypergraphSettings) else None
 
 
 @dataclass(frozen=True)

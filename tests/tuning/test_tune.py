@@ -30,9 +30,9 @@ from lscfg.tuning import tune as tune_module
 from lscfg.tuning.commands import weights as command
 from lscfg.tuning.experiment.cache import locked
 from lscfg.tuning.forest_mert import ForestMertSettings
-from lscfg.tuning.forest_risk import ForestRiskSettings
 from lscfg.tuning.mert import MertSettings
 from lscfg.tuning.mira import mira
+from lscfg.tuning.optimisers import HypergraphSettings
 from lscfg.tuning.pool import Pool
 from lscfg.tuning.pro import ProSettings
 from lscfg.tuning.tune import HISTORY, Iteration, TuneSettings, tune
@@ -592,7 +592,7 @@ def travel(tmp_path):
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
     ("name", "small"),
-    [("forest-mert", ForestMertSettings(restarts=1, directions=2)), ("forest-risk", ForestRiskSettings())],
+    [("forest-mert", ForestMertSettings(restarts=1, directions=2)), ("forest-risk", HypergraphSettings())],
 )
 def test_optimisers_of_hypergraphs(tmp_path, travel, jobs, name, small):
     config, sources, references = travel

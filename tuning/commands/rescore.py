@@ -15,7 +15,7 @@ from lscfg.io.write import put_lines
 from lscfg.options import add_kbest, add_output, add_reference, add_seed, add_weights, finite
 from lscfg.tuning.mbr import check_scale
 from lscfg.tuning.metrics.metric import METRICS
-from lscfg.tuning.optimisers import OPTIMISERS
+from lscfg.tuning.optimisers import OPTIMISERS, takes_graphs
 from lscfg.tuning.rescore import Lists, distinct, ranked, ranked_by_risk, read_lists, tune_lists
 from lscfg.tuning.target_network import FEATURE, with_joint_scores
 from lscfg.tuning.tune import TuneSettings
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reference(tuning, required=False)
     tuning.add_argument(
         "--optimiser",
-        choices=[name for name in OPTIMISERS.names() if not OPTIMISERS[name].GRAPHS],
+        choices=[name for name in OPTIMISERS.names() if not takes_graphs(name)],
         default=TuneSettings.optimiser,
         help="optimiser (default: %(default)s)",
     )

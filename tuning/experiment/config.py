@@ -49,7 +49,7 @@ from lscfg.tuning.experiment.system import (
     SystemRules,
     SystemStep,
 )
-from lscfg.tuning.optimisers import OPTIMISERS
+from lscfg.tuning.optimisers import OPTIMISERS, takes_graphs
 
 SYSTEM_KEYS = {*PLAIN_KEYS, *(key for step in STEPS for key in step.KEYS)}
 """Keys of every system, with any estimator."""
@@ -351,7 +351,7 @@ def _check(experiment: Experiment, reader: Reader) -> None:
             raise reader.error(("systems", name, fault.key), fault.message)
         before.append(name)
     optimiser = experiment.tuning.optimiser
-    if OPTIMISERS[optimiser].GRAPHS and not experiment.decoder.host.GRAPHS:
+    if takes_graphs(optimiser) and not experiment.decoder.host.GRAPHS:
         raise reader.error(("tuning", "optimiser"), f"{optimiser} needs the hypergraphs of the embedded decoder")
     if OPTIMISERS[optimiser].BLEU_ONLY and experiment.tuning.metric != "bleu":
         raise reader.error(("tuning", "metric"), f"{optimiser} tunes for BLEU only; leave out metric")
