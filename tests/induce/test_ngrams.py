@@ -103,6 +103,25 @@ def test_pmi_by_hand():
     assert norms == pytest.approx([1, 1, 0])
 
 
+def test_cosines_of_roots_are_the_affinity_of_distributions():
+    """Bhattacharyya's coefficient; by Fisher's metric, distributions are points of a sphere of radius 2."""
+    from scipy import sparse
+
+    counts = sparse.csr_matrix(np.random.default_rng(1).integers(0, 3, (4, 7)))
+    rows = unit_rows(weighted(counts, "hellinger")).toarray()
+    p = counts.toarray() / counts.toarray().sum(1, keepdims=True)
+    assert rows == pytest.approx(np.sqrt(p))
+    for i in range(4):
+        for j in range(4):
+            assert rows[i] @ rows[j] == pytest.approx(sum(np.sqrt(a * b) for a, b in zip(p[i], p[j], strict=True)))
+    near = p[0] + 1e-4 * (p[1] - p[0]) * (p[0] > 0)
+    near /= near.sum()
+    used = p[0] > 0
+    metric = np.sqrt(((near - p[0])[used] ** 2 / p[0][used]).sum())  # ds² = Σ dp² / p
+    chord = 2 * np.linalg.norm(np.sqrt(near) - np.sqrt(p[0]))
+    assert chord == pytest.approx(metric, rel=1e-3)
+
+
 def test_frequent_words_have_a_column_on_each_side(tmp_path):
     whole, numbers = text_of(tmp_path, LINES)
     a, b = numbers["a"], numbers["b"]

@@ -16,7 +16,7 @@ from lscfg.parallel.choose import in_threads
 HELD = 1 << 19
 """Approximate number of window words in memory at a time, besides those of one sentence."""
 
-WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds")
+WEIGHTINGS = ("pmi", "ppmi", "ppmi-cds", "hellinger")
 
 
 def count_contexts(text: Text, phrases: NGrams, words: int, window: int, threads: int = 1) -> sparse.csr_matrix:
@@ -66,13 +66,17 @@ def _contexts(
 
 
 def weighted(counts: sparse.csr_matrix, weighting: str = "pmi") -> sparse.csr_matrix:
-    """Pointwise mutual information of phrases and contexts that occur together, float64.
+    """Values of phrases and contexts that occur together, float64: pointwise mutual information, or probabilities.
 
     Args:
-        weighting: ``pmi``, ``ppmi`` (negative values are 0) or ``ppmi-cds`` (with totals of columns to the power .75).
+        weighting: ``pmi``, ``ppmi`` (negative values are 0), ``ppmi-cds`` (with totals of columns to the power .75) or
+            ``hellinger``: the root of p(context | phrase). The arc cosine of two such rows is half of their distance
+            by Fisher's information metric (Amari and Nagaoka 2007; future work of the thesis, chapter 6).
     """
     joint = counts.tocoo().astype(float)
     row, column = np.asarray(counts.sum(1)).ravel(), np.asarray(counts.sum(0)).ravel().astype(float)
+    if weighting == "hellinger":
+        return sparse.csr_matrix((np.sqrt(joint.data / row[joint.row]), (joint.row, joint.col)), shape=counts.shape)
     column = column**0.75 if weighting == "ppmi-cds" else column
     values = np.log(joint.data / row[joint.row] * column.sum() / column[joint.col])
     if weighting != "pmi":
