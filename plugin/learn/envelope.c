@@ -4,6 +4,7 @@
 
 #include "base/heap.h"
 #include "learn/metric.h"
+#include "search/hypergraph.h"
 
 /* A line that is highest from x on, until the next one. */
 typedef struct {
@@ -228,8 +229,7 @@ static int32_t part_of(const hull *h, const back_line *b, int32_t nonterminal) {
   const lscfg_hypergraph_view *g = h->graph;
   while (nonterminal) {
     const back_line *second = h->lines.data + b->part[1];
-    if (g->tail[2 * (int64_t)second->edge + 1] < 0 || g->symbol[second->edge] < g->symbol[second->edge + 1])
-      return b->part[1];
+    if (!joins_rest(g, second->edge)) return b->part[1];
     b = second;
     nonterminal--;
   }

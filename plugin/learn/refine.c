@@ -4,6 +4,7 @@
 
 #include "base/index.h"
 #include "lscfg/learn.h"
+#include "search/hypergraph.h"
 #include "search/references.h"
 
 /* What matters of an item's words: its length, and the longest n-grams of up to three words at its beginning and its
@@ -65,10 +66,6 @@ static int put_item(refiner *r, ends *e, const ends *tail) {
   e->end = tail->end;
   e->length += tail->length - n;
   return LSCFG_OK;
-}
-
-static int joins_rest(const lscfg_hypergraph_view *g, int32_t edge) {
-  return g->tail[2 * (int64_t)edge + 1] >= 0 && g->symbol[edge] == g->symbol[edge + 1];
 }
 
 /* Lists the refined items of all tails, including those of a chain for the rest. */

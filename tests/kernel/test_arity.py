@@ -22,7 +22,7 @@ from lscfg.kernel import LATENT_FEATURES, Binding, BindingOptions, FeatureOption
 from lscfg.kernel.forest import REST, ForestBuilder, X
 from lscfg.kernel.lm import LanguageModel
 from lscfg.kernel.scalar import expect, inside
-from lscfg.kernel.search import KBest, SearchOptions, edge_moments, search, search_hypergraph
+from lscfg.kernel.search import Hypergraph, KBest, SearchOptions, edge_moments, search, search_hypergraph
 from lscfg.model.parameters import OneState
 
 SOURCES = [
@@ -195,23 +195,25 @@ def test_tails_lie_inside_their_edge_and_match_its_rule(case: Case) -> None:
         assert at == end
 
 
-def test_envelope_has_the_translations_of_the_list(case: Case) -> None:
+def whole_graph(case: Case) -> tuple[KBest, Hypergraph, np.ndarray]:
+    """The best derivation, the whole hypergraph of the search, and the scores of its edges."""
     model = LanguageModel(case.path, case.grammar.vocab)
     options = SearchOptions(EVERYTHING, 1, False, LM_WEIGHT, OOV_WEIGHT)
     found, graph = search_hypergraph(case.forest, case.grammar, model, case.app_scores, options, EVERYTHING)
     own = np.where(graph.app >= 0, case.app_scores[np.maximum(graph.app, 0)], 0.0)
     scores = own + LM_WEIGHT * graph.lm + OOV_WEIGHT * graph.oov
+    return found, graph, scores
+
+
+def test_envelope_has_the_translations_of_the_list(case: Case) -> None:
+    found, graph, scores = whole_graph(case)
     envelope = graph.envelope(scores, np.zeros(len(scores)))
     assert len(envelope.score) == 1 and envelope.score[0] == pytest.approx(max(case.with_lm), abs=1e-4)
     assert envelope.words[: envelope.word_offsets[1]].tolist() == found.words.tolist()
 
 
 def test_expected_counts_are_those_of_all_derivations(case: Case) -> None:
-    model = LanguageModel(case.path, case.grammar.vocab)
-    options = SearchOptions(EVERYTHING, 1, False, LM_WEIGHT, OOV_WEIGHT)
-    _, graph = search_hypergraph(case.forest, case.grammar, model, case.app_scores, options, EVERYTHING)
-    own = np.where(graph.app >= 0, case.app_scores[np.maximum(graph.app, 0)], 0.0)
-    scores = own + LM_WEIGHT * graph.lm + OOV_WEIGHT * graph.oov
+    _, graph, scores = whole_graph(case)
     texts = [words for words, _ in case.all]
     reference = max(texts, key=len)
     refined = graph.refine([np.array([case.grammar.vocab.add(word) for word in reference], np.int32)])
