@@ -110,10 +110,10 @@ def say(line: str) -> None:
     if sys.stderr is None:
         return
     try:
-        if (bars := sys.modules.get("tqdm")) is None:
+        if _bars is None:
             sys.stderr.write(f"{line}\n")
         else:
-            bars.tqdm.write(line, file=sys.stderr)
+            _bars.write(line, file=sys.stderr)
     except (OSError, ValueError):  # a full disk, a reader that has gone, or a closed file
         settle()
 
@@ -216,19 +216,38 @@ def _without_bars() -> bool:
     return bool(without) or sys.stderr is None or not sys.stderr.isatty()
 
 
+_bars: type[tqdm] | None = None
+"""The class of progress bars, if this process has shown one."""
+
+
+def _bar_class() -> type[tqdm]:
+    """The class of progress bars, whose lock belongs to one process.
+
+    Forked processes share the lock of ``tqdm`` itself: a worker that is killed while it writes would keep the lock, and
+    this process would wait forever before its next message.
+    """
+    global _bars
+    if _bars is None:
+        from threading import RLock
+
+        from tqdm import tqdm
+
+        bars: type[tqdm] = type("Bar", (tqdm,), {})
+        bars.set_lock(RLock())
+        os.register_at_fork(after_in_child=lambda: bars.set_lock(RLock()))  # another thread may hold it at the fork
+        _bars = bars
+    return _bars
+
+
 def progress(items: Iterable[T], what: str, total: int | None = None) -> Iterator[T]:
     """Iterates over items under a progress bar; the bar shows on a terminal only."""
     if _without_bars():  # importing tqdm takes as long as decoding some sentences
         return iter(items)
-    from tqdm import tqdm
-
-    return iter(tqdm(items, desc=what, total=total, leave=False, file=sys.stderr))
+    return iter(_bar_class()(items, desc=what, total=total, leave=False, file=sys.stderr))
 
 
 def meter(what: str, total: int | None = None) -> tqdm:
     """A progress bar over bytes, moved by its ``update``; it shows where ``progress`` shows one."""
-    from tqdm import tqdm
-
-    return tqdm(
+    return _bar_class()(
         desc=what, total=total, unit="B", unit_scale=True, disable=_without_bars(), leave=False, file=sys.stderr
     )

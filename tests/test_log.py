@@ -1,10 +1,16 @@
 """Messages of the library and of the command line."""
 
 import logging
+import os
+import signal
 import subprocess
 import sys
+import threading
+
+import pytest
 
 from lscfg import log
+from lscfg.errors import WorkerError
 from lscfg.parallel.choose import in_processes
 
 
@@ -66,6 +72,44 @@ def test_a_brief_display_shows_steps_and_of_their_work_warnings_only(capfd):
     lines = sorted(line.removeprefix("[lscfg] ") for line in capfd.readouterr().err.splitlines())
     odd = [f"warning: {number} is odd" for number in (1, 3, 5, 7, 9)]
     assert lines == ["1 done", "7 done", "9 done", *odd, "warning: odd data"]
+
+
+class Deadly:
+    """A stderr whose process dies in the middle of a message."""
+
+    encoding = "utf-8"
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def write_and_die(kind):
+    sys.stderr = Deadly()
+    if kind == "message":
+        log.warning("last words")
+    else:
+        [*log.progress(range(9), "last bar")]
+
+
+def warn_and_show_a_bar():
+    log.warning("goes on")
+    log.meter("bytes").close()
+
+
+@pytest.mark.parametrize("kind", ["message", "bar"])
+def test_a_worker_that_dies_while_it_writes_stops_no_other_process(kind, monkeypatch, capfd):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with log.shown(log.Display()), in_processes(2) as engine:
+        log.meter("bytes").close()
+        with pytest.raises(WorkerError, match="SIGKILL"):
+            next(engine.map(write_and_die, [kind]))
+        thread = threading.Thread(target=warn_and_show_a_bar, daemon=True)  # one that waits forever stops no test
+        thread.start()
+        thread.join(60)
+    assert not thread.is_alive() and "[lscfg] warning: goes on\n" in capfd.readouterr().err
 
 
 def test_findings_can_be_collected():
