@@ -9,7 +9,6 @@ for hypergraphs.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lscfg.decode.request import SentenceGraph
-from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import PackedLists, line_search
 from lscfg.settings import Declared, setting
 from lscfg.tuning.objectives import BLEU, Counter, Objective
@@ -212,11 +210,7 @@ def mert(
         InputError: a start weight is not finite, or there are no hypotheses.
     """
     settings = settings or MertSettings()
-    for name, value in start.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
-    if not len(pool):
-        raise InputError("no hypotheses to learn from: every k-best list is empty")
+    first = pool.start(start)
     lists = pool.packed()
     line: Line = ListLine(lists, pool.objective)
     restarts, directions = settings.restarts, settings.directions
@@ -225,7 +219,6 @@ def mert(
         line = GraphLine(lists, pool.names, graphs, references, start, pool.objective)
     spread = _spread(pool)
     free = np.flatnonzero(spread)
-    first = pool.vector(start)
     best, highest, searches = first, line.score(first), 0
     for restart in range(restarts + 1):
         random = np.random.default_rng([*np.atleast_1d(seed), restart])

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError, cut
 from lscfg.kernel.lists import MiraState
 from lscfg.settings import Declared, setting
 from lscfg.tuning.optimisers import Optimiser, Step
@@ -76,16 +75,12 @@ def mira(
         InputError: a start weight is not finite, or the pool is empty.
     """
     settings = settings or MiraSettings()
-    for name, value in start.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
+    first = pool.start(start)
     random = np.random.default_rng(seed)
     lists = pool.packed()
     examples = np.flatnonzero([len(candidates.stats) > 0 for candidates in pool.sentences])
-    if not len(examples):
-        raise InputError("no hypotheses to learn from: every k-best list is empty")
     background = np.concatenate([pool.objective.background, BACKGROUND])
-    state = MiraState(lists, pool.vector(start), background, settings.step_cap, settings.decay)
+    state = MiraState(lists, first, background, settings.step_cap, settings.decay)
     best: tuple[float, int, NDArray[np.float64]] = (-math.inf, 0, state.weights)
     for epoch in range(1, settings.epochs + 1):
         state.run(examples[random.permutation(len(examples))])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -148,6 +149,17 @@ class Pool:
         """The weights by feature number, shape (features,); 0 for a feature without weight."""
         return np.array([weights.get(name, 0.0) for name in self.names], dtype=np.float64)
 
+    def start(self, weights: Mapping[str, float]) -> NDArray[np.float64]:
+        """The start weights by feature number.
+
+        Raises:
+            InputError: a start weight is not finite, or the pool is empty.
+        """
+        check_start(weights)
+        if not len(self):
+            raise InputError("no hypotheses to learn from: every k-best list is empty")
+        return self.vector(weights)
+
     def named(self, vector: NDArray[np.float64], others: Mapping[str, float]) -> dict[str, float]:
         """Weights by name, sorted: those by feature number, and ``others`` of features outside the pool."""
         weights = {**others, **dict(zip(self.names, vector.tolist(), strict=True))}
@@ -216,6 +228,17 @@ def choose(lists: Sequence[NDArray[np.int32]], sweeps: int = 5) -> tuple[list[in
         if not changed:
             break
     return chosen, total
+
+
+def check_start(weights: Mapping[str, float]) -> None:
+    """Refuses start weights that are not finite.
+
+    Raises:
+        InputError: a weight is not finite.
+    """
+    for name, value in weights.items():
+        if not math.isfinite(value):
+            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
 
 
 def _values(sentence: int, hypotheses: Sequence[Hypothesis]) -> NDArray[np.float32]:

@@ -5,7 +5,6 @@ Hopkins and May, "Tuning as Ranking" (2011), section 4.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError, cut
 from lscfg.settings import Declared, setting
 from lscfg.tuning.optimisers import Optimiser, Step
 from lscfg.tuning.pool import Pool
@@ -82,11 +80,7 @@ def pro(
     from scipy import sparse
 
     settings = settings or ProSettings()
-    for name, value in start.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
-    if not len(pool):
-        raise InputError("no hypotheses to learn from: every k-best list is empty")
+    old = pool.start(start)
     random = np.random.default_rng(seed)
     blocks = []
     for candidates in pool.sentences:
@@ -97,7 +91,6 @@ def pro(
         rows = sparse.coo_array(values[better] - values[worse])
         columns = candidates.numbers()[rows.coords[1]]
         blocks.append(sparse.csr_array((rows.data, (rows.coords[0], columns)), shape=(len(better), len(pool.names))))
-    old = pool.vector(start)
     learned = old
     pairs = sum(block.shape[0] for block in blocks)
     if pairs:

@@ -8,7 +8,6 @@ last one.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,7 +15,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lscfg.errors import InputError, cut
 from lscfg.settings import Declared
 from lscfg.tuning.objectives import Objective
 from lscfg.tuning.optimisers import Optimiser, Step
@@ -185,12 +183,7 @@ def risk(
     """
     from scipy.optimize import minimize
 
-    for name, value in start.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
-    if not len(pool):
-        raise InputError("no hypotheses to learn from: every k-best list is empty")
-    lists, first = ListSource(pool), pool.vector(start)
+    first, lists = pool.start(start), ListSource(pool)
     expected = ExpectedScore(pool.objective, [lists, *further])
     length = float(np.linalg.norm(first))
     point = first / length if length > 0 else first  # so that the length of the start weights does not matter

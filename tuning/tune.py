@@ -56,7 +56,7 @@ from lscfg.tuning.bleu import WIDTH, check_references, corpus_bleu, length_ratio
 from lscfg.tuning.doubts import doubts, length_doubt, uneven_references
 from lscfg.tuning.objectives import BLEU, OBJECTIVES
 from lscfg.tuning.optimisers import OPTIMISERS, HypergraphSettings, Learned, Learner, Step, learner_of
-from lscfg.tuning.pool import Pool
+from lscfg.tuning.pool import Pool, check_start
 from lscfg.version import __version__
 
 # Decoder and optimiser are two callables. The optimiser's result depends only on its arguments and the seed, so a
@@ -310,9 +310,8 @@ def tune(
 
 def _check_start(weights: Mapping[str, float]) -> None:
     """Refuses start weights that are not finite, or so large that sums of squares are not."""
+    check_start(weights)
     for name, value in weights.items():
-        if not math.isfinite(value):
-            raise InputError(f"start weight of {cut(name)} is {value}, which is not finite")
         if abs(value) > LARGEST_WEIGHT:
             raise InputError(f"start weight of {cut(name)} is {value}; the largest is {LARGEST_WEIGHT:g}")
 
