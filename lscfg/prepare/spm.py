@@ -17,6 +17,8 @@ from lscfg.settings import Declared, setting
 # already, and pieces can then be joined exactly.
 
 USER = "the tokeniser spm"
+BLANK = "\u2581"
+"""Mark of a blank in a piece."""
 LONGEST = 1 << 20
 """Bytes of a line beyond which training skips the line."""
 
@@ -33,7 +35,7 @@ class SubwordSettings(Declared):
 
 
 class SentencePieces:
-    """Tokens are pieces of words, in which U+2581 marks a blank."""
+    """Tokens are pieces of words, in which ``BLANK`` marks a blank."""
 
     def __init__(self, processor: Any):
         self._processor = processor
@@ -44,8 +46,11 @@ class SentencePieces:
         return pieces
 
     def decode(self, words: list[str]) -> str:
-        """The text, exactly as it was if the model was trained here."""
-        return str(self._processor.decode(words))
+        """The text, exactly as it was if the model was trained here.
+
+        Pieces of another model, such as those of a source word that was passed through, get their blanks, too.
+        """
+        return str(self._processor.decode(words)).replace(BLANK, " ").lstrip(" ")
 
 
 class SubwordTokeniser(Tokeniser[SubwordSettings]):

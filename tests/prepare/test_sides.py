@@ -513,6 +513,21 @@ def test_a_given_model_is_taken(tmp_path):
     assert tokeniser.train_model(TEXT, "target", settings) != data
 
 
+def test_pieces_of_another_model_get_their_blanks(tmp_path):
+    """Source words without a rule are passed through in pieces of the source's model."""
+    pytest.importorskip("sentencepiece")
+    tokeniser = TOKENISERS["spm"]
+    (tmp_path / "model").write_bytes(tokeniser.train_model(TEXT, "target", tokeniser.Settings(vocabulary=90)))
+    opened = tokeniser.open("en", tokeniser.Settings(), tmp_path / "model")
+    settings = tokeniser.Settings(vocabulary=20, model_type="bpe")
+    foreign = tokeniser.train_model(["日本 Qxzyj Wvk Qxzyj"] * 9, "source", settings)
+    (tmp_path / "foreign").write_bytes(foreign)
+    pieces = tokeniser.open("ja", tokeniser.Settings(), tmp_path / "foreign").encode("Qxzyj Wvk 日本 Qxzyj")
+    assert "\u2581Qxzyj" in pieces
+    assert opened.decode(pieces) == "Qxzyj Wvk 日本 Qxzyj"
+    assert opened.decode([*opened.encode("the house"), *pieces]) == "the house Qxzyj Wvk 日本 Qxzyj"
+
+
 def test_damaged_models_of_sentencepiece(tmp_path, capfd):
     pytest.importorskip("sentencepiece")
     tokeniser = TOKENISERS["spm"]
