@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from lscfg import log
-from lscfg.adapter import told_warnings
+from lscfg.adapter import told_warnings, untranslated
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.segments import numbered
 from lscfg.parallel.threads import Threads
@@ -129,10 +129,7 @@ class CdecProcesses:
         if todo and len(unparsed) == len(todo):
             self._warn(f"{self._program} translates none of the sentences; is it cdec, and can its grammar parse them?")
         elif unparsed:
-            self._warn(
-                f"cdec translates {len(unparsed)} of {len(todo)} sentences into nothing, first sentence "
-                f"{unparsed[0] + 1}; can its grammar parse them?"
-            )
+            self._warn(untranslated("cdec", unparsed, len(todo)))
         return lists
 
     def _run(
@@ -157,7 +154,7 @@ class CdecProcesses:
                     if not lists[n]:
                         with self._lock:
                             next(bar, None)
-                    lists[n].append(raw.decode("utf-8", "replace").rstrip("\n"))
+                    lists[n].append(decoded(raw, n).rstrip("\n"))
                     last = max(last, position[n])
             status = process.returncode
             if status == -signal.SIGINT:
@@ -221,6 +218,21 @@ class CdecProcesses:
             f"cdec ended with {ending(status)} at sentence {n + 1}, which gets no translation: "
             f"{sentences[n][:200]} ({_last_words(stderr)})"
         )
+
+
+def decoded(output: bytes, sentence: int) -> str:
+    """The text that cdec wrote for a sentence, numbered from 0.
+
+    Raises:
+        InputError: it is not UTF-8.
+    """
+    try:
+        return output.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"cdec's output for sentence {sentence + 1} is not UTF-8, as when a grammar has another encoding; convert "
+            "the grammar"
+        ) from None
 
 
 def ending(status: int) -> str:

@@ -216,6 +216,14 @@ _WARNING = re.compile(r"\[lscfg\] (?:warning: (.*)|(.* unmatched.*(?<!, 0 unmatc
 _MATCHED = re.compile(r"\d+ (?:edges|rule applications) with latent features, (0 unmatched; )?")
 
 
+def untranslated(decoder: str, missing: Sequence[int], total: int) -> str:
+    """The warning of sentences, numbered from 0, without a translation."""
+    return (
+        f"{decoder} translates {len(missing)} of {total} sentences into nothing, first sentence {missing[0] + 1}; can "
+        "its grammar parse them?"
+    )
+
+
 def told_warnings(stderr: Iterable[bytes]) -> Iterator[str]:
     """Yields the warnings of a feature function among a decoder's messages, and its counts if rules are unmatched."""
     for raw in stderr:

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.adapter import told_warnings
+from lscfg.adapter import told_warnings, untranslated
 from lscfg.decode.names import FeatureNames
 from lscfg.decode.parsing import read_grammar
 from lscfg.errors import InputError, LscfgError
@@ -96,6 +96,8 @@ class MosesDecoder:
             if index in found:
                 ordered = sorted(found[index], key=lambda h: -h.score)  # Moses almost sorts them
                 lists[n] = [self._conventions.hypothesis_from_moses(h, self._escapes) for h in ordered]
+        if missing := [n for index, n in enumerate(todo) if index not in found]:
+            log.warn_once(untranslated("Moses", missing, len(todo)), self._warned)
         return lists
 
     def _pass_on(self, stderr: bytes, todo: Sequence[int]) -> None:

@@ -215,9 +215,15 @@ def read_ini(path: str | os.PathLike[str]) -> DecoderConfig:
 
 
 def find_file(value: str, ini: str | os.PathLike[str]) -> Path | None:
-    """Resolves a path in an ini file: from the working directory or else from the ini file's folder."""
-    candidates = (Path(value), Path(ini).parent / value)
-    return next((path for path in candidates if value and os.path.isfile(path)), None)
+    """Resolves a path in an ini file: from the working directory or else from the ini file's folder.
+
+    Raises:
+        InputError: both have such a file, not the same one; decoders that run in another folder would read the other.
+    """
+    found = [path for path in (Path(value), Path(ini).parent / value) if value and os.path.isfile(path)]
+    if len(found) == 2 and not os.path.samefile(*found):
+        raise InputError(f"{value} is a file here and another one next to this file; write one path in full", ini)
+    return found[0] if found else None
 
 
 class IniFile(InputFile):

@@ -16,6 +16,7 @@
 #include "moses/InputPath.h"
 #include "moses/InputType.h"
 #include "moses/ScoreComponentCollection.h"
+#include "moses/Sentence.h"
 #include "moses/StackVec.h"
 #include "moses/StaticData.h"
 #include "moses/TargetPhrase.h"
@@ -207,6 +208,10 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   const int32_t n = static_cast<int32_t>(source.GetSize()) - 2; /* without <s> and </s> */
   if (n <= 0) return;
   if (source.GetType() != SentenceInput) throw std::runtime_error("it is not a plain sentence");
+  const Moses::Sentence *marked = dynamic_cast<const Moses::Sentence *>(&source);
+  if (marked && marked->XmlOverlap(0, n + 1))
+    Warn("xml", SentenceName(sentence->id) +
+                    " has translations in XML; their latent features are 0, as are those of rules that only they make possible");
   if (n > EdgeTable::kLongest)
     throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
   vector<int32_t> &words = sentence->words;

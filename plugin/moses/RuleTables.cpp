@@ -40,6 +40,10 @@ string Unescape(const StringPiece &text) {
 
 StringPiece Surface(const Moses::Word &word) { return word[0] ? word[0]->GetString() : StringPiece(); }
 
+bool IsSurface(const vector<Moses::FactorType> &factors) {
+  return factors.empty() || (factors.size() == 1 && factors[0] == 0);
+}
+
 bool IsLabel(const string &token) { return token.size() > 2 && token[0] == '[' && token[token.size() - 1] == ']'; }
 
 /* The target side's label of [NAME], or of a nonterminal [X][NAME]. */
@@ -94,7 +98,11 @@ RuleTables::RuleTables(const vector<string> &files)
       throw ConfigError("the rules of " + name +
                         " cannot be listed, only those of a PhraseDictionaryMemory can; add "
                         "path=FILE with the same rules as text");
+    if (!IsSurface(tables[k]->GetInput()) || !IsSurface(tables[k]->GetOutput()))
+      throw ConfigError(name + " has rules of other factors than 0, or of several; latent features support "
+                               "input-factor=0 output-factor=0 alone");
     Symbols src;
+    table_ = name + ": ";
     if (memory) AddNode(memory->GetRootNode(), &src, from_files_);
     if (memory && n_rules_ == before) continue;
     const size_t span = k < graphs.size() ? graphs[k]->GetMaxChartSpan() : 0;
@@ -105,6 +113,7 @@ RuleTables::RuleTables(const vector<string> &files)
     limited = name;
     max_span = span;
   }
+  table_.clear(); /* messages of a file name its lines */
   for (size_t k = 0; k < files.size(); ++k) ReadFile(files[k]);
   if (lscfg_grammar_size(grammar_.get()) == 0)
     throw ConfigError("the rule tables have no rule of [X] or of another label than [S]");
@@ -210,18 +219,28 @@ void RuleTables::AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols 
   }
 }
 
+string RuleTables::SideOf(const Symbols &src) const {
+  string side;
+  for (const int32_t symbol : src) {
+    if (!side.empty()) side += ' ';
+    side += symbol >= 0 ? NameOf(vocab_.get(), symbol) : '[' + CategoryName(-1 - symbol) + ']';
+  }
+  return side;
+}
+
 void RuleTables::AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, bool glue_only) {
   for (size_t k = 0; k < phrase.GetSize(); ++k)
     if (!phrase.GetWord(k).IsNonTerminal()) AddWord(Unescape(Surface(phrase.GetWord(k))));
   Symbols tgt;
-  if (!Encode(phrase, &tgt)) throw ConfigError("a rule table has a rule with a nonterminal without alignment");
+  if (!Encode(phrase, &tgt))
+    throw ConfigError(table_ + "a rule of '" + SideOf(src) + "' has a nonterminal without alignment");
   const Moses::Word &lhs = phrase.GetTargetLHS();
   if (IsGoal(lhs)) {
     TakeGlue(src, tgt);
     return;
   }
   if (std::count(src.begin(), src.end(), -1 - kS))
-    throw ConfigError("a rule of [" + Surface(lhs).as_string() +
+    throw ConfigError(table_ + "the source side '" + SideOf(src) + "' of [" + Surface(lhs).as_string() +
                       "] contains [S]; latent features need a glue grammar of [S] above all other rules");
   ++n_rules_;
   const int32_t category = AddCategory(Surface(lhs).as_string());
@@ -245,9 +264,9 @@ void RuleTables::TakeGlue(const Symbols &src, const Symbols &tgt) {
   else if (whole && tgt == Symbols({begin_, -1, end_}))
     whole_.insert(-1 - src[1]);
   else if (src != empty || tgt != empty)
-    throw ConfigError(
-        "a rule of [S] that is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
-        "'<s> [X] </s>' and '<s> </s>', or another label than X); latent features support no others");
+    throw ConfigError(table_ + "the rule of [S] with the source side '" + SideOf(src) +
+                      "' is not one of Moses' glue rules ('<s>', '[S] [X]', '[S] </s>', "
+                      "'<s> [X] </s>' and '<s> </s>', or another label than X); latent features support no others");
 }
 
 /* ---- tables as text ---- */

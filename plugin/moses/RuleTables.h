@@ -68,6 +68,7 @@ class RuleTables {
   typedef std::vector<int32_t> Symbols;
 
   void AddNode(const Moses::PhraseDictionaryNodeMemory &node, Symbols *src, bool glue_only);
+  std::string SideOf(const Symbols &src) const; /* for messages */
   void AddPhrase(const Moses::TargetPhrase &phrase, const Symbols &src, bool glue_only);
   void ReadFile(const std::string &path);
   void AddLine(const std::string &line);
@@ -92,6 +93,7 @@ class RuleTables {
   int32_t begin_, end_; /* <s> and </s> */
   unsigned glue_;       /* the rules of the glue grammar that were seen */
   std::set<int32_t> joined_, whole_; /* categories that glue joins; that are a whole sentence */
+  std::string table_;   /* the table that is read, for messages */
   size_t n_rules_;      /* rules of other categories than the goal in the decoder's memory */
   bool from_files_;
   lscfg_parse_options options_;

@@ -219,6 +219,15 @@ def test_sentences_without_a_translation_are_told(program, capsys):
     assert "cdec translates 2 of 4 sentences into nothing, first sentence 3; can its grammar parse them?" in message
 
 
+def test_output_that_is_not_utf_8_is_refused(program):
+    """A grammar of another encoding, whose bytes cdec repeats."""
+    program.write_text(
+        f"#!{sys.executable}\nimport sys\nsys.stdout.buffer.write(b'0 ||| caf\\xe9 ||| A=1 ||| -1\\n')\n"
+    )
+    with pytest.raises(InputError, match="cdec's output for sentence 1 is not UTF-8, as when a grammar has another"):
+        decode(program, ["a"])
+
+
 def test_lists_keep_the_ids_of_segments(program, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CDEC_ROOT", str(tmp_path))
     (tmp_path / "text").write_text('<seg id="9">a</seg>\n\n<seg id="4">b</seg>\n')

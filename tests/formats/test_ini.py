@@ -88,7 +88,20 @@ def test_paths_fall_back_to_the_folder_of_the_file(
     monkeypatch.chdir(elsewhere)
     text = "formalism=scfg\ngrammar=a.grammar\n"
     assert read(folder, text).grammars == (folder / "a.grammar",)
-    (elsewhere / "a.grammar").write_text("")
+    (elsewhere / "c.grammar").write_text("")
+    assert read(folder, text.replace("a.", "c.")).grammars == (Path("c.grammar"),)
+
+
+def test_a_path_to_two_files_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """cdec would read the one next to the configuration, other decoders the one here."""
+    (folder / "here").mkdir()
+    monkeypatch.chdir(folder / "here")
+    Path("a.grammar").write_text("")
+    text = "formalism=scfg\ngrammar=a.grammar\n"
+    with pytest.raises(InputError, match=r"a\.grammar is a file here and another one next to this file; write one"):
+        read(folder, text)
+    Path("a.grammar").unlink()
+    Path("a.grammar").hardlink_to(folder / "a.grammar")
     assert read(folder, text).grammars == (Path("a.grammar"),)
 
 

@@ -158,6 +158,17 @@ def test_moses_does_not_prune(ini: Path, tmp_path: Path) -> None:
     write_moses(tmp_path / "moses", with_options(ini, prune="0"), {}, ini)
 
 
+def test_sentences_without_a_translation_are_told(ini: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    program = tmp_path / "moses_lscfg"
+    program.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -n-best-list ]; do shift; done\necho "1 ||| a ||| TM_0= 1 ||| -1" > $2\n'
+    )
+    program.chmod(0o755)
+    found = MosesDecoder(ini, program).decode(["una", "", "una casa", "casa"], {}, 1)
+    assert [one[0].text for one in found] == ["", "", "a", ""]
+    assert "Moses translates 2 of 3 sentences into nothing, first sentence 1; can its grammar parse" in caplog.text
+
+
 def test_text_that_was_escaped_before(ini: Path, tmp_path: Path) -> None:
     (ini.parent / "grammar").write_text("[X] ||| a&#124;b ||| c&#124;d ||| Count=1\n[S] ||| [X,1] ||| [1] |||\n")
     config = read_ini(ini)
@@ -415,6 +426,31 @@ def test_bad_configuration(program: Path, ini: Path, tmp_path: Path, old: str, n
     done = run(program, moses_ini, "una casa\n")
     assert done.returncode == 1 and done.stdout == ""
     assert message in done.stderr and "[lscfg]" in done.stderr
+
+
+def test_factors_and_other_glue_are_refused_with_the_table(program: Path, ini: Path, tmp_path: Path) -> None:
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini), {}, ini)
+    text = moses_ini.read_text()
+    table = tmp_path / "table"
+    table.write_text("una|D [X] ||| a [X] ||| 1 ||| ||| |||\n")
+    rules = str(tmp_path / "moses" / "rule-table.gz")
+    factors = text.replace(f"path={rules} input-factor=0 ", f"path={table} input-factor=0,1 ", 1)
+    moses_ini.write_text(factors.replace("[input-factors]\n0\n", "[input-factors]\n0\n1\n"))
+    done = run(program, moses_ini, "una|D\n")
+    assert done.returncode == 1 and "TM has rules of other factors than 0, or of several" in done.stderr
+    moses_ini.write_text(text)
+    with open(tmp_path / "moses" / GLUE_FILE, "a") as glue:
+        glue.write("casa [X] ||| house [S] ||| 1 |||\n")
+    done = run(program, moses_ini, "una\n")
+    assert done.returncode == 1 and ": the rule of [S] with the source side 'casa' is not one of Moses'" in done.stderr
+
+
+def test_translations_in_xml_are_told(program: Path, ini: Path, tmp_path: Path) -> None:
+    moses_ini = write_moses(tmp_path / "moses", with_options(ini), WEIGHTS, ini)
+    marked = 'una casa\nuna <x translation="HAUS">casa</x> blanca\n'
+    done = run(program, moses_ini, marked, "-xml-input", "exclusive")
+    assert done.stderr.count("sentence 2 has translations in XML; their latent features are 0") == 1
+    assert "in XML" not in run(program, moses_ini, "una casa\n", "-xml-input", "exclusive").stderr
 
 
 def test_a_grammar_without_features(program: Path, tmp_path: Path, ini: Path) -> None:
