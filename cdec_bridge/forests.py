@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lscfg.cdec_bridge.processes import CdecProcesses, decoded
+from lscfg.cdec_bridge.processes import CdecProcesses, utf8_output
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import line_word
 from lscfg.io.folders import make_folder
@@ -97,7 +97,7 @@ def record(
             if found:
                 if not ours[number].is_file():
                     raise LscfgError(f"cdec translated sentence {number + 1} but did not write its forest")
-                yield decoded(read_bytes(ours[number]), number).removesuffix("\n")
+                yield utf8_output(read_bytes(ours[number]), number).removesuffix("\n")
                 if binary is not None:
                     os.replace(theirs[number], Path(binary) / theirs[number].name)
             elif sentences[number] and ini is None:

@@ -154,7 +154,7 @@ class CdecProcesses:
                     if not lists[n]:
                         with self._lock:
                             next(bar, None)
-                    lists[n].append(decoded(raw, n).rstrip("\n"))
+                    lists[n].append(utf8_output(raw, n).rstrip("\n"))
                     last = max(last, position[n])
             status = process.returncode
             if status == -signal.SIGINT:
@@ -220,7 +220,7 @@ class CdecProcesses:
         )
 
 
-def decoded(output: bytes, sentence: int) -> str:
+def utf8_output(output: bytes, sentence: int) -> str:
     """The text that cdec wrote for a sentence, numbered from 0.
 
     Raises:

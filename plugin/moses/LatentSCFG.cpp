@@ -211,7 +211,8 @@ void LatentSCFG::Infer(const InputType &source, Sentence *sentence) const {
   const Moses::Sentence *marked = dynamic_cast<const Moses::Sentence *>(&source);
   if (marked && marked->XmlOverlap(0, n + 1))
     Warn("xml", SentenceName(sentence->id) +
-                    " has translations in XML; their latent features are 0, as are those of rules that only they make possible");
+                    " has translations in XML; their latent features are 0, as are those of rules that only they "
+                    "make possible");
   if (n > EdgeTable::kLongest)
     throw std::runtime_error("it is longer than " + std::to_string(EdgeTable::kLongest) + " words");
   vector<int32_t> &words = sentence->words;
