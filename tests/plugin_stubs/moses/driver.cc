@@ -110,7 +110,7 @@ class Run {
     out_.precision(9);
     task_ = std::make_shared<TranslationTask>();
     task_->io = io_;
-    task_->source = std::make_shared<InputType>();
+    task_->source = std::make_shared<Moses::Sentence>();
     task_->source->id = id;
     task_->source->words.push_back(Word("<s>", false));
     for (const string &word : Tokens(line)) task_->source->words.push_back(Word(word, false));

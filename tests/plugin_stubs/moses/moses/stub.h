@@ -175,12 +175,19 @@ typedef std::vector<const ChartCellLabel *> StackVec;
 
 class InputType {
  public:
+  virtual ~InputType() {}
   size_t GetSize() const { return words.size(); }
   long GetTranslationId() const { return id; }
   InputTypeEnum GetType() const { return SentenceInput; }
   const Word &GetWord(size_t k) const { return words.at(k); }
   long id = 0;
   std::vector<Word> words; /* with <s> and </s> */
+};
+
+class Sentence : public InputType {
+ public:
+  bool XmlOverlap(size_t, size_t) const { return xml; }
+  bool xml = false;
 };
 
 class OutputCollector {
@@ -297,12 +304,16 @@ class StatelessFeatureFunction : public FeatureFunction {
   virtual void EvaluateWhenApplied(const Syntax::SHyperedge &, ScoreComponentCollection *) const = 0;
 };
 
+typedef size_t FactorType;
+
 class PhraseDictionary {
  public:
   explicit PhraseDictionary(const std::string &name) : name_(name) { Coll().push_back(this); }
   virtual ~PhraseDictionary() {}
   static const std::vector<PhraseDictionary *> &GetColl() { return Coll(); }
   const std::string &GetScoreProducerDescription() const { return name_; }
+  const std::vector<FactorType> &GetInput() const { return factors_; }
+  const std::vector<FactorType> &GetOutput() const { return factors_; }
 
  private:
   static std::vector<PhraseDictionary *> &Coll() {
@@ -310,6 +321,7 @@ class PhraseDictionary {
     return all;
   }
   const std::string name_;
+  const std::vector<FactorType> factors_ = {0};
 };
 
 class PhraseDictionaryMemory : public PhraseDictionary {

@@ -1,0 +1,1 @@
+#include "moses/stub.h"
