@@ -16,6 +16,7 @@ from pathlib import Path
 import kenlm
 import numpy as np
 
+from lscfg.io.write import write_lines
 from lscfg.model.parameters import Parameters
 
 TAG = "<drawn>"
@@ -53,23 +54,21 @@ class Model:
 
     def draw(self, random: np.random.Generator, most: int) -> tuple[list[str], list[str]] | None:
         """Both sides of a derivation; None if it has more than ``most`` rules."""
-        tree = [(int(np.searchsorted(self._root, random.random() * self._root[-1], "right")), 0)]
+        states = [int(np.searchsorted(self._root, random.random() * self._root[-1], "right"))]
         rules: list[int] = []
         children: list[list[int]] = []
-        place = 0
-        while place < len(tree):
-            if place == most:
+        for state in states:  # grows, level by level
+            if len(rules) == most:
                 return None
-            rule, states = self._choose(tree[place][0], random)
+            rule, below = self._choose(state, random)
             rules.append(rule)
-            children.append([len(tree) + n for n in range(len(states))])
-            tree.extend((state, place) for state in states)
-            place += 1
-        return self._words_of(rules, children, 0, 0), self._words_of(rules, children, 0, 1)
+            children.append([len(states) + n for n in range(len(below))])
+            states += below
+        return self._words_of(rules, children, 0), self._words_of(rules, children, 1)
 
-    def _words_of(self, rules: list[int], children: list[list[int]], node: int, side: int) -> list[str]:
-        """The words of a node's side; a source side numbers its nonterminals from left to right."""
-        found, waiting = list[str](), [(node, 0, 0)]
+    def _words_of(self, rules: list[int], children: list[list[int]], side: int) -> list[str]:
+        """The words of a tree's side; a source side numbers its nonterminals from left to right."""
+        found, waiting = list[str](), [(0, 0, 0)]
         while waiting:
             node, begin, seen = waiting.pop()
             symbols = self._sides[rules[node]][side]
@@ -106,8 +105,8 @@ def main() -> None:
             drawn[source, target] = lm.score(target) / (len(sides[1]) + 1)
     worst = sorted(drawn.values(), reverse=True)[args.pairs - 1]
     kept = [pair for pair, score in drawn.items() if score >= worst][: args.pairs]
-    Path(f"{args.output}.source").write_text("".join(f"{TAG} {source}\n" for source, _ in kept))
-    Path(f"{args.output}.target").write_text("".join(f"{target}\n" for _, target in kept))
+    write_lines(f"{args.output}.source", [f"{TAG} {source}" for source, _ in kept])
+    write_lines(f"{args.output}.target", [target for _, target in kept])
     print(f"{tries} draws, {len(drawn)} different pairs, {len(kept)} written")
 
 

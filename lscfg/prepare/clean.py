@@ -18,7 +18,8 @@ UNICODE_FORMS = ("nfc", "nfkc", "none")
 _REFUSED = refused_characters()
 _BLANKS = "".join(character for character in _REFUSED if character.isspace())
 _INVISIBLE = "".join(character for character in _REFUSED if not character.isspace())
-_PIECE_MARK = "\u2581"  # marks a blank in the pieces of SentencePiece
+PIECE_MARK = "\u2581"
+"""Marks a blank in the pieces of SentencePiece."""
 
 _BLANK, _NOTHING = re.compile(f"[{_BLANKS}]"), re.compile(f"[{_INVISIBLE}]")
 _ODD = re.compile(f"[{_BLANKS}{_INVISIBLE}]|  ")
@@ -35,7 +36,7 @@ def clean(line: str, form: str = "nfc") -> str:
     """
     if form != "none":
         line = decode_entities(line)
-    line = plain_spaces(line).replace(_PIECE_MARK, "_")
+    line = plain_spaces(line).replace(PIECE_MARK, "_")
     if form != "none" and not line.isascii():
         # spaces first, since characters around them might compose; then again, since nfkc creates blanks
         made = unicodedata.normalize(cast("Literal['NFC', 'NFKC']", form.upper()), stream_safe(line))

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from lscfg.errors import InputError
 from lscfg.io.json_files import COUNT, read_json
+from lscfg.prepare.clean import PIECE_MARK
 from lscfg.prepare.spacing import JOINER, MARKS
 from lscfg.prepare.spm import SubwordSettings, load_pieces, train_pieces
 
@@ -194,7 +195,7 @@ def _splitter(found: PieceFile, path: Path) -> Callable[[str], list[str]]:
 
     def split(word: str) -> list[str]:
         pieces = processor.encode(word, out_type=str)
-        return [part for piece in pieces if (part := piece.removeprefix("\u2581"))]
+        return [part for piece in pieces if (part := piece.removeprefix(PIECE_MARK))]
 
     return split
 

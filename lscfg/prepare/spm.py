@@ -10,6 +10,7 @@ from typing import Any
 
 from lscfg.errors import InputError
 from lscfg.io.read import read_bytes
+from lscfg.prepare.clean import PIECE_MARK
 from lscfg.prepare.tokeniser import Tokeniser
 from lscfg.settings import Declared, setting
 
@@ -17,8 +18,6 @@ from lscfg.settings import Declared, setting
 # already, and pieces can then be joined exactly.
 
 USER = "the tokeniser spm"
-BLANK = "\u2581"
-"""Mark of a blank in a piece."""
 LONGEST = 1 << 20
 """Bytes of a line beyond which training skips the line."""
 
@@ -35,7 +34,7 @@ class SubwordSettings(Declared):
 
 
 class SentencePieces:
-    """Tokens are pieces of words, in which ``BLANK`` marks a blank."""
+    """Tokens are pieces of words, in which ``PIECE_MARK`` marks a blank."""
 
     def __init__(self, processor: Any):
         self._processor = processor
@@ -50,7 +49,7 @@ class SentencePieces:
 
         Pieces of another model, such as those of a source word that was passed through, get their blanks, too.
         """
-        return str(self._processor.decode(words)).replace(BLANK, " ").lstrip(" ")
+        return str(self._processor.decode(words)).replace(PIECE_MARK, " ").lstrip(" ")
 
 
 class SubwordTokeniser(Tokeniser[SubwordSettings]):

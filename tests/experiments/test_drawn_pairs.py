@@ -21,7 +21,7 @@ sys.path.remove(str(ROOT / "experiments"))
 
 
 def two_orders():
-    """Each word has a state of its own; the root takes the words in one order or the other."""
+    """State 0 has the first word, state 1 the second; the rule of state 2, the root, joins states 0, 1 or 1, 0."""
     rules = [(["f0"], ["e0"]), (["f1"], ["e1"]), (["[X,1]", "s", "[X,2]"], ["[X,2]", "t", "u", "[X,1]"])]
     binary = np.zeros((1, 3, 3, 3))
     binary[0, 2, 0, 1], binary[0, 2, 1, 0] = 0.6, 0.2

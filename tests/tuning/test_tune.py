@@ -457,11 +457,15 @@ def test_identity_covers_the_files_that_the_decoder_reads(tmp_path, monkeypatch,
     (tmp_path / "conf" / "cdec.ini").write_text(
         f"# {'x' * 300}\ngrammar = g\nfeature_function=LSCFG model=m=8/model\nweights=w\n"
     )
-    read = "conf/g" if name == "cdec" else "g"
-    for path in (read, "conf/m=8/model", "conf/w"):
+    for path in ("g", "conf/g", "conf/m=8/model", "conf/w"):
         (tmp_path / path).write_text("one")
     ini = "conf/cdec.ini"
+    if name == "embedded":
+        with pytest.raises(InputError, match="g is a file here and another one next to this file"):
+            decoder_identity(name, ini)
+        (tmp_path / "conf" / "g").unlink()
     before = decoder_identity(name, ini)
+    read = "conf/g" if name == "cdec" else "g"
     for path, is_read in ((read, True), ("conf/m=8/model", True), ("conf/w", False)):
         (tmp_path / path).write_text("another")
         assert (decoder_identity(name, ini) != before) == is_read, path

@@ -186,8 +186,7 @@ class InputType {
 
 class Sentence : public InputType {
  public:
-  bool XmlOverlap(size_t, size_t) const { return xml; }
-  bool xml = false;
+  bool XmlOverlap(size_t, size_t) const { return false; }
 };
 
 class OutputCollector {
