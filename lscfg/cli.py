@@ -12,13 +12,10 @@ import io
 import os
 import re
 import resource
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType, ModuleType
+from collections.abc import Mapping, Sequence
+from types import ModuleType
 from typing import Any
 
 from lscfg import log
@@ -27,6 +24,7 @@ from lscfg.errors import LscfgError
 from lscfg.extras import cure
 from lscfg.io.arguments import checked_files
 from lscfg.io.write import FULL
+from lscfg.parallel.signals import Terminated, ending_on_signals
 from lscfg.parallel.worker import ONE_THREAD, keep_freed_memory
 from lscfg.parser import SHELLS, CommandParser, completion_script
 from lscfg.version import __version__
@@ -182,7 +180,7 @@ def _main(given: Sequence[str], program: bool) -> int:
             command = next(command for command in parser.commands if command.name == args.command)
             if command.group in (JOBS, ESTIMATION):  # groups that estimate models
                 keep_freed_memory()
-            with _ending_on_signals(), checked_files(args):
+            with ending_on_signals(), checked_files(args):
                 command.load().run(args)
         sys.stdout.flush()
     except Terminated as end:
@@ -224,33 +222,6 @@ def _without_quiet(given: Sequence[str]) -> tuple[bool, list[str]]:
     """Returns whether ``--quiet`` is among the words, and the other words."""
     end = given.index("--") if "--" in given else len(given)
     return QUIET in given[:end], [*(word for word in given[:end] if word != QUIET), *given[end:]]
-
-
-class Terminated(SystemExit):
-    """The end of the process by a signal."""
-
-    def __init__(self, number: int):
-        self.signal, self.status = signal.Signals(number).name, 128 + number
-        super().__init__(self.status)
-
-
-@contextmanager
-def _ending_on_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the work as an exception does, so that temporary files and workers go."""
-
-    def end(number: int, frame: FrameType | None) -> None:
-        raise Terminated(number)
-
-    ending = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) is signal.SIG_DFL]
-    if threading.current_thread() is not threading.main_thread():
-        ending = []  # only the main thread may set handlers
-    for number in ending:
-        signal.signal(number, end)
-    try:
-        yield
-    finally:
-        for number in ending:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def explain(error: Exception) -> tuple[str, int]:

@@ -12,13 +12,10 @@ from typing import Any
 from lscfg import log
 from lscfg.closing import Closing
 from lscfg.errors import WorkerError
-from lscfg.parallel.jobs import Job, job_outcome, started_job
+from lscfg.parallel.jobs import GRACE_SECONDS, Job, job_outcome, started_job
 
 Ready = Callable[[], None]
 """Called by the function of a companion as soon as its work has begun."""
-
-GRACE_SECONDS = 60.0
-"""Seconds that a companion may take to end after SIGTERM."""
 
 
 class Companion(Closing):
@@ -62,9 +59,14 @@ class Companion(Closing):
         """
         job_outcome(self._process, self._process.communicate()[0])
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
     def end(self) -> None:
         """Asks the process to end; does not wait."""
-        if self._process.poll() is None:
+        if self.alive:
             self._process.send_signal(signal.SIGTERM)
 
     def close(self) -> None:

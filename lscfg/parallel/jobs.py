@@ -6,6 +6,7 @@ import argparse
 import io
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import threading
@@ -20,7 +21,11 @@ from lscfg.errors import LscfgError, WorkerError
 from lscfg.parallel.address import ClusterAddress
 from lscfg.parallel.choose import joined_to, on_cluster, on_workers, read_cluster
 from lscfg.parallel.processes import portable
+from lscfg.parallel.signals import Terminated, ending_on_signals
 from lscfg.parallel.worker import ONE_THREAD, end_with, keep_freed_memory
+
+GRACE_SECONDS = 60.0
+"""Seconds that a process may take to end after SIGTERM."""
 
 
 @dataclass(frozen=True)
@@ -118,11 +123,17 @@ class Children:
         return job_outcome(child, output)
 
     def close(self) -> None:
-        """Ends all processes; their jobs fail."""
+        """Ends all processes, by force after ``GRACE_SECONDS``; their jobs fail."""
         with self._lock:
             self._closed = True
-            for child in self._running:
+            running = [*self._running]
+            for child in running:
                 child.terminate()
+        for child in running:
+            try:
+                child.wait(GRACE_SECONDS)
+            except subprocess.TimeoutExpired:
+                child.kill()
 
 
 def _child(files: Sequence[int] = ()) -> subprocess.Popen[bytes]:
@@ -185,8 +196,10 @@ def _main() -> None:
     os.dup2(2, 1)  # output of the job must not mix with the outcome
     job, threads = pickle.load(sys.stdin.buffer)
     try:
-        with log.shown(job.display), joined_to(job.cluster):
+        with ending_on_signals(), log.shown(job.display), joined_to(job.cluster):
             outcome = True, job.function(job.argument, threads)
+    except Terminated as end:
+        signal.raise_signal(end.number)  # whose action is to end the process again
     except Exception as error:
         outcome = False, portable(error)
     with output:

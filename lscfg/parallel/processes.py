@@ -21,7 +21,8 @@ from lscfg import log
 from lscfg.errors import InputError, KernelError, LscfgError, WorkerError
 from lscfg.parallel.calls import OrderedCall, check_sendable
 from lscfg.parallel.engine import Arriving, Engine
-from lscfg.parallel.worker import defer_interruption, end_with
+from lscfg.parallel.signals import ENDING, defer_signals
+from lscfg.parallel.worker import end_with
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -36,7 +37,8 @@ class Processes(Engine):
     not import the caller's program, so a script needs no ``if __name__ == "__main__"``. Only one call may be under way
     at a time. A call that fails, or is left before its end, ends the workers; the next call starts new ones.
 
-    The workers end with this process, however it ends, and with the thread that called ``map`` first.
+    The workers end with this process, however it ends, and with the thread that called ``map`` first. No other thread
+    should import modules while workers are forked: a worker would wait for ever for a module that was half imported.
 
     Args:
         workers: number of processes, at least 1.
@@ -108,7 +110,7 @@ class Processes(Engine):
         forked = self._context.get_start_method() == "fork"
         if not forked:
             resource_tracker.ensure_running()  # if the first worker started it, interruptions would reach it
-        with _no_interruption(), contextlib.nullcontext() if forked else _no_main():
+        with _no_signals(), _one_start.lock, contextlib.nullcontext() if forked else _no_main():
             for _ in range(self.workers):
                 ours, theirs = self._context.Pipe()
                 self._connections.append(ours)
@@ -125,7 +127,7 @@ class Processes(Engine):
         self._end(kill=self._busy)
 
     def _end(self, kill: bool) -> None:
-        with _no_interruption():
+        with _no_signals():
             self._end_now(kill)
 
     def _end_now(self, kill: bool) -> None:
@@ -190,10 +192,10 @@ def ended_how(code: int | None) -> str:
 
 
 @contextlib.contextmanager
-def _no_interruption() -> Iterator[None]:
-    """Defers interruptions to the end of the block, and hides them from processes that start there."""
-    let_in = defer_interruption()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _no_signals() -> Iterator[None]:
+    """Defers signals that end the process to the end of the block, and hides them from processes that start there."""
+    let_in = defer_signals()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     try:
         yield
     finally:
@@ -201,6 +203,23 @@ def _no_interruption() -> Iterator[None]:
         let_in()
 
 
+class _OneStart:
+    """Lets one engine of this process start its workers at a time.
+
+    A worker that another thread forks would inherit a worker's end of a connection, so the end of this worker would not
+    be noticed.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = threading.Lock()  # its holder is not in the child
+
+
+_one_start = _OneStart()
 _hiding = threading.Lock()
 
 STANDARD_METHODS = "fork", "forkserver", "spawn"
@@ -266,6 +285,7 @@ def serve_blocks(
     parent: int,
     environment: Mapping[str, str],
     display: log.Display | None,
+    termination: signal.Handlers = signal.SIG_DFL,
 ) -> None:
     """Runs a worker process: takes blocks from the connection and sends their outcomes until the end message.
 
@@ -276,10 +296,13 @@ def serve_blocks(
         parent: the process at the other end.
         environment: variables to set.
         display: the way the parent shows log messages.
+        termination: what SIGTERM does, and SIGHUP unless it is ignored.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent gets the signal, too, and decides
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGTERM, termination)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup wants
+        signal.signal(signal.SIGHUP, termination)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
     end_with(parent)
     os.environ.update(environment)
     log.show(display)

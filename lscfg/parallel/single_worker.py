@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import multiprocessing
 import os
 import pickle
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 from lscfg.closing import Closing
 from lscfg.errors import WorkerError
 from lscfg.parallel.processes import ended_how, serve_blocks
+from lscfg.parallel.signals import ENDING
 
 Block = TypeVar("Block")
 Result = TypeVar("Result")
@@ -37,7 +39,8 @@ class Worker(Closing):
 
     The first ``call`` starts the process, again after ``close`` or its death. It ends with the thread that started it.
     No method but ``close`` waits except in the event loop. The process writes no log: its owner has opened the same
-    objects, and a process that waits for a full pipe would be lost.
+    objects, and a process that waits for a full pipe would be lost. SIGTERM and SIGHUP reach all processes of a group;
+    the process ignores them, and its owner decides.
     """
 
     def __init__(self) -> None:
@@ -96,11 +99,15 @@ class Worker(Closing):
         """Kills the process, busy or idle, without waiting for its end."""
         if self._process is None:
             return
-        self._process.kill()
+        self._kill()
         self._writer.transport.abort()
+        self._reap()
+
+    def _kill(self) -> None:
+        self._process.kill()
+        atexit.unregister(self._process.kill)
         self._ending.append(self._process)
         self._process = None
-        self._reap()
 
     def _reap(self) -> None:
         """Takes the exit status of processes that have ended, now and as often as needed."""
@@ -111,11 +118,9 @@ class Worker(Closing):
     def close(self) -> None:
         """Kills the process and waits for its end."""
         if self._process is not None:
-            self._process.kill()
+            self._kill()
             with suppress(RuntimeError):  # of a closed event loop, which has closed the socket
                 self._writer.transport.abort()
-            self._ending.append(self._process)
-            self._process = None
         for process in self._ending:
             process.join(REAPING_SECONDS)
         self._ending = []
@@ -124,9 +129,11 @@ class Worker(Closing):
         ours, theirs = socket.socketpair()
         inherited = [_Sockets(theirs.fileno())] if self._context.get_start_method() == "fork" else []
         process = self._context.Process(
-            target=serve_blocks, args=(_Frames(theirs), inherited, os.getpid(), {}, None), daemon=True
+            target=serve_blocks,
+            args=(_Frames(theirs), inherited, os.getpid(), {}, None, signal.SIG_IGN),
+            daemon=True,
         )
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # until the worker ignores it
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the worker ignores them
         try:
             process.start()
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
@@ -139,6 +146,7 @@ class Worker(Closing):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
         self._process = process
+        atexit.register(process.kill)  # before multiprocessing, which would send SIGTERM and wait
 
 
 @dataclass

@@ -50,25 +50,6 @@ def drop(name: str, key: Hashable) -> None:
         del _kept.things[name]
 
 
-def defer_interruption() -> Callable[[], None]:
-    """Defers interruptions until the returned function is called, which raises an interruption that came meanwhile.
-
-    A fork needs it: Python ignores exceptions in its own hooks around a fork. A signal mask does not suffice, because
-    another thread may take the signal, and its handler still runs in the main thread.
-    """
-    if threading.current_thread() is not threading.main_thread():  # handlers run in the main thread only
-        return lambda: None
-    waiting: list[int] = []
-    handler = signal.signal(signal.SIGINT, lambda number, frame: waiting.append(number))
-
-    def let_in() -> None:
-        signal.signal(signal.SIGINT, handler)
-        if waiting:
-            signal.raise_signal(signal.SIGINT)
-
-    return let_in
-
-
 def end_with(parent: int) -> None:
     """Makes the system (if supported) kill this process when its parent ends, since nobody would use the results.
 

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from lscfg.cli import _ending_on_signals
 from lscfg.errors import InputError, LscfgError
 from lscfg.io.folders import replaced_folder
 from lscfg.parallel.address import ClusterAddress
+from lscfg.parallel.signals import ending_on_signals
 from lscfg.tuning.experiment.cache import measured
 
 LSCFG = [sys.executable, "-P", "-m", "lscfg"]
@@ -38,7 +38,7 @@ def test_arguments_are_utf_8_in_every_locale(tmp_path):
 
 
 def test_a_stage_that_a_signal_ends_is_one_line(capfd):
-    with _ending_on_signals(), pytest.raises(LscfgError, match=r"^ended by a signal$"):
+    with ending_on_signals(), pytest.raises(LscfgError, match=r"^ended by a signal$"):
         measured(lambda: os.kill(os.getpid(), signal.SIGTERM))
     assert capfd.readouterr().err == ""
 

@@ -1,4 +1,7 @@
-"""A command that is killed at any moment leaves no process at work: workers, their helpers, stages of a run."""
+"""A command that is killed at any moment leaves no process at work: workers, their helpers, stages of a run.
+
+Signals that it can heed leave no temporary file, either.
+"""
 
 import contextlib
 import os
@@ -51,6 +54,7 @@ def hang_up():
 COMMANDS = {
     "align": "align train.es train.en -o made.align --set iterations=3000 --jobs 2",
     "run": "run e.toml -o made --jobs 2",
+    "run alone": "run e.toml -o made --jobs 1",
     "tune": "tune weights --config {system}/cdec.ini --weights {system}/weights --source dev.es --reference dev.en"
     " -o made --jobs 2 --kbest 200",
     "decode": "decode -c {system}/cdec.ini -w {system}/weights train.es --jobs 2",
@@ -68,9 +72,9 @@ def alive(mark):
     return found
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP], ids=lambda how: how.name)
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda how: how.name)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_process_is_left_of_a_command_that_was_killed(place, command, how):
+def test_no_process_is_left_of_a_command_that_was_killed(place, command, how, tmp_path):
     draw = random.Random(f"{command} {how}")
     words = COMMANDS[command].format(system=place / "out" / "systems" / "SPECTRAL").split()
     slowest, most = 0.0, 0
@@ -80,7 +84,7 @@ def test_no_process_is_left_of_a_command_that_was_killed(place, command, how):
         program = subprocess.Popen(
             [sys.executable, "-P", "-m", "lscfg", *words],
             cwd=place,
-            env={**os.environ, "MARK": mark},
+            env={**os.environ, "MARK": mark, "TMPDIR": str(tmp_path)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
@@ -99,4 +103,6 @@ def test_no_process_is_left_of_a_command_that_was_killed(place, command, how):
         for pid, _ in left:
             os.kill(pid, signal.SIGKILL)
         assert not left
+        made = [path for path in place.rglob("*") if path.name.endswith(".tmp")]
+        assert how == signal.SIGKILL or not [*tmp_path.iterdir(), *made]
     print(f"{command} {how.name}: {most} processes at most, all gone after {slowest:.2f} s at most")

@@ -24,7 +24,8 @@ from lscfg.io.folders import remove_temporaries
 from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
-from lscfg.parallel.worker import defer_interruption, end_with
+from lscfg.parallel.signals import defer_signals, ignore_second_interruption
+from lscfg.parallel.worker import end_with
 from lscfg.tuning.experiment.stage import Input, Output, Stage, check_unchanged
 
 _RSS_UNITS = 1024 * 1024 if sys.platform == "darwin" else 1024
@@ -297,7 +298,7 @@ def measured(work: Callable[[], None]) -> Costs:
     sys.stderr.flush()
     reading, writing = os.pipe()
     start = time.monotonic()
-    let_in = defer_interruption()
+    let_in = defer_signals()
     parent, child = os.getpid(), os.fork()
     if child == 0:
         os.close(reading)
@@ -313,8 +314,8 @@ def measured(work: Callable[[], None]) -> Costs:
         try:
             let_in()
             message = pipe.read().decode("utf-8")
-        except KeyboardInterrupt:  # the stage must tidy up before this process ends
-            os.kill(child, signal.SIGINT)
+        except BaseException as end:  # the stage must tidy up before this process ends
+            os.kill(child, signal.SIGINT if isinstance(end, KeyboardInterrupt) else signal.SIGTERM)
             os.waitpid(child, 0)
             raise
     _, status, usage = os.wait4(child, 0)
@@ -338,6 +339,7 @@ def _measured_here(work: Callable[[], None]) -> Costs:
 def _in_child(work: Callable[[], None], pipe: int, let_in: Callable[[], None]) -> int:
     try:
         let_in()
+        ignore_second_interruption()
         work()
         return 0
     except (LscfgError, OSError) as error:  # a full disk, for one
