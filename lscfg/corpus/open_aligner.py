@@ -16,7 +16,7 @@ HEURISTIC = "grow-diag-final-and"
 
 
 class OpenAligner:
-    """An aligner of ``lscfg align --save``, read at its first use and then kept in memory."""
+    """An aligner of ``lscfg align --save``, read by ``warm`` or at its first use, and then kept in memory."""
 
     def __init__(self, path: str | os.PathLike[str]):
         self._path = path
@@ -28,11 +28,19 @@ class OpenAligner:
         Raises:
             InputError: the file cannot be read, is not an aligner, or is damaged.
         """
-        if not self._models:
-            self._models = self._open()
+        self.warm()
         direct, inverse = self._models
         ways = direct([[*source]], [[*target]])[0], inverse([[*target]], [[*source]])[0]
         return symmetrised(*ways, (len(source), len(target)), HEURISTIC)
+
+    def warm(self) -> None:
+        """Reads the aligner.
+
+        Raises:
+            InputError: see ``__call__``.
+        """
+        if not self._models:
+            self._models = self._open()
 
     def _open(self) -> list[SavedModel]:
         with TemporaryDirectory(prefix="lscfg-") as name:

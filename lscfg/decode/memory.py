@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 else:
     open_aligner = later("lscfg.corpus.open_aligner")
 
-# The journal only grows: a correction is a line, and so is its undoing. A line without a newline at the end was cut by
-# a crash: readers ignore it, and the next writer removes it. All writers hold a lock.
+# The journal only grows: a correction is a line, and so is its undoing. All writers hold a lock. If the last line lacks
+# its newline, a person wrote it, or a crash cut it. An entry of a person is used, and the next writer adds the newline;
+# a part of an entry is ignored, and the next writer removes it.
 
 JOURNAL = "corrections.jsonl"
 COMPILED = "corrections.phrases"
@@ -160,7 +161,10 @@ class Memory:
             file.seek(0)
             self._apply_known(file.read(compiled))
         file.seek(self._read)
-        whole, _, _ = file.read().rpartition(b"\n")
+        text = file.read()
+        if _is_whole(text.rpartition(b"\n")[2]):
+            text += b"\n"  # counts as read: the file is then shorter than what was read, and read again next time
+        whole, _, _ = text.rpartition(b"\n")
         for line in whole.split(b"\n") if whole else ():
             self._apply(line)
             self._lines += 1
@@ -206,6 +210,8 @@ class Memory:
             with open(self.path, "r+b") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
                 self._catch_up(file)
+                if file.seek(0, os.SEEK_END) < self._read:
+                    file.write(b"\n")
                 file.truncate(self._read)  # a line that a crash has cut
                 file.seek(self._read)
                 yield file
@@ -354,8 +360,17 @@ def open_memory(folder: str | os.PathLike[str], lexical: Aligner) -> Memory:
 
 
 def open_lasting_memory(folder: str | os.PathLike[str], lexical: Aligner) -> LastingMemory:
-    """The memory in a folder for a service; see ``open_memory``."""
-    return LastingMemory(folder, pair_aligner(folder, lexical))
+    """The memory in a folder for a service; see ``open_memory``.
+
+    A saved aligner is read at once: a worker that is killed while it unpacks one would leave the files.
+
+    Raises:
+        InputError: see ``Memory`` and ``OpenAligner``.
+    """
+    align = pair_aligner(folder, lexical)
+    if isinstance(align, open_aligner.OpenAligner):
+        align.warm()
+    return LastingMemory(folder, align)
 
 
 def pair_aligner(folder: str | os.PathLike[str], lexical: Aligner) -> Aligner:
@@ -379,6 +394,14 @@ def _fault(pair: StoredPair) -> str:
     if not all(0 <= i < sizes[0] and 0 <= j < sizes[1] for i, j in pair.links):
         return "a link is outside the sentences"
     return ""
+
+
+def _is_whole(line: bytes) -> bool:
+    """Whether a line is an entry, right or wrong, rather than the beginning of one."""
+    try:
+        return isinstance(parse_json(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _pair_of(found: Any) -> StoredPair:

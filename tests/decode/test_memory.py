@@ -245,7 +245,7 @@ def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:
     memory.add("a b", "x y")
     whole = memory.path.read_bytes()
     line = whole.replace(b'"id": 1', b'"id": 2')
-    for cut in range(1, len(line)):
+    for cut in range(1, len(line) - 1):
         memory.path.write_bytes(whole + line[:cut])
         assert len(Memory(tmp_path, straight)) == 1
     late = Memory(tmp_path, straight)
@@ -253,6 +253,27 @@ def test_a_line_that_a_crash_cut_is_ignored_and_removed(tmp_path: Path) -> None:
     assert memory.path.read_bytes().startswith(whole) and memory.path.read_bytes().count(b"\n") == 2
     memory.refresh()
     assert memory.pairs == late.pairs
+
+
+def test_a_last_line_without_newline_is_used(tmp_path: Path) -> None:
+    """Not every editor ends the last line."""
+    memory = Memory(tmp_path, straight)
+    memory.add("a b", "x y")
+    whole = memory.path.read_bytes()
+    line = whole.replace(b'"id": 1', b'"id": 2').replace(b"x y", b"z y")
+    memory.path.write_bytes(whole + line.removesuffix(b"\n"))
+    assert [pair.target for pair in Memory(tmp_path).pairs] == ["x y", "z y"]
+    memory.refresh()
+    memory.refresh()
+    assert [pair.target for pair in memory.pairs] == ["x y", "z y"]
+    late = Memory(tmp_path, straight)
+    assert late.add("c", "w")[0].id == 3
+    assert memory.path.read_bytes().startswith(whole + line) and memory.path.read_bytes().count(b"\n") == 3
+    memory.refresh()
+    assert memory.pairs == late.pairs == Memory(tmp_path).pairs and len(late) == 3
+    memory.path.write_bytes(whole + b'{"undo": 7}')
+    with pytest.raises(InputError, match="no correction 7 to undo"):
+        Memory(tmp_path)
 
 
 def test_killed_writers_lose_no_stored_correction(tmp_path: Path) -> None:
