@@ -17,7 +17,7 @@ from pathlib import Path
 from lscfg.cdec_bridge.processes import CdecProcesses, utf8_output
 from lscfg.errors import InputError, LscfgError
 from lscfg.formats.ini import line_word
-from lscfg.io.folders import make_folder
+from lscfg.io.folders import temporary_folder
 from lscfg.io.read import read_bytes, read_lines
 from lscfg.io.write import write_lines
 
@@ -77,15 +77,13 @@ def record(
     if not Path(library).is_file():
         raise InputError("no such file; make it with lscfg cdec build", library)
     lines = ["formalism=rescore"] if ini is None else read_lines(ini)
-    if binary is not None:
-        make_folder(binary)
-    with tempfile.TemporaryDirectory() as made, tempfile.TemporaryDirectory(dir=binary) as written:
+    with tempfile.TemporaryDirectory() as made, temporary_folder(Path(binary or made)) as written:
         recorder = f"External {line_word(Path(library).resolve())} mode=record forests={line_word(made)}"
         write_lines(Path(made) / "cdec.ini", recording(lines, recorder))
-        output = [] if binary is None else ["-O", str(Path(written).resolve())]
+        output = [] if binary is None else ["-O", str(written.resolve())]
         processes = CdecProcesses(program, Path(made) / "cdec.ini", [*options, *output], 1, jobs, folder)
         ours = [Path(made) / f"{number}.json.gz" for number in range(len(sentences))]
-        theirs = [Path(written) / f"{number}.bin.gz" for number in range(len(sentences))]
+        theirs = [written / f"{number}.bin.gz" for number in range(len(sentences))]
         lists = processes.decode(sentences)
         # a forest is written when the next one begins, so a crash loses the one before
         lost = [n for n, found in enumerate(lists) if found and not ours[n].is_file()]

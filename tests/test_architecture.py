@@ -277,6 +277,15 @@ def test_only_processes_of_lscfg_change_their_memory():
     assert users == {"lscfg.cli", "lscfg.parallel.jobs"}
 
 
+def test_temporary_files_in_folders_of_users_are_those_that_are_found_again():
+    """What a killed process leaves in an output would become a part of it; ``lscfg.io.folders`` removes its own."""
+    named = re.compile(r"\b(?:TemporaryDirectory|NamedTemporaryFile|mkdtemp|mkstemp)\([^)\n]*\bdir=(?!wanted or None)")
+    packages = ("lscfg", "tuning", "cdec_bridge", "moses_bridge")
+    paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]
+    found = [str(path) for path in paths if named.search(path.read_text(encoding="utf-8"))]
+    assert len(paths) > 300 and not found, f"{found}: use temporary_folder"
+
+
 def test_a_public_name_has_one_meaning():
     """Classes and functions. The languages of demo resemble each other, and a stage is named like its work."""
     found = defaultdict(set)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from lscfg import log
 from lscfg.command_settings import GivenSettings, Table, add_settings
@@ -13,6 +12,7 @@ from lscfg.errors import InputError
 from lscfg.extract.derive import derive_files
 from lscfg.extract.labels import LEAST, MOST, check_labels, label_file
 from lscfg.io.arguments import InputFile
+from lscfg.io.folders import temporary_folder
 from lscfg.kernel import DeriveOptions
 from lscfg.options import add_jobs, add_output, add_text
 from lscfg.parser import CommandParser
@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> None:
         log.table(derive(args.output, options, args.jobs, args.forests))
     else:
         check_labels(args.labels, most, args.source)
-        with TemporaryDirectory(dir=Path(args.output).parent) as folder:
-            path = Path(folder, "derivations")
+        with temporary_folder(Path(args.output).parent) as folder:
+            path = folder / "derivations"
             log.table(derive(path, options, args.jobs, args.forests))
             log.table(label_file(path, args.output, args.labels, most))
     log.info(f"wrote {args.output}")

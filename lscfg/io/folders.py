@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 from collections.abc import Collection, Iterator
@@ -69,6 +70,38 @@ def make_temporary(folder: Path) -> tuple[Path, int]:
 
 
 @contextmanager
+def temporary_folder(parent: Path) -> Iterator[Path]:
+    """Makes a folder within another, for the time of the block.
+
+    After a kill it stays until the next call for the same parent, or until ``remove_temporaries``.
+
+    Raises:
+        InputError: the folder cannot be made.
+    """
+    remove_temporaries(make_folder(parent), below=False)
+    path = make_folder(parent / _TEMPORARY.format(os.urandom(8).hex()))
+    lock = os.open(path, os.O_RDONLY)
+    try:
+        with suppress(OSError):
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield path
+    finally:
+        _remove(path, ignore_errors=True)
+        os.close(lock)
+
+
+AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP = -100, 2, 2  # of fcntl.h and stdio.h of Linux, of sys/stdio.h of macOS
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchanges two names at once, so that both exist at every moment; returns False where that is impossible."""
+    library, names = ctypes.CDLL(None), (os.fsencode(one), os.fsencode(other))
+    if hasattr(library, "renameat2"):
+        return bool(library.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE) == 0)
+    return hasattr(library, "renamex_np") and library.renamex_np(*names, RENAME_SWAP) == 0
+
+
+@contextmanager
 def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     """Makes a temporary folder next to ``path``, which takes its name at the end of the block if no error occurs.
 
@@ -81,14 +114,7 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"exists and is not a folder with {mark}, which could be replaced; choose another name", path)
-    remove_temporaries(make_folder(path.parent), below=False)
-    number = os.urandom(8).hex()
-    temporary = make_folder(path.with_name(_TEMPORARY.format(number)))
-    old = path.with_name(f".{path.name}.{number}.old")  # not a temporary: for a moment no other copy exists
-    lock = os.open(temporary, os.O_RDONLY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    with temporary_folder(path.parent) as temporary:
         try:
             yield temporary
         except InputError as error:
@@ -97,15 +123,22 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
             if error.filename is not None and str(temporary) in os.fsdecode(error.filename):
                 error.filename = os.fsdecode(error.filename).replace(str(temporary), str(path))
             raise
-        if path.exists():
-            path.rename(old)
+        if not path.exists():
+            temporary.rename(path)
+        elif not _exchanged(temporary, path):
+            _replace(temporary, path)
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    """Gives a folder the name of another, which goes."""
+    old = path.with_name(f".{path.name}{temporary.name}.old")  # not a temporary: for a moment no other copy exists
+    path.rename(old)
+    try:
         temporary.rename(path)
     finally:
-        if old.exists() and not path.exists():
+        if not path.exists():
             old.rename(path)
-        _remove(temporary, ignore_errors=True)
         _remove(old, ignore_errors=True)
-        os.close(lock)
 
 
 def check_lost(folder: Path, own: Collection[str], owner: str) -> None:

@@ -17,7 +17,7 @@ from lscfg.formats.kbest import read_kbest, read_translations
 from lscfg.formats.weights import read_weights
 from lscfg.io import folders
 from lscfg.io.arpa import check_arpa
-from lscfg.io.folders import remove_temporaries, replaced_folder
+from lscfg.io.folders import remove_temporaries, replaced_folder, temporary_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import read_blocks, read_bytes, read_lines, stream_lines
 from lscfg.io.write import atomic_write, check_output, check_replaceable, write_blocks, write_lines
@@ -217,6 +217,44 @@ def test_what_a_killed_command_leaves_of_a_folder_goes_with_the_next(tmp_path):
             (other / "mark").write_text(words)
     assert {path.name for path in tmp_path.iterdir()} == {"made", "other"}
     assert (tmp_path / "made" / "mark").read_text() == "two" == (tmp_path / "other" / "mark").read_text()
+
+
+def test_a_folder_is_there_while_it_is_replaced(tmp_path):
+    """So that a kill between two steps loses nothing, and no reader misses it."""
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom lscfg.io.folders import replaced_folder\n"
+        "for number in range(300):\n  with replaced_folder(sys.argv[1], 'mark') as folder:\n"
+        "    (folder / 'mark').write_text(str(number))\n"
+    )
+    made, missed = tmp_path / "made", 0
+    with replaced_folder(made, "mark") as folder:
+        (folder / "mark").write_text("")
+    with subprocess.Popen([sys.executable, "-P", "-c", code, str(made)]) as program:
+        while program.poll() is None:
+            missed += not os.path.lexists(made)
+    assert (missed, program.returncode) == (0, 0)
+    assert [path.name for path in tmp_path.iterdir()] == ["made"] and (made / "mark").read_text() == "299"
+
+
+def test_a_folder_is_replaced_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "_exchanged", lambda one, other: False)
+    for words in ("one", "two"):
+        with replaced_folder(tmp_path / "made", "mark") as folder:
+            (folder / "mark").write_text(words)
+    assert [path.name for path in tmp_path.iterdir()] == ["made"] and (tmp_path / "made/mark").read_text() == "two"
+
+
+def test_a_temporary_folder_goes_at_the_next_call_after_a_kill(tmp_path):
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom lscfg.io.folders import temporary_folder\n"
+        "with temporary_folder(Path(sys.argv[1])) as folder:\n    (folder / 'a').touch()\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-P", "-c", code, str(tmp_path)], check=False)
+    (left,) = tmp_path.iterdir()
+    with temporary_folder(tmp_path) as folder:
+        assert folder.is_dir() and not left.exists()
+    assert not [*tmp_path.iterdir()]
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077])

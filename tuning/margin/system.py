@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import warn_of_weights, write_weights
-from lscfg.io.folders import make_folder
+from lscfg.io.folders import temporary_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
@@ -69,10 +68,9 @@ def learn_system(
     del decoder
     vocab, text = Vocab(), FoldedText.read(inputs, settings)
     pairs, held_out = text.pairs(settings)
-    make_folder(folder)
-    with tempfile.TemporaryDirectory(prefix=".margin-", dir=folder) as place, in_threads(jobs) as engine:
+    with temporary_folder(folder) as place, in_threads(jobs) as engine:
         own = replace(config, pop_limit=settings.pop_limit)
-        folds, lexicon = make_folds(text, [*pairs, *held_out], rules, own, weights, Path(place), vocab, jobs)
+        folds, lexicon = make_folds(text, [*pairs, *held_out], rules, own, weights, place, vocab, jobs)
         features = FeatureNumbers([fold.decoder.grammar for fold in folds], Links(lexicon, vocab))
         learner = MarginLearner(folds, features, vocab, settings, engine)
         learned = learner.run(pairs, held_out)

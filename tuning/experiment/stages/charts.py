@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from lscfg.decode.latent import UNKNOWN
 from lscfg.decode.parsing import first_parse
 from lscfg.formats.ini import write_ini
 from lscfg.formats.weights import read_weights
+from lscfg.io.folders import temporary_folder
 from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
 from lscfg.kernel import Binding, Grammar, Model, ParseOptions, X
@@ -98,8 +98,8 @@ def charts(folder: Path, settings: ChartSettings, inputs: ChartFiles[Path], jobs
     alone = parameters.one_state() if parameters.rank > 1 else None
     found = {"model": _span_marginals(inputs.model, settings, inputs), "one state": None}
     if alone is not None:
-        with tempfile.TemporaryDirectory(dir=folder) as temporary:
-            path = Path(temporary) / "one.lscfg"
+        with temporary_folder(folder) as temporary:
+            path = temporary / "one.lscfg"
             alone.save(path, np.float64)
             found["one state"] = _span_marginals(path, settings, inputs)
     write_json(folder / CHARTS, found)
