@@ -7,7 +7,6 @@ import os
 import queue
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -33,7 +32,7 @@ class LogThread(log.Terminal):
     def __init__(self, display: log.Display, descriptor: int):
         super().__init__(display)
         self._descriptor = descriptor
-        self._lines: queue.Queue[bytes | None] = queue.Queue(LINES)
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()  # a finaliser may write in the midst of put
         self._lost = 0
         self._thread = threading.Thread(target=self._write, name="log", daemon=True)
         self._thread.start()
@@ -42,8 +41,11 @@ class LogThread(log.Terminal):
         try:
             text = self.line(record)
             line = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-            self._lines.put_nowait(line.encode("utf-8", "backslashreplace") + b"\n")
-        except Exception:  # a full queue, or a message that cannot be made
+            if self._lines.qsize() < LINES:
+                self._lines.put(line.encode("utf-8", "backslashreplace") + b"\n")
+            else:
+                self._lost += 1
+        except Exception:  # a message that cannot be made
             self._lost += 1
 
     def _write(self) -> None:
@@ -59,12 +61,8 @@ class LogThread(log.Terminal):
 
     def finish(self) -> None:
         """Writes the last messages if that takes no longer than ``FLUSH_SECONDS``."""
-        end = time.monotonic() + FLUSH_SECONDS
-        try:
-            self._lines.put(None, timeout=FLUSH_SECONDS)
-        except queue.Full:
-            return
-        self._thread.join(max(0.0, end - time.monotonic()))
+        self._lines.put(None)
+        self._thread.join(FLUSH_SECONDS)
 
 
 @contextmanager

@@ -31,6 +31,11 @@ class RollingService(Closing):
         self._companion: Companion | None = None
         self._ended: list[Companion] = []
 
+    @property
+    def alive(self) -> bool:
+        """Whether a system is served; False after the death of its process."""
+        return self._companion is not None and self._companion.alive
+
     def show(self, args: argparse.Namespace) -> bool:
         """Serves the system that the arguments name from now on; returns False if the previous one stays.
 
@@ -43,7 +48,7 @@ class RollingService(Closing):
             companion.wait_until_ready()
         except LscfgError as error:
             companion.close()
-            if self._companion is None:
+            if not self.alive:
                 raise
             log.warning(f"the service keeps the previous system: {error}")
             return False

@@ -176,6 +176,8 @@ def faked(monkeypatch):
     bleu = {"MIN": 20, "HIERO": 40, "LATENT": 30, "HIERO+LATENT": 50, "SAMPLED+LATENT": 10, "AGREED": 60}
 
     class Rolling:
+        alive = True
+
         def __init__(self, function, listening):
             assert function is quick.serve.serve_on
             listening.close()
@@ -223,6 +225,17 @@ def test_training_comes_first_and_the_best_system_is_served(here, capsys, faked)
     )
     assert re.search(r"page: +http://\S+ translates with MIN; a better system replaces it when ready\n", found.err)
     assert re.search(r"page: +http://\S+ now translates with LATENT\n", found.err)
+
+
+def test_a_service_that_died_starts_again_after_the_next_training(here, capsys, faked, monkeypatch):
+    [file], _, _ = messy.tatoeba(here)
+    done, bleu = faked
+    bleu["LATENT"] = 10  # MIN stays the best
+    monkeypatch.setattr(quick.RollingService, "alive", False)
+    assert main(["quick", str(file), "--port", "0", "-j", "1"]) == 0
+    shown = ("show", "quick/bundle", "quick/report.html", 1)
+    assert done == [["MIN"], "quick/systems/MIN", shown, ["MIN", "LATENT"], shown, "wait", "close"]
+    assert "the service has died and starts again" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("fault", [LscfgError("stage tune: out of luck"), OSError(28, "No space left"), MemoryError()])

@@ -2,7 +2,10 @@
 
 import argparse
 import http.client
+import os
+import signal
 import socket
+import time
 
 import pytest
 from companion_work import importable, serve  # noqa: F401 (the fixture)
@@ -11,9 +14,9 @@ from lscfg.errors import InputError
 from lscfg.serve.rolling import RollingService
 
 
-def asked(port):
+def asked(port, path="/"):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/")
+    connection.request("GET", path)
     with connection.getresponse() as answer:
         return answer.read().decode()
 
@@ -37,6 +40,18 @@ def test_a_better_system_replaces_the_first_one(listening):
         assert asked(port) == "better"
     with pytest.raises(OSError, match="refused"):
         asked(port)
+
+
+def test_a_service_that_has_died_starts_again(listening):
+    port = listening.getsockname()[1]
+    with RollingService(serve, listening) as service:
+        assert service.show(argparse.Namespace(text="first")) and service.alive
+        os.kill(int(asked(port, "/pid")), signal.SIGKILL)
+        while service.alive:
+            time.sleep(0.01)
+        with pytest.raises(InputError, match="the system is damaged"):  # no earlier one is served
+            service.show(argparse.Namespace(text="damaged"))
+        assert service.show(argparse.Namespace(text="again")) and asked(port) == "again"
 
 
 def test_a_first_system_that_cannot_be_served_is_an_error(listening):

@@ -51,5 +51,5 @@ def serve(listening, args, ready):
             continue
         with client:
             client.settimeout(None)
-            client.recv(1000)
-            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{args.text}".encode())
+            text = os.getpid() if client.recv(1000).startswith(b"GET /pid ") else args.text
+            client.sendall(f"HTTP/1.0 200 OK\r\n\r\n{text}".encode())

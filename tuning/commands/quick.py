@@ -16,7 +16,6 @@ from typing import Any
 
 from lscfg import log
 from lscfg.bundle.pack import pack
-from lscfg.cli import Terminated
 from lscfg.closing import Closing
 from lscfg.command_settings import GivenSettings
 from lscfg.commands import serve
@@ -27,6 +26,7 @@ from lscfg.io.json_files import read_json
 from lscfg.io.read import decode_text, read_bytes
 from lscfg.io.write import atomic_write
 from lscfg.options import add_jobs, add_output
+from lscfg.parallel.signals import Terminated
 from lscfg.parser import CommandParser
 from lscfg.prepare.corpus import RawFiles, check_health
 from lscfg.prepare.encoded import ENCODINGS
@@ -182,11 +182,11 @@ def _train(
             best = _best(folder, experiment)
             if best != served:
                 pack(folder / "systems" / best, folder / "bundle", prepare=folder / "prepare", name=best)
-                if service is not None:
-                    service.show(best, more=overrides is not steps[-1])
-                else:
-                    log.info(f"to translate now, in another terminal: {translation_command(folder, best, True)}")
-                served = best
+            if service is not None:
+                service.show(best, changed=best != served, more=overrides is not steps[-1])
+            elif best != served:
+                log.info(f"to translate now, in another terminal: {translation_command(folder, best, True)}")
+            served = best
     except (LscfgError, OSError, MemoryError) as error:
         if served is None:
             raise
@@ -396,15 +396,20 @@ class _Service(Closing):
         self.address = ""
         self._rolling: RollingService | None = None
 
-    def show(self, system: str, more: bool) -> None:
+    def show(self, system: str, changed: bool, more: bool) -> None:
         """Serves the bundle, which holds this system, from now on.
 
         Args:
+            changed: the bundle held another system before; otherwise only a service that has died starts again.
             more: other systems are trained later.
 
         Raises:
             LscfgError: the system cannot be served, and no earlier one is.
         """
+        if self._rolling is not None and not self._rolling.alive:
+            log.warning("the service has died and starts again")
+        elif not changed:
+            return
         bundle = Path(self._args.output) / "bundle"
         parser = CommandParser(prog="lscfg serve")
         serve.add_arguments(parser)
