@@ -16,6 +16,12 @@ struct ConfigError : std::runtime_error {
   explicit ConfigError(const std::string &message) : std::runtime_error("[lscfg] " + message) {}
 };
 
+/* The text of an error, for a message that names lscfg already. */
+inline std::string Reason(const std::exception &error) {
+  const std::string text = error.what(), mark = "[lscfg] ";
+  return text.compare(0, mark.size(), mark) ? text : text.substr(mark.size());
+}
+
 inline bool ToBool(const std::string &key, const std::string &value) {
   if (value == "true") return true;
   if (value == "false") return false;

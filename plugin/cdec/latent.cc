@@ -60,14 +60,25 @@ LatentFeatures::LatentFeatures(const Settings &settings)
     CheckDecoder();
   else if (!recorder_)
     throw ConfigError("mode=forest needs a line with mode=record in an earlier pass");
-  for (const string &path : settings_.decoder.grammars) grammar_->Read(path);
-  grammar_->Finish(settings_.decoder, settings_.mode == Mode::kParse);
+  ReadGrammars();
   const bool rules = lscfg_model_size(model_.get()); /* others have only weights of the words at borders of spans */
   if (rules && !settings_.decoder.grammars.empty() && !lscfg_binding_known(grammar_->binding()))
     Warn("grammar",
          "the model knows no rule of the grammar " + settings_.decoder.grammars[0] + "; all latent features are 0");
   for (int column : columns_) feature_ids_.push_back(FD::Convert(lscfg_feature_name(column)));
   packing_ = Packing::Make(settings_.pack, settings_.decoder, feature_ids_);
+}
+
+/* Recorded forests may come from files of another formalism; they bring their rules with them. */
+void LatentFeatures::ReadGrammars() {
+  try {
+    for (const string &path : settings_.decoder.grammars) grammar_->Read(path);
+  } catch (const ConfigError &error) {
+    if (settings_.mode == Mode::kParse) throw;
+    grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
+    Warn("grammar", lscfg::Reason(error) + "; the rules of each forest are used instead");
+  }
+  grammar_->Finish(settings_.decoder, settings_.mode == Mode::kParse);
 }
 
 /* Refuses what the parser of the kernel does otherwise than cdec's. */
@@ -113,7 +124,7 @@ void LatentFeatures::PrepareForInput(const SentenceMetadata &sentence) {
       UseRecorded(sentence);
   } catch (const std::exception &error) {
     neutral_ = true;
-    Warn("error", SentenceName(sentence_id_) + " gets no latent features: " + error.what());
+    Warn("error", SentenceName(sentence_id_) + " gets no latent features: " + lscfg::Reason(error));
   }
   neutral_sentences_ += neutral_;
 }

@@ -32,6 +32,7 @@ class LatentFeatures : public FeatureFunction {
                              SparseVector<double> *estimates, void *state) const override;
 
  private:
+  void ReadGrammars();
   void CheckDecoder() const;
   void Parse(const SentenceMetadata &sentence);
   void UseRecorded(const SentenceMetadata &sentence);

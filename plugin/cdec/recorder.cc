@@ -84,7 +84,7 @@ void Recorder::Write() {
       return;
     }
   } catch (const std::exception &error) {
-    fault = error.what();
+    fault = lscfg::Reason(error);
   }
   if (!warned_)
     std::cerr << "[lscfg] warning: the forest of sentence " << id_ + 1 << " is not written: " << fault << std::endl;

@@ -199,7 +199,7 @@ void LatentSCFG::InitializeForInput(ttasksptr const &task) {
     Prepare();
     Infer(source, &sentence);
   } catch (const std::exception &error) {
-    Warn("error", SentenceName(sentence.id) + " gets no latent features: " + error.what());
+    Warn("error", SentenceName(sentence.id) + " gets no latent features: " + lscfg::Reason(error));
   }
   if (!sentence.known) ++neutral_;
 }

@@ -279,10 +279,7 @@ void RuleTables::ReadFile(const string &path) {
     try {
       AddLine(line);
     } catch (const std::exception &error) {
-      const char *message = error.what();
-      const char *mark = "[lscfg] ";
-      throw ConfigError(path + ":" + std::to_string(number) + ": " +
-                        (strncmp(message, mark, strlen(mark)) ? message : message + strlen(mark)));
+      throw ConfigError(path + ":" + std::to_string(number) + ": " + lscfg::Reason(error));
     }
   }
 }

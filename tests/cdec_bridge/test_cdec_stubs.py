@@ -84,6 +84,20 @@ def test_both_modes_give_the_features_of_the_kernel(driver: Path, system: Path, 
     assert_latent(shown(driver, system, "mode=record", "-", f"mode=forest {model}"), ours.features)
 
 
+def test_recorded_forests_need_no_grammar(driver: Path, system: Path) -> None:
+    """Other formalisms of cdec read files that are no grammars of the kernel."""
+    configure(system, False)
+    ours = CdecForests(system, False, FeatureOptions(names=("paper",)))
+    (system / "other").write_text("eins two three\n")
+    ini = (system / "cdec.ini").read_text()
+    (system / "cdec.ini").write_text("grammar=other\n" + ini.replace("formalism=scfg", "formalism=fst"))
+    done = run(driver, system, "mode=record", "-", "mode=forest model=model.lscfg features=paper")
+    assert done.returncode == 0 and done.stderr.count("warning: other:1: ") == 1, done.stderr
+    assert "the rules of each forest are used instead" in done.stderr and "unmatched" not in done.stderr
+    assert_latent(features_of(done), ours.features)
+    assert run(driver, system, "model=model.lscfg features=paper").returncode != 0
+
+
 @pytest.mark.parametrize("glue", [False, True])
 def test_rules_of_three_nonterminals_leave_the_features_of_others(driver: Path, system: Path, glue: bool) -> None:
     """Such a rule gets no features; its translations get those of their other rules. Some words are all unknown."""
