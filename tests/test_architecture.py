@@ -278,7 +278,7 @@ def test_only_processes_of_lscfg_change_their_memory():
 
 
 def test_temporary_files_in_folders_of_users_are_those_that_are_found_again():
-    """What a killed process leaves in an output would become a part of it; ``lscfg.io.folders`` removes its own."""
+    """Files of a killed process would become parts of an output."""
     named = re.compile(r"\b(?:TemporaryDirectory|NamedTemporaryFile|mkdtemp|mkstemp)\([^)\n]*\bdir=(?!wanted or None)")
     packages = ("lscfg", "tuning", "cdec_bridge", "moses_bridge")
     paths = [path for package in packages for path in (ROOT / package).rglob("*.py")]

@@ -397,7 +397,7 @@ def _fault(pair: StoredPair) -> str:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Whether a line is an entry, right or wrong, rather than the beginning of one."""
+    """True for an entry, right or wrong; False for the beginning of one."""
     try:
         return isinstance(parse_json(line), dict)
     except (ValueError, RecursionError):

@@ -114,6 +114,8 @@ def replaced_folder(path: str | os.PathLike[str], mark: str) -> Iterator[Path]:
     path = Path(path).absolute()
     if path.exists() and not (path / mark).is_file() and not (path.is_dir() and not any(path.iterdir())):
         raise InputError(f"exists and is not a folder with {mark}, which could be replaced; choose another name", path)
+    if path.exists() and Path.cwd().is_relative_to(path.resolve()):
+        raise InputError("is or contains the working directory, which cannot be replaced; choose another name", path)
     with temporary_folder(path.parent) as temporary:
         try:
             yield temporary

@@ -61,7 +61,7 @@ class Companion(Closing):
 
     @property
     def alive(self) -> bool:
-        """Whether the process has not ended."""
+        """True until the process ends."""
         return self._process.poll() is None
 
     def end(self) -> None:

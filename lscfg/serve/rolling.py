@@ -33,7 +33,7 @@ class RollingService(Closing):
 
     @property
     def alive(self) -> bool:
-        """Whether a system is served; False after the death of its process."""
+        """True while a system is served; False after the death of its process."""
         return self._companion is not None and self._companion.alive
 
     def show(self, args: argparse.Namespace) -> bool:

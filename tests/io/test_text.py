@@ -244,6 +244,15 @@ def test_a_folder_is_replaced_where_names_cannot_be_exchanged(tmp_path, monkeypa
     assert [path.name for path in tmp_path.iterdir()] == ["made"] and (tmp_path / "made/mark").read_text() == "two"
 
 
+def test_the_working_directory_is_not_replaced(tmp_path, monkeypatch):
+    (tmp_path / "made" / "below").mkdir(parents=True)
+    (tmp_path / "made" / "mark").touch()
+    for folder, name in ((tmp_path / "made", "."), (tmp_path / "made" / "below", "..")):
+        monkeypatch.chdir(folder)
+        with pytest.raises(InputError, match="contains the working directory"), replaced_folder(name, "mark"):
+            raise AssertionError
+
+
 def test_a_temporary_folder_goes_at_the_next_call_after_a_kill(tmp_path):
     code = (
         "import os, signal, sys\nfrom pathlib import Path\nfrom lscfg.io.folders import temporary_folder\n"

@@ -51,6 +51,8 @@ def hang_up():
     signal.signal(signal.SIGHUP, before)
 
 
+SIGNALS = signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT
+
 COMMANDS = {
     "align": "align train.es train.en -o made.align --set iterations=3000 --jobs 2",
     "run": "run e.toml -o made --jobs 2",
@@ -72,7 +74,9 @@ def alive(mark):
     return found
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda how: how.name)
+@pytest.mark.parametrize(
+    "how", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda how: how.name
+)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_process_is_left_of_a_command_that_was_killed(place, command, how, tmp_path):
     draw = random.Random(f"{command} {how}")
