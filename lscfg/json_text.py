@@ -11,7 +11,7 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """The escape of half a surrogate pair; two halves that belong together are a character."""
 
 
-def parse_json(text: str | bytes, infinities: bool = False, halves: bool = False) -> Any:
+def parse_json(text: str | bytes, infinities: bool = False, halves: bool = False, nan: bool = False) -> Any:
     """The value of a JSON text.
 
     Python's own reader accepts more than JSON: NaN, infinities, repeated keys and halves of surrogate pairs. It also
@@ -20,6 +20,7 @@ def parse_json(text: str | bytes, infinities: bool = False, halves: bool = False
     Args:
         infinities: take ``Infinity`` and ``-Infinity`` as numbers, which headers of lscfg contain.
         halves: leave halves of surrogate pairs to the caller.
+        nan: take infinities and ``NaN``, which programs of others write.
 
     Raises:
         ValueError: the text is not JSON or not UTF-8, is nested too deeply, or holds a number that is too large; the
@@ -33,13 +34,13 @@ def parse_json(text: str | bytes, infinities: bool = False, halves: bool = False
     try:
         found = json.loads(
             text,
-            parse_constant=float if infinities else _no_number,
+            parse_constant=float if infinities or nan else _no_number,
             parse_float=_finite,
             object_pairs_hook=_no_key_twice,
         )
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    if infinities and "NaN" in text and _holds_nan(found):
+    if infinities and not nan and "NaN" in text and _holds_nan(found):
         _no_number("NaN")
     if not halves and _HALF.search(text):
         try:

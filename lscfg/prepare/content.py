@@ -128,6 +128,9 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
     lines = [line.rstrip("\r") for line in text.split("\n")[:1000]]
     if start.startswith(("{", "[")) and (evidence := _json(start, lines)):
         return Guess("jsonl", evidence)
+    if kind_of_ending(first.path) == "jsonl" or (len(looks) == 1 and re.match(r'\{\s*["}]', start)):
+        fault = f"looks like JSON, but {_json_fault(lines)}"
+        raise InputError(f"{fault}; give one object per line, or a list of objects", first.path)
     if any(map(CUE_TIMES.match, lines[:50])):
         if len(looks) != 2:
             raise InputError("subtitles take two files: those of the other language are missing", first.path)
@@ -186,10 +189,21 @@ def _json(start: str, lines: Sequence[str]) -> str:
     good = 0
     for line in lines[:20]:
         try:
-            good += isinstance(parse_json(line), dict)
+            good += isinstance(parse_json(line, nan=True), dict)
         except ValueError:
             continue
     return "an object on each line" if good * 2 > sum(bool(line.strip()) for line in lines[:20]) else ""
+
+
+def _json_fault(lines: Sequence[str]) -> str:
+    """Says which line is no JSON object, and why."""
+    for number, line in enumerate(lines, 1):
+        try:
+            if line.strip() and not isinstance(parse_json(line, nan=True), dict):
+                return f"line {number} is no object"
+        except ValueError as error:
+            return f"line {number} is not ({error})"
+    return "most lines are not"
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:

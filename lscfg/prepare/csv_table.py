@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -43,7 +44,7 @@ class Spreadsheet(TextReader[TextTableSettings]):
     """Tables of spreadsheets."""
 
     HELP = "tables of spreadsheets: commas, semicolons or tabs between fields, quotes around them"
-    VERSION = 1
+    VERSION = 2
     Settings = TextTableSettings
 
     def read_pairs(
@@ -115,6 +116,8 @@ def _rows(lines: Iterable[str], sign: str, path: Path | None, number: int = 1) -
             try:
                 while (quoted := _quoted(block, sign, path, number)) is None:
                     if len(block) == _SPAN or (line := next_line()) is None:
+                        if path is None:  # a look at the beginning of a file, which may end within a cell
+                            raise _OddQuoteError
                         raise InputError(_UNCLOSED, path, number)
                     block.append(line)
                 cells = quoted
@@ -136,13 +139,14 @@ class _OddQuoteError(Exception):
 
 
 def _quoted(block: Sequence[str], sign: str, path: Path | None, number: int) -> list[str] | None:
-    """The cells of some lines; None if a quote is still open.
+    """The cells of some lines; None if a quote is still open. Blanks between a separator and a quote are no text.
 
     Raises:
         InputError: a cell is too long; _OddQuoteError: see there.
     """
     try:
-        rows = list(csv.reader((f"{line}\n" for line in block), delimiter=sign, strict=True))
+        spaced = any(re.search(rf'"{re.escape(sign)} +"', line) for line in block)
+        rows = list(csv.reader((f"{line}\n" for line in block), delimiter=sign, strict=True, skipinitialspace=spaced))
     except csv.Error as error:
         if "unexpected end" in str(error):
             return None

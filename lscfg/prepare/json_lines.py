@@ -28,7 +28,7 @@ class JsonLines(TextReader[JsonSettings]):
     """JSON lines."""
 
     HELP = "JSON objects, one per line or in a list, with a field translation or two fields of text"
-    VERSION = 1
+    VERSION = 2
     Settings = JsonSettings
     ENDINGS = ("json", "ndjson")
 
@@ -69,19 +69,20 @@ def json_rows(lines: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
     Raises:
         InputError: the file is one list and no JSON.
     """
-    rest = iter(lines)
-    first = next((line for line in rest if line.strip()), "")
+    numbered = enumerate(lines, 1)
+    begin, first = next(((number, line) for number, line in numbered if line.strip()), (1, ""))
+    rest = (line for _, line in numbered)
     if first.lstrip().startswith("["):
         try:
-            rows = parse_json("\n".join(chain([first], rest)))
+            rows = parse_json("\n".join(chain([first], rest)), nan=True)
         except ValueError as error:
             raise InputError(f"not JSON, or cut off: {error}", path) from error
         yield from enumerate(rows, 1)
         return
-    for number, line in enumerate(chain([first], rest), 1):
+    for number, line in enumerate(chain([first], rest), begin):
         if line.strip():
             try:
-                yield number, parse_json(line)
+                yield number, parse_json(line, nan=True)
             except ValueError:
                 yield number, None
 

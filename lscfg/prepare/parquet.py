@@ -110,6 +110,9 @@ def _layout(
         ways.append(named[0])
     if ways[0] == ways[1]:
         raise InputError(f"source and target are the same column {quote('.'.join(ways[0]))}; name two", path)
+    for way in ways:
+        if schema.names.count(way[0]) > 1:
+            raise InputError(f"two columns are called {quote(way[0])}; rename or remove one", path)
     return sorted({way[0] for way in ways}), lambda batch: zip(*(_values(batch, way) for way in ways), strict=True)
 
 

@@ -37,7 +37,7 @@ class Subtitles(TextReader[EncodedSettings]):
     """Subtitles of a film in two languages."""
 
     HELP = "two files of subtitles of the same film (SubRip, WebVTT), paired by their times"
-    VERSION = 1
+    VERSION = 2
     Settings = EncodedSettings
     FILES = 2
     ENDINGS = ("vtt",)
@@ -70,20 +70,26 @@ def _cues(path: Path, settings: EncodedSettings) -> list[Cue]:
 
 
 def parse_cues(lines: Iterable[str]) -> Iterator[Cue]:
-    """The cues of a file, without tags; the lines of a cue are joined by blanks."""
+    """The cues of a file, without tags; the lines of a cue are joined by blanks.
+
+    An empty line ends a cue of WebVTT, after which notes may follow; in SubRip it may be a part of the text.
+    """
     times: tuple[float, float] | None = None
-    begun, text = 0, list[str]()
+    begun, text, web = 0, list[str](), False
+    own = 0  # lines of the text before the last empty line
     for number, line in enumerate(lines, 1):
+        web = web or (number == 1 and line.removeprefix("\ufeff").startswith("WEBVTT"))
         if found := CUE_TIMES.match(line):
-            if times and text and text[-1].strip().isdigit():
-                text.pop()  # the number of this cue, without an empty line before
+            if times and len(text) > own and text[-1].strip().isdigit():
+                text.pop()  # the number of this cue
             if times:
                 yield Cue(*times, begun, _joined(text))
-            times, begun, text = (_seconds(found[1]), _seconds(found[2])), number, []
+            times, begun, text, own = (_seconds(found[1]), _seconds(found[2])), number, [], 0
         elif not line.strip():
-            if times:
+            if times and web:
                 yield Cue(*times, begun, _joined(text))
-            times, text = None, []
+                times = None
+            own = len(text)
         elif times:
             text.append(line)
     if times:

@@ -12,6 +12,7 @@ from lscfg.prepare.encoded import NOT_DECODED
 from lscfg.prepare.guess import Given, guess
 from lscfg.prepare.json_lines import NO_OBJECT
 from lscfg.prepare.reader import NO_TRANSLATION, TEXT_READERS
+from lscfg.prepare.subtitles import parse_cues
 from lscfg.prepare.table import FEW_COLUMNS, MANY_COLUMNS, ColumnSettings
 from lscfg.prepare.workbook import OTHER_SHEET
 
@@ -50,6 +51,28 @@ def test_separators_and_quotes(tmp_path, sign, end):
         (6, "", "", MANY_COLUMNS),
         (7, "vier", "four", ""),
     ]
+
+
+@pytest.mark.parametrize("sign", [";", "\t"])
+def test_a_quote_that_is_never_closed_leaves_the_separator(tmp_path, sign):
+    """Else the commas of the sentences would separate columns."""
+    rows = [f"der Hund, {n}{sign}the dog, {n}" for n in range(30)]
+    stray = [*rows[:9], f'ein Wort{sign}"I am, going.', *rows]
+    assert separator_of(stray)[:2] == (sign, 2)
+    table = written(tmp_path / "a.txt", "\n".join(stray) + "\n")
+    if sign == "\t":
+        assert guess([table], Given(languages=("de", "en"))).settings.get("format") == "tsv"
+        assert len([pair for pair in read("tsv", table) if not pair[3]]) == 40
+    else:
+        with pytest.raises(InputError, match=r"a\.txt:10: a quote begins a cell"):
+            guess([table], Given(languages=("de", "en")))
+    cell = [*rows, f'"zwei{sign}a', *rows[:3]]  # the look ends within a cell
+    assert separator_of(cell)[:2] == (sign, 2)
+
+
+def test_blanks_before_quotes_are_no_text(tmp_path):
+    table = written(tmp_path / "a.csv", '"Ja, gut", "Yes, fine"\n"Nein",  "No"\n"a",b\n')
+    assert read("csv", table) == [(1, "Ja, gut", "Yes, fine", ""), (2, "Nein", "No", ""), (3, "a", "b", "")]
 
 
 def test_excel_names_its_separator(tmp_path):
@@ -268,6 +291,39 @@ def test_workbooks_need_a_package(tmp_path, monkeypatch):
 
 
 # ---- subtitles ----
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ('{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not \(Extra data"),
+        ('{"data": [\n' + '{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not \("),
+    ],
+)
+def test_json_that_is_none_is_no_table(tmp_path, text, fault):
+    for name in ("a.jsonl", "a.txt"):
+        table = written(tmp_path / name, text)
+        with pytest.raises(
+            InputError, match=rf"^{table}: looks like JSON, but {fault}.*; give one object per line, or"
+        ):
+            guess([table], Given(languages=("de", "en")))
+
+
+def test_numbers_of_other_programs_are_no_fault(tmp_path):
+    """Python's json writes NaN; the values are not used. Empty lines count."""
+    text = '\n\n{"de": "a", "en": "b", "score": NaN}\n[1]\n{"de": "c", "en": "d", "score": -Infinity}\n'
+    table = written(tmp_path / "a.jsonl", text)
+    assert guess([table], Given(languages=("de", "en"))).settings.get("format") in (None, "jsonl")
+    assert read("jsonl", table) == [(3, "a", "b", ""), (4, "", "", NO_OBJECT), (5, "c", "d", "")]
+
+
+def test_an_empty_line_ends_no_cue_of_subrip():
+    cues = "1\n00:00:01,000 --> 00:00:02,000\nHello\n\nthere\n\n2\n00:00:03,000 --> 00:00:04,000\n42\n\n"
+    cues += "00:00:05,000 --> 00:00:06,000\nEnd\n"
+    assert [cue.text for cue in parse_cues(cues.split("\n"))] == ["Hello there", "42", "End"]
+    web = cues.replace("there", "NOTE no text")
+    assert [cue.text for cue in parse_cues(["WEBVTT", "", *web.split("\n")])] == ["Hello", "42", "End"]
+
 
 GERMAN = """\ufeff1
 00:00:01,000 --> 00:00:03,000

@@ -390,6 +390,14 @@ def test_parquet_of_translations(table):
     assert read("parquet", table(id=[1, 2, 3, 4], translation=PAIRS)) == ROWS
 
 
+def test_parquet_with_a_column_twice(table, tmp_path):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    joined = pyarrow.Table.from_arrays([pyarrow.array([word]) for word in ("eins", "one", "uno")], ["de", "en", "en"])
+    parquet.write_table(joined, tmp_path / "b.parquet")
+    with pytest.raises(InputError, match="two columns are called 'en'; rename or remove one"):
+        read("parquet", tmp_path / "b.parquet")
+
+
 def test_parquet_of_columns(table):
     path = table(de=["eins", None], en_US=["one", "two"], english=["1", "2"])
     assert read("parquet", path) == ROWS[:2]
