@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ from lscfg.prepare.stems import has_stemmer
 
 COLUMNS = ("source", "target", "mode", "match", "forms", "head")
 MOST_TERMS = 100_000
+_QUOTED = re.compile(r'"(?:[^"]|"")+"')
+
 FORMS = "|"
 """Separator of the translations of a term."""
 
@@ -71,10 +74,14 @@ class Glossary:
         """
         columns: list[str] = []
         entries: list[WrittenTerm] = []
+        quoted: list[str] = []
         for number, line in enumerate(read_lines(path), 1):
             if not line.strip() or line.startswith("#"):
                 continue
             cells = [cell.strip() for cell in line.split("\t")]
+            if any(map(_QUOTED.fullmatch, cells)):
+                cells = [cell[1:-1].replace('""', '"') if _QUOTED.fullmatch(cell) else cell for cell in cells]
+                quoted.append(f"line {number}")
             if not columns:
                 columns = _columns(cells, path, number)
                 continue
@@ -90,6 +97,7 @@ class Glossary:
                 entries.append(WrittenTerm(_term(dict(zip(columns, cells, strict=False))), number))
             except InputError as error:
                 raise InputError(str(error), path, number) from None
+        _remark(os.fspath(path), quoted, "cells in the quotes of a spreadsheet, which are read without them")
         if not entries:
             raise InputError("contains no terms; the first line must name the columns, such as source and target", path)
         return cls(os.fspath(path), tuple(entries))
@@ -165,7 +173,7 @@ def _columns(cells: Sequence[str], path: str | os.PathLike[str], line: int) -> l
 def _term(cells: dict[str, str]) -> Term:
     """The term of a line, by columns."""
     targets = tuple(form.strip() for form in cells.get("target", "").split(FORMS) if form.strip())
-    source = " ".join(cells["source"].split())
+    source = " ".join(cells.get("source", "").split())
     head = cells.get("head") or "0"
     if cells.get("head") and not (head.isascii() and head.isdecimal() and 1 <= int(head[:9]) <= MOST_WORDS):
         raise InputError(f"head {quote(head)} must be the number of a word of the target, from 1 to {MOST_WORDS}")

@@ -25,6 +25,21 @@ def glossary(folder: Path, text: str) -> Glossary:
     return Glossary.read(folder / "terms.tsv")
 
 
+def test_cells_in_quotes_of_a_spreadsheet(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    found = glossary(tmp_path, 'source\ttarget\ncasa\t"home, sweet"\n"""a"" b"\tc\n"ja" sagte\td\n')
+    assert [entry.term for entry in found.entries] == [
+        Term("casa", ("home, sweet",)),
+        Term('"a" b', ("c",)),
+        Term('"ja" sagte', ("d",)),
+    ]
+    assert "cells in the quotes of a spreadsheet, which are read without them (2): line 2, line 3" in caplog.text
+
+
+def test_a_line_without_the_source_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"terms\.tsv:2: "):
+        glossary(tmp_path, "target\tsource\nHaus\n")
+
+
 def test_columns_by_name_comments_and_defaults(tmp_path: Path) -> None:
     found = glossary(
         tmp_path,
