@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lscfg.tuning.bleu import corpus_bleu, corpus_stats
+from lscfg.tuning.bleu import ORDER, corpus_bleu, corpus_stats
 
 SHORTEST, LONGEST = 0.9, 1.15
 """Usual lengths of translations, relative to the references."""
@@ -35,6 +35,10 @@ def doubts(
     found = []
     if not any(line.strip() for document in references for line in document):
         found.append("all references are empty")
+    elif (oracle_bleu == 0 or bleu == 0) and all(len(line.split()) < ORDER for line in texts):
+        found.append(
+            f"BLEU is 0: it counts sequences of {ORDER} words, and no translation has as many; chrF suits such text"
+        )
     elif oracle_bleu == 0 or bleu == 0:
         which = "no list has a translation that shares" if oracle_bleu == 0 else "no translation shares"
         found.append(

@@ -56,6 +56,7 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
                 f"{len(scores[name])} scores for {len(lines)} hypotheses of {path}; give one per line", file
             )
     lists: Lists = [[] for _ in range(sentences)]
+    before = again = 0
     with_features = next((line for line in lines if any(split_fields(line)[2:3])), "")
     parse = parse_nbest if is_nbest(with_features) else parse_hypothesis
     for number, line in enumerate(lines, 1):
@@ -67,6 +68,9 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
                 f"sentence {sentence} in a file of {len(lines)} hypotheses; are lines missing?", path, number
             )
         lists += [[] for _ in range(sentence + 1 - len(lists))]
+        if lists[sentence] and sentence != before and not again:
+            again = number
+        before = sentence
         for name in columns:
             if name in hypothesis.features:
                 raise InputError(
@@ -74,6 +78,11 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
                 )
         features = {**hypothesis.features, **{name: column[number - 1] for name, column in scores.items()}}
         lists[sentence].append(Hypothesis(hypothesis.text, features, hypothesis.score))
+    if again:
+        log.warning(
+            f"{path}:{again}: a sentence occurs again after others, and its hypotheses are joined; lists of two texts "
+            "belong into two files"
+        )
     if not lines:
         raise InputError("no k-best list in it; lscfg decode -k 100 writes them", path)
     if empty := sum(not one for one in lists):

@@ -23,8 +23,9 @@ def text(lines=12, seed=1, words=9):
     ("texts", "references", "figures", "message"),
     [
         (text(), text(), (100.0, 1.0), ""),
-        (["xqz xqz"] * 4, ["a b", "b c", "c d", "d e"], (0.0, 1.0, 0.0), "no list has a translation that shares"),
-        (["xqz xqz"] * 4, ["a b", "b c", "c d", "d e"], (0.0, 1.0), "no translation shares an n-gram"),
+        (["xqz xqz x x"] * 4, ["a b", "b c", "c d", "d e"], (0.0, 1.0, 0.0), "no list has a translation that shares"),
+        (["xqz xqz x x"] * 4, ["a b", "b c", "c d", "d e"], (0.0, 1.0), "no translation shares an n-gram"),
+        (["a b c"] * 4, ["a b c"] * 4, (0.0, 1.0), "no translation has as many; chrF suits such text"),
         (["a"] * 4, ["", " ", "", ""], (0.0, 0.0, 0.0), "all references are empty"),
         (text(), text(seed=2), (2.0, 1.0, 30.0), "no closer to their references"),
         (text(), text()[1:] + text()[:1], (2.0, 1.0, 30.0), "no closer to their references"),

@@ -47,6 +47,16 @@ def test_expected_utilities_are_sums_over_the_list():
         np.testing.assert_allclose(expected_utilities(texts, posterior(scores, 0.7), name), truth)
 
 
+def test_lists_of_two_texts_in_one_file_are_warned_of(tmp_path, caplog):
+    lines = ["0 ||| a ||| LM=1 ||| 1", "0 ||| b ||| LM=1 ||| 1", "1 ||| c ||| LM=1 ||| 1"]
+    (tmp_path / "lists").write_text("\n".join(lines) + "\n")
+    read_lists(tmp_path / "lists", {})
+    assert not caplog.text
+    (tmp_path / "lists").write_text("\n".join([*lines, *lines]) + "\n")
+    assert [len(one) for one in read_lists(tmp_path / "lists", {})] == [4, 2]
+    assert caplog.text.count("lists:4: a sentence occurs again after others") == 1
+
+
 def test_risk_chooses_what_is_like_the_others():
     one = [Hypothesis("x y", {}, 0.1), Hypothesis("a b c", {}, 0.0), Hypothesis("a b", {}, 0.0)]
     found = ranked_by_risk([one], "bleu", 1.0)
