@@ -32,7 +32,7 @@ WITH_GAPS = {"hiero", "biparsed"}
 """Grammars of this text with rules of words and a nonterminal."""
 
 FEATURES = ("NeuralSource", "NeuralRule", "NeuralFertility")
-SENTENCES = 50
+SENTENCES = 30
 INI = """formalism=scfg
 grammar=g.gz
 feature_function=WordPenalty
@@ -240,8 +240,8 @@ def test_rescore_refuses_other_derivations(folder, monkeypatch, capsys):
     for derivations, messages in (
         ("other", ("other:3: derivations that are not those", both)),
         ("unparsed", ("unparsed:1: derivations that are not those", both)),
-        ("short", ("short: lacks 1 sentence of the lists, such as 49", both)),
-        ("twice", ("twice:51: sentence 0 is not in the lists, or comes twice", both)),
+        ("short", (f"short: lacks 1 sentence of the lists, such as {SENTENCES - 1}", both)),
+        ("twice", (f"twice:{SENTENCES + 1}: sentence 0 is not in the lists, or comes twice", both)),
         ("far", ("far:1: damaged derivations",)),
         ("broken", ("broken:1: damaged derivations (a word of a translation comes from no rule)",)),
         ("deep", ("deep:1: not a line of lscfg decode --derivations",)),
