@@ -106,7 +106,7 @@ sanitize: $(SANITIZED)/done
 	$(IN_SANITIZED) $(BIN)/python -P -c "import lscfg._kernel as k; assert '$(SANITIZED)' in k.__file__, k.__file__"
 	$(IN_SANITIZED) $(BIN)/pytest --capture=sys -n $(JOBS) --dist worksteal -m kernel
 	ASAN_OPTIONS=detect_leaks=0 STUB_FLAGS="-g -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
-	$(BIN)/pytest -m compiles tests/cdec_bridge/test_cdec_stubs.py tests/moses_bridge/test_moses_stubs.py
+	$(BIN)/pytest -n $(JOBS) --dist loadfile -m compiles tests/cdec_bridge/test_cdec_stubs.py tests/moses_bridge/test_moses_stubs.py
 
 # gcc contracts a * b + c, which the fast loops of the kernel ask for, as an expensive optimisation only.
 $(SANITIZED)/done: $(VENV)/test.done
