@@ -93,7 +93,9 @@ def summary() -> str:
         [title, *(cell for rows in found for cell in (count(rows[name]), f"{rows[name]['test BLEU']:.2f}"))]
         for title, name in systems.items()
     ]
-    lines.insert(2, ["small Transformer (NEURAL)", *(cell for pair in PAIRS for cell in ("", f"{transformer(pair):.2f}"))])
+    lines.insert(
+        2, ["small Transformer (NEURAL)", *(cell for pair in PAIRS for cell in ("", f"{transformer(pair):.2f}"))]
+    )
     return table(["system", "ja-en rules", "BLEU", "de-en rules", "BLEU"], lines, right(1, 5))
 
 

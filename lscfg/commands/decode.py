@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--xml-input",
         choices=(*MODES, DOCUMENT),
         help='use of <np translation="a||b" prob="0.8||0.2">words</np> in the text, as in Moses (default: tags are '
-        "words); or document: TEXT is a raw HTML or XLIFF file",
+        "words); or document: TEXT is raw .txt, .html, .srt or .xlf",
     )
     add_corrections(parser)
     add_jobs(parser)
@@ -181,7 +181,7 @@ def _translate_document(args: argparse.Namespace) -> None:
         if value is not None:
             raise InputError(f"{option} does not fit --xml-input document; leave one of them out")
     if isinstance(args.text, StandardInput):
-        raise InputError("--xml-input document needs the name of a file, which ends in .html or .xlf")
+        raise InputError("--xml-input document needs the name of a file, which ends in .txt, .html, .srt or .xlf")
     opened = filled.document_system(args.config, args.weights, args.glossary, args.corrections)
     with in_processes(args.jobs) as engine:
         data = filled.translated_document(opened, str(args.text), engine)

@@ -27,7 +27,8 @@ else:
     piece = later("lscfg.prepare.pieces")
     stems = later("lscfg.prepare.stems")
 
-MOST_WORDS = 20
+MOST_WORDS = 200
+"""Maximum words or pieces of a source; those of an address, in pieces, are many."""
 MOST_FORMS = 16
 MODES, MATCHES, FORMS = ("hard", "soft", "keep"), ("exact", "nocase", "stem"), ("listed", "auto")
 EACH_FORM = "use exact or nocase, with a term for each form"

@@ -23,7 +23,7 @@ def best_system(results: Mapping[str, Any], experiment: Experiment) -> str | Non
 
 
 def translation_command(folder: Path, system: str, prepared: bool) -> str:
-    """The command that translates a file with a system.
+    """The command that translates a file with a system; of raw text, addresses and the like stay unchanged.
 
     Args:
         folder: folder of the experiment.
@@ -31,7 +31,4 @@ def translation_command(folder: Path, system: str, prepared: bool) -> str:
     """
     place = folder / "systems" / system
     decode = shlex.join(["lscfg", "decode", "-c", str(place / "cdec.ini"), "-w", str(place / "weights")])
-    if not prepared:
-        return f"{decode} TEXT"
-    preparation = shlex.quote(str(folder / "prepare"))
-    return f"lscfg prepare apply {preparation} < TEXT | {decode} - | lscfg prepare restore {preparation}"
+    return f"{decode} --xml-input document TEXT.txt" if prepared else f"{decode} TEXT"
