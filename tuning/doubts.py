@@ -35,10 +35,8 @@ def doubts(
     found = []
     if not any(line.strip() for document in references for line in document):
         found.append("all references are empty")
-    elif (oracle_bleu == 0 or bleu == 0) and all(len(line.split()) < ORDER for line in texts):
-        found.append(
-            f"BLEU is 0: it counts sequences of {ORDER} words, and no translation has as many; chrF suits such text"
-        )
+    elif (oracle_bleu == 0 or bleu == 0) and _are_short([texts, *references]):
+        found.append(f"BLEU is 0: it counts sequences of {ORDER} words, and no line has as many; chrF suits such text")
     elif oracle_bleu == 0 or bleu == 0:
         which = "no list has a translation that shares" if oracle_bleu == 0 else "no translation shares"
         found.append(
@@ -53,6 +51,10 @@ def doubts(
     if bleu and (doubt := length_doubt(length_ratio)):
         found.append(doubt)
     return found
+
+
+def _are_short(documents: Sequence[Sequence[str]]) -> bool:
+    return all(len(line.split()) < ORDER for document in documents for line in document)
 
 
 def length_doubt(ratio: float) -> str:

@@ -81,7 +81,7 @@ def read_lists(path: str | PathLike[str], columns: Mapping[str, str | PathLike[s
     if again:
         log.warning(
             f"{path}:{again}: a sentence occurs again after others, and its hypotheses are joined; lists of two texts "
-            "belong into two files"
+            "belong in two files"
         )
     if not lines:
         raise InputError("no k-best list in it; lscfg decode -k 100 writes them", path)

@@ -90,6 +90,7 @@ class Memory:
             if align is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self.path.touch()
+                _end_last_line(self.path)
         except OSError as error:
             raise InputError(f"cannot write: {error.strerror or error}", self.path) from error
         self._clear()
@@ -394,6 +395,14 @@ def _fault(pair: StoredPair) -> str:
     if not all(0 <= i < sizes[0] and 0 <= j < sizes[1] for i, j in pair.links):
         return "a link is outside the sentences"
     return ""
+
+
+def _end_last_line(path: Path) -> None:
+    """Ends the last entry of a journal, which a person may have left without a newline."""
+    with open(path, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if _is_whole(file.read().rpartition(b"\n")[2]):
+            file.write(b"\n")
 
 
 def _is_whole(line: bytes) -> bool:

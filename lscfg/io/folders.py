@@ -79,15 +79,25 @@ def temporary_folder(parent: Path) -> Iterator[Path]:
         InputError: the folder cannot be made.
     """
     remove_temporaries(make_folder(parent), below=False)
-    path = make_folder(parent / _TEMPORARY.format(os.urandom(8).hex()))
-    lock = os.open(path, os.O_RDONLY)
+    path, lock = _make_temporary_folder(parent)
     try:
-        with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
         yield path
     finally:
         _remove(path, ignore_errors=True)
         os.close(lock)
+
+
+def _make_temporary_folder(parent: Path) -> tuple[Path, int]:
+    """A new folder with its lock."""
+    while True:
+        path = make_folder(parent / _TEMPORARY.format(os.urandom(8).hex()))
+        with suppress(FileNotFoundError):  # remove_temporaries of another process came before the lock
+            lock = os.open(path, os.O_RDONLY)
+            with suppress(OSError):
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if path.exists():
+                return path, lock
+            os.close(lock)
 
 
 AT_FDCWD, RENAME_EXCHANGE, RENAME_SWAP = -100, 2, 2  # of fcntl.h and stdio.h of Linux, of sys/stdio.h of macOS
@@ -161,6 +171,9 @@ def check_lost(folder: Path, own: Collection[str], owner: str) -> None:
 def _remove(folder: Path, ignore_errors: bool = False) -> None:
     import shutil  # with all modules of compressed archives
 
+    if folder.is_symlink():  # which had the name of a folder
+        folder.unlink()
+        return
     shutil.rmtree(folder, ignore_errors=ignore_errors)
 
 

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from lscfg.parallel.signals import Terminated, ending_on_signals
 from lscfg.parallel.worker import ONE_THREAD, end_with, keep_freed_memory
 
 GRACE_SECONDS = 60.0
-"""Seconds that a process may take to end after SIGTERM."""
+"""Seconds that processes may take to end after SIGTERM."""
 
 
 @dataclass(frozen=True)
@@ -129,9 +130,10 @@ class Children:
             running = [*self._running]
             for child in running:
                 child.terminate()
+        end = time.monotonic() + GRACE_SECONDS
         for child in running:
             try:
-                child.wait(GRACE_SECONDS)
+                child.wait(max(0.0, end - time.monotonic()))
             except subprocess.TimeoutExpired:
                 child.kill()
 

@@ -16,7 +16,7 @@ class Terminated(SystemExit):
     """The end of the process by a signal.
 
     Attributes:
-        number: of the signal.
+        number: number of the signal.
         signal: its name.
         status: exit status of the process.
     """
@@ -87,17 +87,17 @@ class _Deferred:
             self._waiting.append(number)
 
     def let_in(self) -> None:
-        """Restores the handlers and raises the first signal that came."""
+        """Restores the handlers and calls those of the signals that came."""
         self.open = True  # a signal may come before the last handler is restored
         for number, handler in self.handlers.items():
             if signal.getsignal(number) is self:
                 signal.signal(number, handler)
-        for number in self._waiting[:1]:
-            signal.raise_signal(number)
+        for number in dict.fromkeys(self._waiting):
+            self.handlers[number](number, None)  # raised again, the signal would reach an event loop twice
 
 
 def defer_signals() -> Callable[[], None]:
-    """Defers the signals of ``ENDING`` until the returned function is called, which raises one that came meanwhile.
+    """Defers the signals of ``ENDING`` until the returned function is called, which handles those that came meanwhile.
 
     A fork needs it: Python ignores exceptions in its own hooks around a fork. A signal mask does not suffice, because
     another thread may take the signal, and its handler still runs in the main thread. Signals without a handler of

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import multiprocessing
 import os
 import pickle
@@ -13,6 +12,7 @@ import stat
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.util import Finalize
 from typing import Any, TypeVar
 
 from lscfg.closing import Closing
@@ -47,6 +47,7 @@ class Worker(Closing):
         forks = "fork" in multiprocessing.get_all_start_methods()
         self._context: Any = multiprocessing.get_context("fork" if forks else "spawn")
         self._process: Any = None
+        self._at_exit: Any = None
         self._ending: list[Any] = []  # killed processes, which the system may not have ended yet
         self._reader: asyncio.StreamReader
         self._writer: asyncio.StreamWriter
@@ -105,7 +106,7 @@ class Worker(Closing):
 
     def _kill(self) -> None:
         self._process.kill()
-        atexit.unregister(self._process.kill)
+        self._at_exit.cancel()
         self._ending.append(self._process)
         self._process = None
 
@@ -133,9 +134,12 @@ class Worker(Closing):
             args=(_Frames(theirs), inherited, os.getpid(), {}, None, signal.SIG_IGN),
             daemon=True,
         )
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the worker ignores them
         try:
-            process.start()
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # until the worker ignores them
+            try:
+                process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
             self._reader, self._writer = await asyncio.open_connection(sock=ours)
         except BaseException:
             ours.close()
@@ -143,10 +147,10 @@ class Worker(Closing):
                 process.kill()
             raise
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
         self._process = process
-        atexit.register(process.kill)  # before multiprocessing, which would send SIGTERM and wait
+        # multiprocessing would send SIGTERM at the end of this process, and wait
+        self._at_exit = Finalize(None, process.kill, exitpriority=100)
 
 
 @dataclass

@@ -128,7 +128,7 @@ def find_format(looks: Sequence[FileBeginning], encoding: str | None) -> Guess:
     lines = [line.rstrip("\r") for line in text.split("\n")[:1000]]
     if start.startswith(("{", "[")) and (evidence := _json(start, lines)):
         return Guess("jsonl", evidence)
-    if kind_of_ending(first.path) == "jsonl" or (len(looks) == 1 and re.match(r'\{\s*["}]', start)):
+    if len(looks) == 1 and re.match(r'\{\s*"[^"]*"\s*:', start):
         fault = f"looks like JSON, but {_json_fault(lines)}"
         raise InputError(f"{fault}; give one object per line, or a list of objects", first.path)
     if any(map(CUE_TIMES.match, lines[:50])):
@@ -200,10 +200,10 @@ def _json_fault(lines: Sequence[str]) -> str:
     for number, line in enumerate(lines, 1):
         try:
             if line.strip() and not isinstance(parse_json(line, nan=True), dict):
-                return f"line {number} is no object"
+                return f"line {number} is not an object"
         except ValueError as error:
-            return f"line {number} is not ({error})"
-    return "most lines are not"
+            return f"line {number} is not JSON ({error})"
+    return "most lines are not JSON"
 
 
 def _is_quoted(lines: Sequence[str]) -> bool:

@@ -74,7 +74,8 @@ void LatentFeatures::ReadGrammars() {
   try {
     for (const string &path : settings_.decoder.grammars) grammar_->Read(path);
   } catch (const ConfigError &error) {
-    if (settings_.mode == Mode::kParse) throw;
+    const string &formalism = settings_.decoder.formalism;
+    if (settings_.mode == Mode::kParse || formalism.empty() || formalism == "scfg") throw;
     grammar_.reset(new BoundGrammar(model_.get(), settings_.latent.unknown, words_.get()));
     Warn("grammar", lscfg::Reason(error) + "; the rules of each forest are used instead");
   }

@@ -96,6 +96,8 @@ def test_recorded_forests_need_no_grammar(driver: Path, system: Path) -> None:
     assert "the rules of each forest are used instead" in done.stderr and "unmatched" not in done.stderr
     assert_latent(features_of(done), ours.features)
     assert run(driver, system, "model=model.lscfg features=paper").returncode != 0
+    (system / "cdec.ini").write_text("grammar=other\n" + ini)  # a grammar of cdec's own parser must be whole
+    assert run(driver, system, "mode=record", "-", "mode=forest model=model.lscfg features=paper").returncode != 0
 
 
 @pytest.mark.parametrize("glue", [False, True])

@@ -266,7 +266,11 @@ def test_a_last_line_without_newline_is_used(tmp_path: Path) -> None:
     memory.refresh()
     memory.refresh()
     assert [pair.target for pair in memory.pairs] == ["x y", "z y"]
+    memory.add("c c", "v")  # adds the newline, too
+    assert memory.path.read_bytes().startswith(whole + line) and len(Memory(tmp_path)) == 3
+    memory.path.write_bytes(whole + line.removesuffix(b"\n"))
     late = Memory(tmp_path, straight)
+    assert memory.path.read_bytes() == whole + line
     assert late.add("c", "w")[0].id == 3
     assert memory.path.read_bytes().startswith(whole + line) and memory.path.read_bytes().count(b"\n") == 3
     memory.refresh()

@@ -229,6 +229,11 @@ def test_a_folder_is_there_while_it_is_replaced(tmp_path):
     made, missed = tmp_path / "made", 0
     with replaced_folder(made, "mark") as folder:
         (folder / "mark").write_text("")
+    (tmp_path / "other").mkdir()
+    if not folders._exchanged(tmp_path / "other", made):
+        pytest.skip("a file system without exchange of names")
+    folders._exchanged(tmp_path / "other", made)
+    (tmp_path / "other").rmdir()
     with subprocess.Popen([sys.executable, "-P", "-c", code, str(made)]) as program:
         while program.poll() is None:
             missed += not os.path.lexists(made)
@@ -251,6 +256,27 @@ def test_the_working_directory_is_not_replaced(tmp_path, monkeypatch):
         monkeypatch.chdir(folder)
         with pytest.raises(InputError, match="contains the working directory"), replaced_folder(name, "mark"):
             raise AssertionError
+
+
+def test_temporary_folders_of_several_processes_stay(tmp_path):
+    code = (
+        "import sys\nfrom pathlib import Path\nfrom lscfg.io.folders import temporary_folder\n"
+        "for number in range(400):\n  with temporary_folder(Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'a').touch()\n    assert (folder / 'a').exists()\n"
+    )
+    command = [sys.executable, "-P", "-c", code, str(tmp_path)]
+    programs = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [program.communicate()[1] for program in programs] == [""] * 3 and not [*tmp_path.iterdir()]
+
+
+def test_a_link_to_a_replaced_folder_goes(tmp_path):
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / "mark").touch()
+    (tmp_path / "made").symlink_to("old")
+    with replaced_folder(tmp_path / "made", "mark") as folder:
+        (folder / "mark").write_text("new")
+    assert {path.name for path in tmp_path.iterdir()} == {"made", "old"}
+    assert not (tmp_path / "made").is_symlink() and (tmp_path / "made" / "mark").read_text() == "new"
 
 
 def test_a_temporary_folder_goes_at_the_next_call_after_a_kill(tmp_path):

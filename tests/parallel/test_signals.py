@@ -14,6 +14,7 @@ from work import rest, who
 from lscfg.errors import WorkerError
 from lscfg.parallel.processes import Processes
 from lscfg.parallel.signals import ENDING, Terminated, defer_signals, ending_on_signals, ignore_second_interruption
+from lscfg.tuning.experiment.cache import measured
 
 
 @pytest.fixture(autouse=True)
@@ -53,16 +54,39 @@ def test_a_signal_that_is_ignored_stays_so():
 def test_a_deferred_signal_comes_in_the_end(number):
     with ending_on_signals():
         before = [signal.getsignal(one) for one in ENDING]
+        outer = defer_signals()
+        deferred = [signal.getsignal(one) for one in ENDING]
         inner = defer_signals()
-        outer_first = [signal.getsignal(one) for one in ENDING]
-        nested = defer_signals()
         signal.raise_signal(number)
-        nested()
-        assert [signal.getsignal(one) for one in ENDING] == outer_first
+        inner()
+        assert [signal.getsignal(one) for one in ENDING] == deferred
         with pytest.raises((Terminated, KeyboardInterrupt)):
-            inner()
+            outer()
         if number == signal.SIGINT:
             assert [signal.getsignal(one) for one in ENDING] == before
+
+
+def test_every_deferred_signal_comes():
+    came = []
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, frame: came.append(number))
+    let_in = defer_signals()
+    for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGHUP):
+        signal.raise_signal(number)
+    assert came == []
+    let_in()
+    assert came == [signal.SIGHUP, signal.SIGTERM]
+
+
+def test_a_fork_that_fails_leaves_the_signals(monkeypatch):
+    def fail():
+        raise BlockingIOError(11, "no more processes")
+
+    monkeypatch.setattr(os, "fork", fail)
+    before, files = [signal.getsignal(one) for one in ENDING], len(os.listdir("/dev/fd"))
+    with pytest.raises(BlockingIOError):
+        measured(print)
+    assert [signal.getsignal(one) for one in ENDING] == before and len(os.listdir("/dev/fd")) == files
 
 
 def test_a_second_interruption_is_ignored():
@@ -152,8 +176,11 @@ def test_a_fork_of_another_thread_can_start_workers():
     held.wait()
     child = os.fork()
     if child == 0:
-        signal.alarm(20)
-        os._exit(sum(engine.map(abs, [-3])))
+        try:
+            signal.alarm(20)
+            os._exit(sum(engine.map(abs, [-3])))
+        finally:
+            os._exit(1)
     go.set()
     thread.join()
     _, status = os.waitpid(child, 0)

@@ -62,6 +62,29 @@ def test_it_ends_with_its_owner_and_not_by_signals_to_their_group():
     assert (done.returncode, done.stdout, done.stderr) == (0, "3\n", "")  # without close
 
 
+def test_starts_at_once_leave_the_signal_mask():
+    async def two():
+        workers = Worker(), Worker()
+        await asyncio.gather(*(worker.call(who, 0) for worker in workers))
+        for worker in workers:
+            worker.close()
+
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+    asyncio.run(two())
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+
+
+def test_a_process_of_multiprocessing_ends_without_close():
+    code = (
+        "import asyncio, multiprocessing\nfrom lscfg.parallel.single_worker import Worker\n"
+        "def work():\n    worker = Worker()\n    asyncio.run(worker.call(abs, -3))\n"
+        "child = multiprocessing.get_context('fork').Process(target=work)\n"
+        "child.start()\nchild.join(20)\nprint(child.exitcode)"
+    )
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("0\n", "")
+
+
 def test_an_error_leaves_it_as_it_is():
     async def test(worker):
         pid = await worker.call(who, 0)

@@ -296,8 +296,8 @@ def test_workbooks_need_a_package(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ('{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not \(Extra data"),
-        ('{"data": [\n' + '{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not \("),
+        ('{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not JSON \(Extra data"),
+        ('{"data": [\n' + '{"de": "a, b", "en": "c, d"},\n' * 9, r"line 1 is not JSON \("),
     ],
 )
 def test_json_that_is_none_is_no_table(tmp_path, text, fault):

@@ -31,6 +31,7 @@ ACCEPTED = (
     r"no sil-thot",
     r"no /dev/full to be a full disk",
     r"needs /proc",
+    r"a file system without exchange of names",
     r"orphans are found by what Linux has",
     r"only Linux tells a process that its parent has died",
     r"the harnesses hand models over in files of memory, which Linux has",

@@ -420,11 +420,11 @@ class _Service(Closing):
             self.address = f"http://127.0.0.1:{listening.getsockname()[1]}"
             self._rolling = RollingService(serve.serve_on, listening)
         with log.shown(log.Display(quiet=True)):  # requests and addresses are not part of this command's messages
-            changed = self._rolling.show(parser.parse_args(words))
+            replaced = self._rolling.show(parser.parse_args(words))
         if first:
             rest = "; a better system replaces it when ready" if more else ""
             log.info(f"page:      {self.address} translates with {system}{rest}")
-        elif changed:
+        elif replaced:
             log.info(f"page:      {self.address} now translates with {system}")
 
     def wait(self) -> None:

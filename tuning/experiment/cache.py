@@ -24,6 +24,7 @@ from lscfg.io.folders import remove_temporaries
 from lscfg.io.json_files import COUNT, check_shape, read_json
 from lscfg.io.read import file_hash
 from lscfg.io.write import atomic_write
+from lscfg.parallel.jobs import GRACE_SECONDS
 from lscfg.parallel.signals import defer_signals, ignore_second_interruption
 from lscfg.parallel.worker import end_with
 from lscfg.tuning.experiment.stage import Input, Output, Stage, check_unchanged
@@ -298,8 +299,14 @@ def measured(work: Callable[[], None]) -> Costs:
     sys.stderr.flush()
     reading, writing = os.pipe()
     start = time.monotonic()
-    let_in = defer_signals()
-    parent, child = os.getpid(), os.fork()
+    let_in, parent = defer_signals(), os.getpid()
+    try:
+        child = os.fork()
+    except OSError:
+        os.close(reading)
+        os.close(writing)
+        let_in()
+        raise
     if child == 0:
         os.close(reading)
         for lock in _locks:  # held by the parent alone: once it is killed, another run may begin
@@ -316,7 +323,7 @@ def measured(work: Callable[[], None]) -> Costs:
             message = pipe.read().decode("utf-8")
         except BaseException as end:  # the stage must tidy up before this process ends
             os.kill(child, signal.SIGINT if isinstance(end, KeyboardInterrupt) else signal.SIGTERM)
-            os.waitpid(child, 0)
+            _wait(child)
             raise
     _, status, usage = os.wait4(child, 0)
     if os.waitstatus_to_exitcode(status) != 0:
@@ -326,6 +333,15 @@ def measured(work: Callable[[], None]) -> Costs:
     peak = usage.ru_maxrss / _RSS_UNITS
     spent = usage.ru_utime + usage.ru_stime
     return Costs(round(time.monotonic() - start, 3), round(peak, 1), round(spent, 3))
+
+
+def _wait(child: int) -> None:
+    """Waits for the end of a process that was asked to end, and ends it by force after ``GRACE_SECONDS``."""
+    begin = time.monotonic()
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        if time.monotonic() > begin + GRACE_SECONDS:
+            os.kill(child, signal.SIGKILL)
+        time.sleep(0.01)
 
 
 def _measured_here(work: Callable[[], None]) -> Costs:
