@@ -95,11 +95,12 @@ class LatentModel:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = check_path(path, "path")
+        self._sha256 = file_hash(self.path)
         self._explainer = Explainer(path)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A copy opens the same file again."""
-        return reopened, (type(self), absolute(self.path), file_hash(self.path))
+        return reopened, (type(self), absolute(self.path), self._sha256)
 
     @property
     def rank(self) -> int:

@@ -77,6 +77,8 @@ def run(args: argparse.Namespace) -> None:
     settings = given.build(TABLE, CONTEXT_MODELS[name].Settings, others=CONTEXT_MODELS.settings(), ignore=("model",))
     extractors = {rules: given.build(rules, EXTRACTORS[rules].Settings) for rules in extractor_names(args.rules)}
     source, *others = map(Path, args.text)
+    if others and not any("text" in EXTRACTORS[rules].NEEDS for rules in extractors):
+        raise InputError("only SOURCE is read for these rules; name more source text with --more", others[0])
     for rules in extractors:
         if "text" in EXTRACTORS[rules].NEEDS and len(others) < 2:
             raise InputError(f"{rules} rules need SOURCE TARGET ALIGNMENT..., not SOURCE alone")

@@ -272,7 +272,11 @@ def write_ini(path: str | os.PathLike[str], config: DecoderConfig) -> None:
 
 
 def format_ini(config: DecoderConfig) -> list[str]:
-    """Returns the lines of the configuration; settings with default values are omitted."""
+    """Returns the lines of the configuration; settings with default values are omitted.
+
+    Raises:
+        InputError: a line contains #, which begins a comment.
+    """
     lines = ["formalism=scfg", *(f"grammar={grammar}" for grammar in config.grammars)]
     if config.word_penalty:
         lines.append("feature_function=WordPenalty")
@@ -299,6 +303,8 @@ def format_ini(config: DecoderConfig) -> list[str]:
         lines.append(f"k_best={config.k_best}")
     if config.unique_k_best:
         lines.append("unique_k_best=true")
+    if commented := next((line for line in lines if "#" in line), None):
+        raise InputError(f"# begins a comment in {quote(commented)}; rename the file or folder", config.path)
     return lines
 
 

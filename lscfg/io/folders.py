@@ -26,6 +26,11 @@ def make_folder(path: str | os.PathLike[str]) -> Path:
     return folder
 
 
+def path_from(folder: str | os.PathLike[str], path: str | os.PathLike[str]) -> str:
+    """The path relative to the folder, which may be reached by a link."""
+    return os.path.relpath(os.path.abspath(path), os.path.realpath(folder))
+
+
 _TEMPORARY = ".lscfg.{}.tmp"
 
 

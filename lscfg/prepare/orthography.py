@@ -94,11 +94,24 @@ def _replaced(line: str, lower: str, new: str, pattern: re.Pattern[str]) -> str:
     parts, end = [], 0
     for found in pattern.finditer(lower):
         i, j = found.span()
-        old = line[i:j]
-        capital = new[:1].upper() + new[1:]
-        parts += [line[end:i], new if old == lower[i:j] else new.upper() if old.isupper() and j - i > 1 else capital]
+        parts += [line[end:i], _cased(new, line[i:j], lower[i:j], line[max(0, i - 1) : i] + line[j : j + 1])]
         end = j
     return "".join(parts) + line[end:]
+
+
+def _cased(new: str, old: str, lower: str, around: str) -> str:
+    """The new letters in the casing of the old ones; a single letter may be in a word of capitals.
+
+    Args:
+        around: the letters before and after the old ones.
+    """
+    in_capitals = around.isupper() and not any(map(str.islower, around))
+    if old == lower:
+        without_capital = len(old) == 1 and old.isalpha() and len(old.upper()) > 1  # ß
+        return new.upper() if without_capital and in_capitals else new
+    if old.isupper() and (len(old) > 1 or in_capitals):
+        return new.upper()
+    return new[:1].upper() + new[1:]
 
 
 def _context(letters: str, behind: str) -> str:

@@ -133,6 +133,30 @@ def test_raw_text_is_read_as_its_content_says(tmp_path, capsys):
     assert (prepare.reading.source_column, prepare.reading.header) == (settings["source_column"], True)
 
 
+def test_a_folder_behind_a_link(tmp_path, monkeypatch):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "lnk").symlink_to("deep/er")
+    monkeypatch.chdir(tmp_path)
+    for name, lines in (("raw.de", SRC), ("raw.en", TGT)):
+        write_lines(tmp_path / name, lines)
+    assert main(["init", "lnk", "-s", "raw.de", "-t", "raw.en", "--raw"]) == 0
+    assert 'source = "../../raw.de"' in (tmp_path / "lnk" / "experiment.toml").read_text()
+
+
+def test_one_file_for_both_sides_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    write_lines(tmp_path / "raw.de", SRC)
+    assert main(["init", "e", "-s", "raw.de", "-t", "./raw.de", "--raw"]) == 1
+    assert "is named for both sides" in capsys.readouterr().err
+
+
+def test_further_text_of_a_context_model_is_refused(made, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(made)
+    deriv = next(path.name for path in made.iterdir() if path.name.endswith("deriv"))
+    assert main(["context", "mle", "f", "no-file", "--derivations", deriv, "-o", str(tmp_path / "m")]) == 1
+    assert "only SOURCE is read for these rules; name more source text with --more" in capsys.readouterr().err
+
+
 def test_a_bad_language_is_refused(tmp_path, made, capsys):
     (made / "raw.tsv").write_text("Una casa.\tA house.\n")
     assert main(["init", str(tmp_path / "new"), "--raw", "-s", "raw.tsv", "--source-language", "jp"]) == 1

@@ -76,6 +76,8 @@ quiet=true
     )
     write_ini(folder / "again.ini", config)
     assert read_ini(folder / "again.ini") == config
+    with pytest.raises(InputError, match="# begins a comment in 'grammar=a#b'; rename the file or folder"):
+        write_ini(folder / "again.ini", replace(config, grammars=(Path("a#b"),)))
     other = replace(config, latent=LatentFeature({"model": "x"}), language_model_name="Other")
     write_ini(folder / "again.ini", other)
     assert read_ini(folder / "again.ini") == other

@@ -26,6 +26,8 @@ SHIPIBO = [
         (SHIPIBO, "Quesca riqui chichóra huetsa", "Keska riki chichóra wetsa"),
         (SHIPIBO, "QUE Cá HUETSA", "KE Ka WETSA"),
         (SHIPIBO, "cac ch", "kak ch"),
+        ([Rewrite("ŋ", "ng")], "ŊANGA TAŊA Ŋaŋa Ŋ", "NGANGA TANGA Nganga Ng"),
+        ([Rewrite("ß", "ss")], "STRAßE Straße", "STRASSE Strasse"),
         ([Rewrite("yn", "in", "_")], "yn ayn Yn-yn", "in ayn In-in"),
         ([Rewrite("y", "i", "", "!aeio_")], "ynic yamo y ay", "inic yamo y ay"),
         ([Rewrite("s", "z", "_a")], "sas isi", "zaz isi"),

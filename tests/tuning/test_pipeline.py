@@ -75,6 +75,14 @@ def test_a_fit_resumes_in_its_work_folder_and_shows_progress_if_asked(worked, mo
     assert "[lscfg] stage tune" in capfd.readouterr().err and not logging.getLogger("lscfg").level
 
 
+def test_a_later_fit_in_the_same_folder_is_noticed(tmp_path):
+    first = lscfg.Pipeline(SOURCE, TARGET, **SMALL, work=tmp_path / "w").fit()
+    lscfg.Pipeline(TARGET, SOURCE, **SMALL | {"languages": ("en", "ja")}, work=tmp_path / "w").fit()
+    for use in (lambda: first.translate(NEW), lambda: first.save(tmp_path / "s"), lambda: pickle.dumps(first)):
+        with pytest.raises(InputError, match="was replaced by a later fit"):
+            use()
+
+
 def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):
     for again in (copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))):
         made = again(fitted)

@@ -130,6 +130,8 @@ def _prepare(args: argparse.Namespace) -> tuple[dict[str, object], dict[str, dic
         InputError: a language is not a code, or the files cannot be read or hold no pairs.
     """
     files = [Path(name) for name in (args.source, args.target) if name]
+    if len(files) == 2 and files[0].resolve() == files[1].resolve():
+        raise InputError("is named for both sides; name two files, or one table with -s alone", files[0])
     languages = {f"{side}_language": getattr(args, f"{side}_language") for side in ("source", "target")}
     drawn = [name for name in ("dev", "test") if not getattr(args, f"{name}_set")]
     if not files:

@@ -14,6 +14,7 @@ from lscfg.errors import InputError
 from lscfg.estimate.estimator import ESTIMATORS
 from lscfg.extract.extractor import EXTRACTORS, Decoding, extractor_names
 from lscfg.formats.ini import DecoderConfig, LatentFeature
+from lscfg.io.folders import path_from
 from lscfg.kernel import DEFAULT_FEATURES, FeatureOptions, Grammar, TreeOptions, feature_names
 from lscfg.kernel.forest import live_features
 from lscfg.model.parameters import Parameters
@@ -192,4 +193,4 @@ def relative(path: str, folder: Path) -> str:
     """
     if not os.path.isfile(path):
         raise InputError("no such file", path)
-    return os.path.relpath(path, folder)
+    return path_from(folder, path)

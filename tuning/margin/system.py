@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from lscfg.errors import InputError
 from lscfg.extract.extractor import RuleInputs
 from lscfg.formats.ini import DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.weights import warn_of_weights, write_weights
-from lscfg.io.folders import temporary_folder
+from lscfg.io.folders import path_from, temporary_folder
 from lscfg.io.json_files import write_json
 from lscfg.io.read import stream_lines
 from lscfg.io.write import write_lines
@@ -76,7 +75,7 @@ def learn_system(
         learned = learner.run(pairs, held_out)
     write_weighed(folder / GRAMMAR, config.grammars, features, learned, vocab)
     Parameters.without_rules(boundary_model(learned, vocab)).save(folder / MODEL)
-    lm = Path(os.path.relpath(config.language_model, folder))
+    lm = Path(path_from(folder, config.language_model))
     latent = LatentFeature({"model": MODEL, "features": "boundary"})
     write_ini(folder / INI, replace(config, grammars=(Path(GRAMMAR),), language_model=lm, latent=latent, weights=None))
     # The learned weights are on the scale of the model score under these weights.

@@ -51,13 +51,19 @@ class Bundle:
 
     def __init__(self, folder: Path, owner: TemporaryFolder | None = None):
         self.folder, self._owner = folder, owner
+        self._made = ""  # hash of the manifest of a bundle that a later fit may replace
 
     @classmethod
     def packed(cls, system: Path, preparation: Path, kept: Path | None) -> Bundle:
         """Packs a system, into a temporary folder unless ``kept`` names another; see ``lscfg.bundle.pack.pack``."""
         made = cls._temporary() if kept is None else cls(kept.absolute())
         pack(system, made.folder, prepare=preparation)
+        made._made = file_hash(made.folder / MANIFEST)
         return made
+
+    def _check_own(self) -> None:
+        if self._made and file_hash(self.folder / MANIFEST) != self._made:
+            raise InputError("was replaced by a later fit; give each pipeline another work folder", self.folder)
 
     @classmethod
     def _temporary(cls) -> Bundle:
@@ -65,15 +71,22 @@ class Bundle:
         return cls(owner.path / BUNDLE, owner)
 
     def system(self) -> TranslationSystem:
-        """The open system; see ``open_bundle``."""
+        """The open system; see ``open_bundle``.
+
+        Raises:
+            InputError: the bundle cannot be opened, or another one took its place.
+        """
+        self._check_own()
         return open_bundle(self.folder)
 
     def copy(self, path: Path, journal: bytes) -> None:
         """Writes the bundle under another name, and a journal of corrections next to it if there are any.
 
         Raises:
-            InputError: the folder cannot be written, or contains more than a bundle and the journal's beginning.
+            InputError: the folder cannot be written, or contains more than a bundle and the journal's beginning, or
+                another bundle took the place of this one.
         """
+        self._check_own()
         check_replaced_bundle(path, besides=(JOURNAL,) if journal.startswith(kept_journal(path)) else ())
         manifest = Manifest.read(self.folder)
         with replaced_folder(path, MANIFEST) as folder:
@@ -86,6 +99,7 @@ class Bundle:
                 (folder / JOURNAL).write_bytes(journal)
 
     def __reduce__(self) -> tuple[Any, ...]:
+        self._check_own()
         if self._owner is None:
             return _found_bundle, (absolute(str(self.folder)), file_hash(self.folder / MANIFEST))
         names = [MANIFEST, *Manifest.read(self.folder).files]

@@ -101,8 +101,10 @@ class FittedTranslator:
         """BLEU (0 to 100): sacrebleu tokenises raw text, and tokens are scored as they are."""
         preparation = self.preparation()
         if preparation.settings.tokeniser == UNCHANGED:
-            return corpus_score("bleu", output, [references])
-        return restored_bleu(output, [references], restored_tokens(preparation.sides[1].language))[0]
+            found = corpus_score("bleu", output, [references])
+        else:
+            found = restored_bleu(output, [references], restored_tokens(preparation.sides[1].language))[0]
+        return min(100.0, found)  # of equal texts, sacrebleu's may be above 100 by a rounding error
 
     def correct(self, source: str, target: str) -> int:
         """Stores a correction, and returns its number.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from lscfg.decode.unknown import START_WEIGHTS as SUBSTITUTE_WEIGHTS
 from lscfg.formats.ini import UNKNOWN_WORDS, DecoderConfig, LatentFeature, write_ini
 from lscfg.formats.kbest import Hypothesis, write_kbest
 from lscfg.formats.weights import read_weights, write_weights
+from lscfg.io.folders import path_from
 from lscfg.io.json_files import read_json, write_json
 from lscfg.io.read import read_lines
 from lscfg.io.write import write_lines
@@ -225,7 +225,7 @@ def decoder_config(settings: SystemDecoder, folder: Path, files: DecoderFiles[Pa
     """The decoder of one system, with paths relative to the folder of its ini file."""
 
     def relative(path: Path) -> Path:
-        return Path(os.path.relpath(path, folder))
+        return Path(path_from(folder, path))
 
     latent, decoding = None, settings.decoding
     if files.model is not None:
