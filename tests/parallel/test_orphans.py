@@ -44,11 +44,14 @@ def place(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def hang_up():
-    """A hang-up ends the commands even where the tests run under nohup."""
-    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def heeded():
+    """Signals end the commands even where the tests run under nohup or in the background of a script."""
+    before = [(number, signal.getsignal(number)) for number in (signal.SIGHUP, signal.SIGINT)]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGHUP, before)
+    for number, handler in before:
+        signal.signal(number, handler)
 
 
 SIGNALS = signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT

@@ -19,8 +19,9 @@ from lscfg.tuning.experiment.cache import measured
 
 @pytest.fixture(autouse=True)
 def handlers():
-    """Handlers of SIGTERM and SIGHUP as a command begins with them, even under nohup."""
+    """Handlers as a command begins with them, even under nohup or in the background of a script."""
     before = {number: signal.getsignal(number) for number in ENDING}
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     yield
