@@ -212,7 +212,8 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
     words = (out / "systems" / "MIN" / "test.output").read_text()
     back = run_lscfg("prepare", "restore", out / "prepare", input=words, encoding="utf-8")
     assert back.stdout == (out / "systems" / "MIN" / "test.restored").read_text()
-    command = run.stdout.splitlines()[-1].removeprefix("translate: ").replace("TEXT", str(texts / "test.es"))
+    (tmp_path / "new.txt").write_bytes((texts / "test.es").read_bytes())
+    command = run.stdout.splitlines()[-1].removeprefix("translate: ").replace("TEXT", str(tmp_path / "new"))
     bin_first = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     told = subprocess.run(command, shell=True, env=bin_first, capture_output=True, text=True, check=True)
     given, translated = read_lines(texts / "test.es"), told.stdout.splitlines()
