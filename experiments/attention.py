@@ -22,15 +22,13 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from gaps import HELD_OUT, held_out_losses
+from gaps import HELD_OUT, first_tokens, held_out_losses
 from scipy import sparse
 from view_settings import SENTENCE, VIEWS, gain, parts_of, print_rows, together
 
 from lscfg.context.learner import CONTEXT_MODELS
 from lscfg.context.low_dimensional import SentenceSettings, Task, ViewVectorSettings
 from lscfg.extract.derive import Derivations
-from lscfg.extract.minimal import tokens_of
-from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.read import read_lines
 from lscfg.study.mrr import P_OF_TARGET
 
@@ -64,23 +62,33 @@ def information(task: Task, prior: float) -> sparse.csr_matrix:
     share = (with_word.data + prior * plain[row]) / (seen + prior)
     terms = sparse.csr_matrix((share * np.log(share / plain[row]), (side, item)), of_sides.shape)
     met = sparse.csr_matrix((plain[row], (side, item)), of_sides.shape)
-    rest = prior / (of_sides.tocoo().data + prior)  # the factor of translations that were not seen with the word
-    of_rest = of_sides.tocoo()
-    unmet = rest * np.log(rest) * (1 - np.asarray(met[of_rest.row, of_rest.col]).ravel())
-    return (terms + sparse.csr_matrix((unmet, (of_rest.row, of_rest.col)), of_sides.shape)).tocsr()
+    places = of_sides.tocoo()
+    rest = prior / (places.data + prior)  # the factor of translations that were not seen with the word
+    unmet = rest * np.log(rest) * (1 - np.asarray(met[places.row, places.col]).ravel())
+    return (terms + sparse.csr_matrix((unmet, (places.row, places.col)), of_sides.shape)).tocsr()
 
 
-def attended(task: Task, slope: float, prior: float) -> tuple[Task, float]:
-    """The task whose view of the sentence is weighted by attention, and the mean perplexity of the weights."""
-    part, columns = sentence_items(task), task.views.matrix.tocsc()
-    words = columns[:, part].tocoo()
+def informed(task: Task, prior: float) -> sparse.coo_matrix:
+    """i(f, c) of the words around each token, [tokens, items of the sentence]; of a used token from other folds."""
+    words = task.views.matrix.tocsc()[:, sentence_items(task)].tocoo()
     side, values = task.side[words.row], np.zeros(len(words.data))
     fold = np.where(task.used, task.tokens.places[:, 1] // HELD_OUT % FOLDS, FOLDS)
     for number in range(FOLDS + 1):
         known = information(dataclasses.replace(task, used=task.used & (fold != number)), prior)
         asked = (fold[words.row] == number) & (side < known.shape[0])
         values[asked] = np.asarray(known[side[asked], words.col[asked]]).ravel()
-    weights = words.data * np.exp(slope * values)
+    return sparse.coo_matrix((values, (words.row, words.col)), words.shape)
+
+
+def attended(task: Task, slope: float, values: sparse.coo_matrix) -> tuple[Task, float]:
+    """The task whose view of the sentence is weighted by attention, and the mean perplexity of the weights.
+
+    Args:
+        values: see ``informed``.
+    """
+    part, columns = sentence_items(task), task.views.matrix.tocsc()
+    words = columns[:, part].tocoo()
+    weights = words.data * np.exp(slope * values.data)
     sizes, sums = (np.bincount(words.row, each, task.views.matrix.shape[0]) for each in (words.data, weights))
     shares = weights / sums[words.row]
     entropy = np.bincount(words.row, -shares * np.log(shares / words.data), len(sums))
@@ -97,8 +105,9 @@ def rows(task: Task, models: Sequence[str], slopes: Sequence[float], prior: floa
     parts = parts_of(task.views, len(task.tokens.rules.words))
     views = tuple(name for name, part in zip(VIEWS, parts, strict=False) if part.start < part.stop)
     first: dict[str, np.ndarray] = {}
+    values = informed(train, prior)
     for slope in slopes:
-        own, words = attended(train, slope, prior)
+        own, words = attended(train, slope, values)
         for name in models:
             settings = CONTEXT_MODELS[name].Settings
             correlates = issubclass(settings, ViewVectorSettings)
@@ -122,9 +131,8 @@ def main() -> None:
     parser.add_argument("--prior", type=float, default=5, metavar="TOKENS", help="strength of P(e|f)")
     parser.add_argument("--dims", type=int, default=200, help="coordinates that views share (default: %(default)s)")
     args = parser.parse_args()
-    tokens, source = tokens_of(Derivations.load(args.derivations)), read_lines(args.source)
-    tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < args.pairs])
-    task = Task.of(tokens, source, SentenceSettings(sentence=True, gaps=True))
+    tokens = first_tokens(Derivations.load(args.derivations), args.pairs)
+    task = Task.of(tokens, read_lines(args.source), SentenceSettings(sentence=True, gaps=True))
     slopes = [float(slope) for slope in args.slopes.split(",")]
     found = rows(task, args.models.split(","), slopes, args.prior, args.dims)
     print_rows(["score", "words", "with gaps", "without", "all"], found)

@@ -25,7 +25,7 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from gaps import held_out_losses, with_further
+from gaps import first_tokens, held_out_losses, with_further
 from scipy import sparse
 from view_settings import P_OF_TARGET, gain, print_rows
 
@@ -35,8 +35,6 @@ from lscfg.context.views import number_words
 from lscfg.estimate.clusters import k_means, nearest
 from lscfg.estimate.svd import normalised_rows, truncated_svd
 from lscfg.extract.derive import Derivations
-from lscfg.extract.minimal import tokens_of
-from lscfg.grammar.tokens import RuleTokens
 from lscfg.induce.propagated.contexts import unit_rows
 from lscfg.io.read import read_lines
 
@@ -196,8 +194,7 @@ def main() -> None:
     args = parser.parse_args()
     source = read_lines(args.source)
     documents = Documents.read(read_lines(args.documents), source, args.least)
-    tokens = tokens_of(Derivations.load(args.derivations))
-    tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < (args.pairs or len(source))])
+    tokens = first_tokens(Derivations.load(args.derivations), args.pairs)
     task = Task.of(tokens, source, SentenceSettings(sentence=True))
     numbers = np.arange(len(source))
     sentence = np.random.default_rng(1).permutation(numbers) if args.shuffled else numbers

@@ -74,6 +74,12 @@ def held_out_losses(task: Task, name: str, settings: Declared, unit: np.ndarray 
     return HeldOut(unit[asked], part.tokens.places[asked, 4] >= 0, choices.losses(plain), loss, seconds)
 
 
+def first_tokens(train: Derivations, pairs: int | None) -> RuleTokens:
+    """The rule tokens of the first sentence pairs; None or 0: of all."""
+    tokens = tokens_of(train)
+    return RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < pairs]) if pairs else tokens
+
+
 def with_further(task: Task, numbers: np.ndarray, matrix: sparse.spmatrix) -> Task:
     """The task with items behind its own.
 
@@ -105,8 +111,7 @@ def main() -> None:
     parser.add_argument("--scorers", default="residual,mlr", metavar="LIST")
     parser.add_argument("--threads", type=int, default=1)
     args = parser.parse_args()
-    tokens, source = tokens_of(Derivations.load(args.derivations)), read_lines(args.source)
-    tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < args.pairs])
+    tokens, source = first_tokens(Derivations.load(args.derivations), args.pairs), read_lines(args.source)
     rows = [["score", "with gaps", "without", "CPU"]]
     for name in args.scorers.split(","):
         for gaps in (False, True):

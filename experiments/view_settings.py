@@ -29,7 +29,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from gaps import held_out_losses, with_further
+from gaps import first_tokens, held_out_losses, with_further
 
 from lscfg.context.generalised import generalised_directions
 from lscfg.context.learner import CONTEXT_MODELS
@@ -37,7 +37,6 @@ from lscfg.context.low_dimensional import Fitted, SentenceSettings, Task, ViewSe
 from lscfg.context.views import Look, Views, number_words
 from lscfg.estimate.features import read_classes
 from lscfg.extract.derive import Derivations
-from lscfg.extract.minimal import tokens_of
 from lscfg.extract.phrases import phrase_tokens
 from lscfg.grammar.tokens import RuleTokens
 from lscfg.io.columns import align_columns
@@ -325,8 +324,7 @@ def main() -> None:
     train, source = Derivations.load(args.derivations), read_lines(args.source)
     shared = [{"k": int(k), "gamma": float(g)} for k in args.dims.split(",") if k for g in args.gammas.split(",")]
     if args.table == "views" and not args.held_out:
-        tokens = tokens_of(train)
-        tokens = RuleTokens(tokens.rules, tokens.places[tokens.places[:, 1] < (args.pairs or len(source))])
+        tokens = first_tokens(train, args.pairs)
         classes = read_classes(args.classes) if args.classes else None
         rows = rule_view_rows(ViewTasks(tokens, source, True, shared, classes), models)
         return print_rows(["score", "with gaps", "without", "all"], rows)

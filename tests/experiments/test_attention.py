@@ -55,9 +55,9 @@ def test_information_is_the_divergence_of_translations(task):
 
 
 def test_weights_select_the_word_that_decides(task):
-    even, all_words = attention.attended(task, 0, 5)
+    even, all_words = attention.attended(task, 0, attention.informed(task, 5))
     assert (even.views.matrix != task.views.matrix).nnz == 0
-    sharp, few = attention.attended(task, 30, 5)
+    sharp, few = attention.attended(task, 30, attention.informed(task, 5))
     part = attention.sentence_items(task)
     sizes = [np.asarray(each.views.matrix[:, part].sum(axis=1)).ravel() for each in (task, sharp)]
     assert sizes[0] == pytest.approx(sizes[1]) and few < 1.1 < all_words
