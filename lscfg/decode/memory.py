@@ -90,7 +90,8 @@ class Memory:
             if align is not None:
                 self.path.parent.mkdir(parents=True, exist_ok=True)
                 self.path.touch()
-                _end_last_line(self.path)
+                with _locked_journal(self.path):
+                    pass  # the last line has its newline
         except OSError as error:
             raise InputError(f"cannot write: {error.strerror or error}", self.path) from error
         self._clear()
@@ -208,11 +209,8 @@ class Memory:
     def _locked(self) -> Iterator[IO[bytes]]:
         """The journal, up to date, to which no other process writes."""
         try:
-            with open(self.path, "r+b") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            with _locked_journal(self.path) as file:
                 self._catch_up(file)
-                if file.seek(0, os.SEEK_END) < self._read:
-                    file.write(b"\n")
                 file.truncate(self._read)  # a line that a crash has cut
                 file.seek(self._read)
                 yield file
@@ -397,12 +395,19 @@ def _fault(pair: StoredPair) -> str:
     return ""
 
 
-def _end_last_line(path: Path) -> None:
-    """Ends the last entry of a journal, which a person may have left without a newline."""
+@contextmanager
+def _locked_journal(path: Path) -> Iterator[IO[bytes]]:
+    """A journal to which no other process writes, with a newline after the last entry if a person has left it out."""
     with open(path, "r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        if _is_whole(file.read().rpartition(b"\n")[2]):
-            file.write(b"\n")
+        if file.seek(0, os.SEEK_END):
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                file.seek(0)
+                if _is_whole(file.read().rpartition(b"\n")[2]):
+                    file.write(b"\n")
+                    file.flush()
+        yield file
 
 
 def _is_whole(line: bytes) -> bool:
