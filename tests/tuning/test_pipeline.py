@@ -77,10 +77,12 @@ def test_a_fit_resumes_in_its_work_folder_and_shows_progress_if_asked(worked, mo
 
 def test_a_later_fit_in_the_same_folder_is_noticed(tmp_path):
     first = lscfg.Pipeline(SOURCE, TARGET, **SMALL, work=tmp_path / "w").fit()
+    others = pickle.loads(pickle.dumps(first)), lscfg.Pipeline.load(tmp_path / "w" / "bundle")
     lscfg.Pipeline(TARGET, SOURCE, **SMALL | {"languages": ("en", "ja")}, work=tmp_path / "w").fit()
-    for use in (lambda: first.translate(NEW), lambda: first.save(tmp_path / "s"), lambda: pickle.dumps(first)):
-        with pytest.raises(InputError, match="was replaced by a later fit"):
-            use()
+    for one in (first, *others):
+        for use in (lambda: one.translate(NEW), lambda: one.save(tmp_path / "s"), lambda: pickle.dumps(one)):  # noqa: B023
+            with pytest.raises(InputError, match="was replaced by a later fit"):
+                use()
 
 
 def test_copies_translate_equally_and_temporary_files_go(fitted, tmp_path):

@@ -61,6 +61,17 @@ class Bundle:
         made._made = file_hash(made.folder / MANIFEST)
         return made
 
+    @classmethod
+    def found(cls, folder: Path) -> Bundle:
+        """The bundle in a folder.
+
+        Raises:
+            InputError: the folder contains no bundle.
+        """
+        bundle = cls(folder)
+        bundle._made = file_hash(folder / MANIFEST)
+        return bundle
+
     def _check_own(self) -> None:
         if self._made and file_hash(self.folder / MANIFEST) != self._made:
             raise InputError("was replaced by a later fit; give each pipeline another work folder", self.folder)
@@ -125,9 +136,10 @@ def _found_bundle(folder: str, sha256: str) -> Bundle:
     Raises:
         InputError: the bundle is missing or has changed.
     """
-    if file_hash(Path(folder) / MANIFEST) != sha256:
+    bundle = Bundle.found(Path(folder))
+    if bundle._made != sha256:
         raise InputError("has changed since the pipeline was pickled; fit and pickle again", folder)
-    return Bundle(Path(folder))
+    return bundle
 
 
 def _unpickled_bundle(files: dict[str, bytes]) -> Bundle:

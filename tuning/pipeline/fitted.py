@@ -49,7 +49,7 @@ class FittedTranslator:
         """
         if journal := kept_journal(folder):
             Memory(folder)
-        return cls(Bundle(folder.absolute()), journal)
+        return cls(Bundle.found(folder.absolute()), journal)
 
     def system(self) -> TranslationSystem:
         """The open system, which prepares text; see ``open_bundle``."""
