@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -34,6 +35,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def characters(line: str) -> list[str]:
+    """Returns the characters of a line without blanks, marks and invisible ones."""
+    return [one for one in unicodedata.normalize("NFC", line) if unicodedata.category(one)[0] not in "CMZ"]
+
+
 def pairs_of(chapter: Path) -> Iterator[Pair]:
     """Yields the pairs of a chapter that are short enough, as words of one character.
 
@@ -44,7 +50,7 @@ def pairs_of(chapter: Path) -> Iterator[Pair]:
     if len(old) != len(new):
         raise InputError(f"{chapter}: {len(old)} and {len(new)} lines")
     for one, other in zip(old, new, strict=True):
-        pair = "".join(one.split()), "".join(other.split())
+        pair = characters(one), characters(other)
         if min(map(len, pair)) > 0 and max(map(len, pair)) <= LONGEST:
             yield " ".join(pair[0]), " ".join(pair[1])
 

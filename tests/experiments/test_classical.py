@@ -23,7 +23,7 @@ def corpus(tmp_path_factory):
         folder = root / f"book{number % 7}" / str(number)
         folder.mkdir(parents=True)
         (folder / "source.txt").write_text(f"子曰{number}。\n同。\n{'長' * 41}\n")
-        (folder / "target.txt").write_text(f"孔子 说{number}。\n一样。\n长。\n")
+        (folder / "target.txt").write_text(f"孔子\u200b 说{number}。\n一样。\n长。\n")
     return root
 
 
