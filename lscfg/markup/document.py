@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal, NamedTuple
 
@@ -48,11 +48,13 @@ class Unit:
         text: without tags; entities are decoded.
         tags: inline tags in their order.
         lines: number of lines of the text in the document.
+        unchanged: the unit with the line ends and blanks of the document, if they are blanks here.
     """
 
     text: str
     tags: tuple[Tag, ...] = ()
     lines: int = 1
+    unchanged: Unit | None = None
 
 
 class WordAlignment(NamedTuple):
@@ -108,6 +110,9 @@ class Document:
         return self.mark + "".join(done).encode()
 
     def _fill(self, unit: Unit, pieces: Sequence[UnitPiece]) -> str:
+        if unit.unchanged is not None and all(piece.translation == piece.source for piece in pieces):
+            unit = unit.unchanged
+            pieces = [UnitPiece(unit.text, "", unit.text, "")]
         text = "".join(piece.translation + piece.after for piece in pieces)
         marks: dict[int, list[str]] = {}
         before, last = "", -1  # the text before a place and the single tags there
@@ -308,8 +313,12 @@ class MarkupRun(NamedTuple):
     """Kind of a tag; None: a text."""
 
 
-def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
-    """The content of an element: markup, a unit and markup; or only markup where no text is."""
+def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> list[str | Unit]:
+    """The content of an element: markup, a unit and markup; or only markup where no text is.
+
+    Args:
+        flows: blanks and line ends inside the text are one blank each, as in HTML.
+    """
     if not any(run.kind is None and run.text.strip() for run in runs):
         return ["".join(run.markup for run in runs)]
     first, last = 0, len(runs)
@@ -319,6 +328,16 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
         last -= 1
     first, last = _with_partners(runs, first, last)
     lead, trail, inner = _stripped(runs[first:last])
+    unit = _joined(inner, lines)
+    if flows and _BLANKS.search(unit.text):
+        unit = replace(_joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines), unchanged=unit)
+    before = "".join(run.markup for run in runs[:first]) + lead
+    after = trail + "".join(run.markup for run in runs[last:])
+    return [before, unit, after]
+
+
+def _joined(inner: Iterable[MarkupRun], lines: int) -> Unit:
+    """The unit of some runs."""
     text, tags = "", list[Tag]()
     between = False  # the last run is a tag after a blank, between words
     for run in inner:
@@ -331,9 +350,10 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1) -> list[str | Unit]:
         else:
             tags.append(Tag(len(text), run.markup, run.kind, apart=run.kind == "void" and text[-1:].isspace()))
         between = run.kind is not None and tags[-1].apart
-    before = "".join(run.markup for run in runs[:first]) + lead
-    after = trail + "".join(run.markup for run in runs[last:])
-    return [before, Unit(text, tuple(tags), lines), after]
+    return Unit(text, tuple(tags), lines)
+
+
+_BLANKS = re.compile(r"[\t\n\f\r][ \t\n\f\r]*| [ \t\n\f\r]+")
 
 
 def _with_partners(runs: Sequence[MarkupRun], first: int, last: int) -> tuple[int, int]:

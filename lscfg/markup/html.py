@@ -132,5 +132,5 @@ def html_parts(text: str) -> list[str | Unit]:
 def _end_unit(parts: list[str | Unit], runs: list[MarkupRun]) -> None:
     """Moves the runs of a text into the parts."""
     if runs:
-        parts += unit_of(runs)
+        parts += unit_of(runs, flows=True)
         runs.clear()

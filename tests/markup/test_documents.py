@@ -207,3 +207,14 @@ def test_lines_of_a_subtitle_are_of_equal_lengths():
     assert line_breaks("一二三四", 2) == {2}
     assert line_breaks("one", 1) == line_breaks("", 2) == set()
     assert len(line_breaks("a b c d e f", 4)) == 3
+
+
+def test_line_ends_in_html_are_blanks():
+    """Sentences continue after them; a unit whose translation changes nothing keeps them."""
+    data = b"<p>\n One\n  two <b>three\tfour</b>\n<i>five</i>\n</p><pre>a\nb</pre>"
+    document = FORMATS[".html"].read(data)
+    assert [unit.text for unit in document.units] == ["One two three four five"]
+    (unit,) = document.units
+    assert document.filled([[UnitPiece(unit.text, "", unit.text, "")]]) == data
+    pieces = [UnitPiece(unit.text, "", unit.text.upper(), "")]
+    assert document.filled([pieces]) == (b"<p>\n ONE TWO <b>THREE FOUR</b> <i>FIVE</i>\n</p><pre>a\nb</pre>")
