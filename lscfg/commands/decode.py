@@ -127,7 +127,7 @@ def run(args: argparse.Namespace) -> None:
                 judged = sentence if confidence is None else confidence.judged(sentence)
                 details.write(derivations_json(label, judged) + "\n")
             if report is not None:
-                report.add(sentence, number)
+                report.add(sentence.found, {one.source for one in sentence.terms}, bool(sentence.unparsed), number)
             conflicts.add(sentence, number)
             found = typed.hypotheses(sentence)
             yield [found[0].text] if k is None else [format_hypothesis(label, one) for one in found]
@@ -183,8 +183,13 @@ def _translate_document(args: argparse.Namespace) -> None:
     if isinstance(args.text, StandardInput):
         raise InputError("--xml-input document needs the name of a file, which ends in .txt, .html, .srt or .xlf")
     opened = filled.document_system(args.config, args.weights, args.glossary, args.corrections)
+    report = None
+    if args.glossary is not None:
+        report = glossary.GlossaryReport(system.open_glossary(args.glossary, args.config))
     with in_processes(args.jobs) as engine:
-        data = filled.translated_document(opened, str(args.text), engine)
+        data = filled.translated_document(opened, str(args.text), engine, report)
+    if report is not None:
+        report.finish()
     if args.output:
         with atomic_write(args.output, "wb") as file:
             file.write(data)

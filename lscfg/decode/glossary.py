@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Self
 
 from lscfg import log
-from lscfg.decode.derivations import Translated
 from lscfg.decode.inflected import Inflections, PhraseTest
-from lscfg.decode.terms import EACH_FORM, MOST_FORMS, MOST_WORDS, Term, TermIndex, WordMatch
+from lscfg.decode.terms import EACH_FORM, MOST_FORMS, MOST_WORDS, FoundTerms, Term, TermIndex, WordMatch
 from lscfg.errors import InputError, counted, did_you_mean, quote
 from lscfg.io.read import read_lines
 from lscfg.kernel import words_fault
@@ -261,10 +260,14 @@ class GlossaryReport:
         self._overlaps: dict[int, tuple[int, int]] = {}  # line to number and first sentence
         self._hard = self._used = self._unparsed = 0
 
-    def add(self, sentence: Translated, number: int) -> None:
-        """Counts the terms of a translated sentence, whose number counts from 0."""
-        used = {one.source for one in sentence.terms}
-        for term, occurrence in zip(sentence.found.numbers, sentence.found.occurrences, strict=True):
+    def add(self, found: FoundTerms, used: Container[tuple[int, int]], unparsed: bool, number: int) -> None:
+        """Counts the terms of a translated sentence.
+
+        Args:
+            used: spans of the terms that its translation obeys.
+            number: of the sentence, from 0.
+        """
+        for term, occurrence in zip(found.numbers, found.occurrences, strict=True):
             if term < 0:
                 continue
             line = self._entries[term].line
@@ -272,10 +275,10 @@ class GlossaryReport:
             self._hard += occurrence.hard
             if occurrence.hard and occurrence.span in used:
                 self._used += 1
-                self._unparsed += bool(sentence.unparsed)
+                self._unparsed += unparsed
             elif occurrence.hard:
                 self._lost.setdefault(line, number)
-        for overlap in sentence.found.overlaps:
+        for overlap in found.overlaps:
             line = self._entries[overlap.term].line
             count, first = self._overlaps.get(line, (0, number))
             self._overlaps[line] = count + 1, first

@@ -313,6 +313,10 @@ class MarkupRun(NamedTuple):
     """Kind of a tag; None: a text."""
 
 
+SEPARATOR = MarkupRun("", " ")
+"""A blank between words that the document writes together but shows apart."""
+
+
 def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> list[str | Unit]:
     """The content of an element: markup, a unit and markup; or only markup where no text is.
 
@@ -328,9 +332,10 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> l
         last -= 1
     first, last = _with_partners(runs, first, last)
     lead, trail, inner = _stripped(runs[first:last])
-    unit = _joined(inner, lines)
-    if flows and _BLANKS.search(unit.text):
-        unit = replace(_joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines), unchanged=unit)
+    unit = _joined([run for run in inner if run is not SEPARATOR], lines)
+    if flows:
+        flowing = _joined([run._replace(text=_BLANKS.sub(" ", run.text)) for run in inner], lines)
+        unit = flowing if flowing == unit else replace(flowing, unchanged=unit)
     before = "".join(run.markup for run in runs[:first]) + lead
     after = trail + "".join(run.markup for run in runs[last:])
     return [before, unit, after]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from html import unescape
 from html.parser import HTMLParser
 from itertools import accumulate
 
-from lscfg.markup.document import Document, MarkupRun, Unit, escape_text, unit_of, utf8_text
+from lscfg.markup.document import SEPARATOR, Document, MarkupRun, Unit, escape_text, unit_of, utf8_text
 from lscfg.markup.html_elements import INLINE, HtmlEvent, element_ends
 
 OPAQUE = frozenset(["code", "kbd", "math", "pre", "samp", "script", "style", "svg", "template", "textarea", "var"])
@@ -118,6 +120,8 @@ def html_parts(text: str) -> list[str | Unit]:
         after = elements[number] if kept else number + 1
         markup = text[event.offset : offsets[after]]
         if event.kind == "text":
+            if markup[:1].isalnum() and _links_touch(runs):
+                runs.insert(-1, SEPARATOR)
             runs.append(MarkupRun(markup, unescape(markup)))
         elif event.kind == "comment" or event.name in (OPAQUE_INLINE if kept else INLINE):
             kind = "void" if kept else {"start": "open", "end": "close"}.get(event.kind, "void")
@@ -127,6 +131,15 @@ def html_parts(text: str) -> list[str | Unit]:
             parts.append(markup)
     _end_unit(parts, runs)
     return parts
+
+
+_TOUCHING = re.compile(r"</(a|label)\s*>\x00<\1\b", re.IGNORECASE)
+
+
+def _links_touch(runs: Sequence[MarkupRun]) -> bool:
+    """True if the last run begins a link or label right after another one that ends in a letter."""
+    text, one, other = runs[-3:] if len(runs) > 2 else [MarkupRun("")] * 3
+    return bool(_TOUCHING.match(f"{one.markup}\0{other.markup}")) and text.text[-1:].isalnum()
 
 
 def _end_unit(parts: list[str | Unit], runs: list[MarkupRun]) -> None:

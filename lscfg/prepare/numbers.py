@@ -44,7 +44,14 @@ _MONEY = frozenset((
     "hkd", "huf", "inr", "jpy", "kr", "krw", "mxn", "nok", "pln", "rs", "rs.", "rub", "sek", "sgd", "try", "usd",
     "yen", "zar",
 ))
+_UNITS = frozenset((
+    "km", "m", "dm", "cm", "mm", "µm", "nm", "kg", "g", "mg", "t", "l", "ml", "cl", "dl", "h", "s", "ms", "min",
+    "kb", "mb", "gb", "tb", "hz", "khz", "mhz", "ghz", "w", "kw", "mw", "gw", "kwh", "v", "kv", "mv", "a", "ma",
+    "mah", "j", "kj", "kcal", "pa", "hpa", "bar", "px", "pt", "km/h", "m/s", "m²", "m³", "km²", "cm²", "cm³",
+    "°", "°c", "°f", "%", "€", "$", "£",
+))
 # fmt: on
+_RANGE = re.compile(r"(?<=\d)([-–])(?=\d)")
 
 
 def is_version(number: str, before: str, names: bool = True) -> bool:
@@ -108,10 +115,18 @@ class NumberFormats:
         return None if pair[0] is None or pair[1] is None or pair[0] == pair[1] else cls(pair[0], pair[1])
 
     def converted(self, word: str, before: str = "") -> str:
-        """The number in the target language; other words, and versions, stay.
+        """The number in the target language, also with a unit or as a range; other words, and versions, stay.
 
         Args:
             before: the word before, after which the number may be a version, see ``is_version``.
         """
-        number = self._pattern.fullmatch(word) and not is_version(word, before, names=self._points)
-        return word.translate(self._changes) if number else word
+        end = next((k for k in range(len(word), 0, -1) if word[k - 1].isdecimal()), 0)
+        number, unit = word[:end], word[end:]
+        parts = _RANGE.split(number)
+        if unit and unit.lower() not in _UNITS:
+            return word
+        if not all(part.isdecimal() or self._pattern.fullmatch(part) for part in parts[::2]):
+            return word
+        if is_version(parts[0], before, names=self._points):
+            return word
+        return number.translate(self._changes) + unit

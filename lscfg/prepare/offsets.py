@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from html import unescape
 
 from lscfg.prepare.clean import restore_words
 from lscfg.prepare.spacing import MARKS
@@ -21,6 +23,9 @@ ONE_SIDE, BOTH_SIDES = 40, 6
 
 Range = tuple[int, int]
 
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{1,31});|(?s:.)")
+"""An entity or another character."""
+
 
 def word_ranges(words: Sequence[str], text: str) -> list[Range]:
     """The characters [i, j) of each word in the text, in ascending order and disjoint.
@@ -31,29 +36,26 @@ def word_ranges(words: Sequence[str], text: str) -> list[Range]:
         words: of a preparation, which may carry marks of blanks.
         text: the raw text of the words, or the restored text.
     """
-    inside, places = _signs([text])
-    signs, numbers = _signs([restore_words(word) for word in words], by_text=True)
+    inside, places = list[str](), list[Range]()
+    for part in _ENTITY.finditer(text):
+        signs = [sign for character in unescape(part[0]) for sign in _folded(character)]
+        inside += signs
+        places += [part.span()] * len(signs)
+    signs, numbers = list[str](), list[int]()
+    for number, word in enumerate(words):
+        own = [sign for character in restore_words(word) for sign in _folded(character)]
+        signs += own
+        numbers += [number] * len(own)
     found: list[Range | None] = [None] * len(words)
     for i, j in _matched(inside, signs):
         before = found[numbers[j]]
-        found[numbers[j]] = (places[i], places[i] + 1) if before is None else (before[0], places[i] + 1)
+        found[numbers[j]] = places[i] if before is None else (before[0], places[i][1])
     ranges: list[Range] = []
     end = 0
     for one in found:
         begin, end = (end, end) if one is None else (max(end, one[0]), max(end, one[1]))
         ranges.append((begin, end))
     return ranges
-
-
-def _signs(texts: Sequence[str], by_text: bool = False) -> tuple[list[str], list[int]]:
-    """The folded characters of texts, and the place of each: of its character, or of its text in the list."""
-    signs, places = list[str](), list[int]()
-    for number, text in enumerate(texts):
-        for place, character in enumerate(text):
-            for sign in _folded(character):
-                signs.append(sign)
-                places.append(number if by_text else place)
-    return signs, places
 
 
 @lru_cache(1 << 14)

@@ -13,7 +13,7 @@ from uuid import uuid4
 from lscfg import log
 from lscfg.bundle.places import MANIFEST, preparation_of
 from lscfg.bundle.system import TranslationSystem, open_bundle, open_system
-from lscfg.decode.glossary import Glossary
+from lscfg.decode.glossary import Glossary, GlossaryReport
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_bytes
 from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignment
@@ -144,8 +144,13 @@ def document_system(config: str, weights: str | None, glossary: str | None, memo
     return system if memory is None else replace(system, memory=Path(memory).absolute())
 
 
-def translated_document(system: TranslationSystem, path: str, engine: Engine) -> bytes:
+def translated_document(
+    system: TranslationSystem, path: str, engine: Engine, report: GlossaryReport | None = None
+) -> bytes:
     """A translated file in the format of its name, as the service translates it.
+
+    Args:
+        report: counts the terms in its sentences.
 
     Raises:
         InputError: the file cannot be read, or its format, languages or sentences do not fit the system.
@@ -174,6 +179,8 @@ def translated_document(system: TranslationSystem, path: str, engine: Engine) ->
     try:
         for found in log.progress(engine.map(translate_sentence, works), "decoding", len(works)):
             warnings.update(found.answer["warnings"])
+            if report is not None:
+                _count_terms(report, works[len(aligned)].text, found.answer, len(aligned))
             aligned.append(AlignedSentence.of(found.answer))
     except BadSentenceError as error:
         raise InputError(f"sentence {len(aligned) + 1}: {error}", path) from None
@@ -186,3 +193,10 @@ def translated_document(system: TranslationSystem, path: str, engine: Engine) ->
     if tags := read.document.inner_tags:
         log.info(f"{path}: {tags} tags inside sentences follow word links; check them")
     return fill_document((read, by_text(read.texts, aligned)))
+
+
+def _count_terms(report: GlossaryReport, text: str, answer: Mapping[str, Any], number: int) -> None:
+    """Counts the terms of a sentence, unless a correction translates it."""
+    if answer.get("memory", {}).get("id") is None:
+        found = report.index.find(answer.get("source_words", text).split())
+        report.add(found, {tuple(one["source"]) for one in answer["terms"]}, not answer["parsed"], number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import NamedTuple
 
 from lscfg.decode.prepared_terms import prepared_choices
@@ -85,7 +86,9 @@ def tags_of_text(line: MarkedLine, plain: str, words: str, sides: Sides) -> Tags
     typed: dict[str, str] = {}
     spans = []
     for one in line.spans:
-        chosen, texts = prepared_choices([ChosenSpan(one.span, given) for given in one.translations], sides[1])
+        chosen, texts = prepared_choices(
+            [ChosenSpan(one.span, unescape(given)) for given in one.translations], sides[1]
+        )
         likely: dict[str, float] = {}
         for choice, probability in zip(chosen, one.probabilities, strict=True):
             likely.setdefault(choice.target, probability)  # texts that preparation makes equal count once

@@ -138,6 +138,12 @@ class Translator:
                 raise BadSentenceError(str(error)) from None
             given = self._terms(text, words, options, tags)
         found = self._translated(words, options, given, tags)
+        if sides is not None and not lattice and tags is None and found.answered is None:
+            apart = _full_stop_apart(words)
+            other = given if apart == words else self._terms(text, apart, options, None)
+            if _ends(other, apart, 1) and not _ends(given, words, 0):
+                words, given = apart, other
+                found = self._translated(words, options, given, None)
         best, tokens = found.hypotheses[0], path_words(found) if lattice else words.split()
         if lattice:
             text = words = " ".join(tokens)
@@ -340,6 +346,17 @@ class Translator:
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
+
+
+def _full_stop_apart(words: str) -> str:
+    """The words, with the final full stop as a word; tokenisers leave it at a word such as ``Node.js``."""
+    return f"{words[:-1]} ." if words.endswith(".") and words[-2:-1].strip(".") else words
+
+
+def _ends(given: GivenTerms, words: str, after: int) -> bool:
+    """True if a term occurs before the last words, of which there are so many."""
+    tokens = words.split()
+    return any(one.span[1] == len(tokens) - after for one in given.index.find(tokens).occurrences)
 
 
 def _check_words(text: str, options: TranslationOptions) -> None:

@@ -126,7 +126,7 @@ def test_the_report_names_overlaps_and_absent_terms(tmp_path: Path) -> None:
     report = GlossaryReport(terms)
     with EmbeddedDecoder(small_config(tmp_path)) as decoder, log.held_back() as warnings:
         for number, one in enumerate(decoder.translate(["la casa verde", "casa"], WEIGHTS, terms=report.index)):
-            report.add(one, number)
+            report.add(one.found, {used.source for used in one.terms}, bool(one.unparsed), number)
             assert set(one.hypotheses[0].text.split()) >= {"home"}
         report.finish()
     path = tmp_path / "terms.tsv"

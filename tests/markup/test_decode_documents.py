@@ -48,6 +48,19 @@ def test_documents_are_those_of_the_service(name: str, bundle: Path, tmp_path: P
         assert ("hut" in answer.text.lower()) == terms
 
 
+def test_terms_are_counted_and_obeyed_before_a_full_stop(
+    bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tokenisers leave some full stops at their words, as in *Vitamin C.*"""
+    (tmp_path / "a.txt").write_text("La casa.\nUna flor\n")
+    (tmp_path / "terms").write_text("source\ttarget\ncasa\thut\nperro\tdog\n")
+    command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(tmp_path / "a.txt")]
+    assert cli.main([*command, "--glossary", str(tmp_path / "terms")]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()[0].lower().split()[-2:]) == [".", "hut"]
+    assert "1 of 2 terms occur, at 1 place; 1 of 1 hard ones are used" in caplog.text
+    assert "terms that do not occur in the text (1): line 3 'perro'" in caplog.text
+
+
 def test_faults_are_one_line(bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document"]
     (tmp_path / "a.odt").write_text("x")

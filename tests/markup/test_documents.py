@@ -209,6 +209,16 @@ def test_lines_of_a_subtitle_are_of_equal_lengths():
     assert len(line_breaks("a b c d e f", 4)) == 3
 
 
+def test_links_that_touch_are_apart():
+    data = b"<p><a href=x>One</a><a href=y>two</a> <b>th</b><i>ree</i></p>"
+    document = FORMATS[".html"].read(data)
+    (unit,) = document.units
+    assert unit.text == "One two three"
+    assert document.filled([[UnitPiece(unit.text, "", unit.text, "")]]) == data
+    upper = document.filled([[UnitPiece(unit.text, "", unit.text.upper(), "")]])
+    assert b"<a href=x>ONE</a> <a href=y>TWO</a> <b>" in upper
+
+
 def test_line_ends_in_html_are_blanks():
     """Sentences continue after them; a unit whose translation changes nothing keeps them."""
     data = b"<p>\n One\n  two <b>three\tfour</b>\n<i>five</i>\n</p><pre>a\nb</pre>"

@@ -19,7 +19,9 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
     ("pair", "numbers"),
     [
         ("de-en", {"1.234,5": "1,234.5", "3,14": "3.14", "-0,5": "-0.5", "1.234.567": "1,234,567", "1.234": "1,234",
-                   "1234,5": "1234.5", "1.234.567.890,5": "1,234,567,890.5"}),
+                   "1234,5": "1234.5", "1.234.567.890,5": "1,234,567,890.5",
+                   "10.000-20.000": "10,000-20,000", "5–1.000": "5–1,000", "1.234,5km": "1,234.5km", "3,5%": "3.5%",
+                   "1.000mAh": "1,000mAh", "-1,5°C": "-1.5°C"}),
         ("en-de", {"1,234.5": "1.234,5", "3.14": "3,14", "12,345": "12.345"}),
         ("en-fr", {"1,234.5": "1234,5", "3.14": "3,14"}),
         ("fr-ja", {"1234,5": "1234.5"}),
@@ -36,7 +38,10 @@ def test_separators_follow_the_target_language(pair: str, numbers: dict[str, str
 def test_dates_times_addresses_and_words_stay() -> None:
     found = NumberFormats.of("de", "en")
     assert found is not None
-    words = "24.12.2014 24.12. 2.5 10.30 192.168.100.200 1.2.3 1.2345 1,5er 1.234- A1,5 1,2,3 , . 1984 1.0 ٣,٥ 01.234"
+    words = (
+        "1.234x 1.234-x 3,5-a 24.12.-26.12. 2-3 GB 24.12.2014 24.12. "
+        "2.5 10.30 192.168.100.200 1.2.3 1.2345 1,5er 1.234- A1,5 1,2,3 , . 1984 1.0 ٣,٥ 01.234"
+    )
     assert [found.converted(word) for word in words.split()] == words.split()
     for source, target in (("de", "es"), ("en", "ja"), ("de-CH", "en"), ("es-MX", "en"), ("tlh", "en"), ("", "en")):
         assert NumberFormats.of(source, target) is None

@@ -18,7 +18,9 @@ def shown(words: str, text: str) -> list[str]:
     [
         ("la casa , roja", "La casa, roja", ["La", "casa", ",", "roja"]),
         ("\u2581the \u2581hou se", "The  house", ["The", "hou", "se"]),
-        ("AT & T \uffeda", "AT&amp;T a", ["AT", "&", "T", "a"]),
+        ("AT & T \uffeda", "AT&amp;T a", ["AT", "&amp;", "T", "a"]),
+        ("a < b > t", "a &lt;b&gt; t", ["a", "&lt;", "b", "&gt;", "t"]),
+        ("été t", "&eacute;t&#233; t", ["&eacute;t&#233;", "t"]),
         ("&lbrack;X] ok", "[X] ok", ["[X]", "ok"]),
         ("café 5", "cafe\u0301\t5", ["cafe\u0301", "5"]),
         ("straße", "STRASSE", ["STRASSE"]),

@@ -14,6 +14,7 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
         ("Run `rm -rf x` and `ls`", ["`rm -rf x`", "`ls`"]),
         ("Version 1.2.3, v0.4.0-rc.1 and 10.0.1", ["1.2.3", "v0.4.0-rc.1", "10.0.1"]),
         ("%s has %d files, %(name)s %1$s %.2f", ["%s", "%d", "%(name)s", "%1$s", "%.2f"]),
+        ("%d%% of %s%s %zu %@ and 100%% %%s %d%, %ss", ["%d%%", "%s%s", "%zu", "%@", "100%%", "%%s"]),
         ("{0} of {name}, ${x} and {{ count }}", ["{0}", "{name}", "${x}", "{{ count }}"]),
         ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
         ("Good \U0001f44d\U0001f3fd! \u2764\ufe0f", ["\U0001f44d\U0001f3fd", "\u2764\ufe0f"]),
