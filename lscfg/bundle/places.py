@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lscfg import log
+from lscfg.errors import InputError
+from lscfg.io.read import decode_text, file_hash, read_bytes
 from lscfg.later import later
 from lscfg.prepare.files import RECORD
 
@@ -25,6 +27,9 @@ MANIFEST = "bundle.json"
 PREPARE = "prepare"
 """Folder with the preparation of an experiment or of a bundle."""
 
+PREPARED = "prepared"
+"""File with the hash of the record of the preparation in the folder of a system."""
+
 CONFIDENCE = "confidence.json"
 """File with calibrations in the folder of a system."""
 
@@ -34,10 +39,27 @@ def preparation_of(place: Path) -> Path | None:
 
     Args:
         place: folder of the system, or its ini file.
+
+    Raises:
+        InputError: the experiment has another preparation now than that of the system.
     """
     system = system_folder(place)
     owner = system if (system / MANIFEST).is_file() else experiment_of(place)
-    return owner / PREPARE if owner is not None and (owner / PREPARE / RECORD).is_file() else None
+    if owner is None or not (owner / PREPARE / RECORD).is_file():
+        return None
+    if owner != system and not has_preparation(system, owner / PREPARE):
+        raise InputError(f"was not made with the text in {owner / PREPARE}; run its experiment again", system)
+    return owner / PREPARE
+
+
+def has_preparation(system: Path, preparation: Path) -> bool:
+    """True if a system was made with a preparation, or its folder does not say with which.
+
+    Raises:
+        InputError: a file cannot be read.
+    """
+    path = system / PREPARED
+    return not path.is_file() or decode_text(read_bytes(path), path).strip() == file_hash(preparation / RECORD)
 
 
 def experiment_of(place: Path) -> Path | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.places import CONFIDENCE
+from lscfg.bundle.places import CONFIDENCE, PREPARED
 from lscfg.corpus.parallel import check_length, check_plain, check_sentences, read_parallel
 from lscfg.errors import InputError, counted
 from lscfg.io.read import read_lines
@@ -17,7 +17,7 @@ from lscfg.tuning.experiment.system import Experiment
 
 RESULTS = ("results.json", "manifest.json", "report.html")
 
-PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output", "test.restored", CONFIDENCE)
+PUBLISHED = ("cdec.ini", "weights", "tuning.json", "test.output", "test.restored", CONFIDENCE, PREPARED)
 """Files for users in the folder of a system."""
 
 

@@ -11,12 +11,12 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 
 from lscfg import log
-from lscfg.bundle.places import CONFIDENCE, PREPARE
+from lscfg.bundle.places import CONFIDENCE, PREPARE, PREPARED, has_preparation
 from lscfg.errors import InputError
 from lscfg.formats.ini import write_ini
 from lscfg.io.json_files import write_json
-from lscfg.io.read import decode_text, read_bytes
-from lscfg.io.write import atomic_write
+from lscfg.io.read import decode_text, file_hash, read_bytes
+from lscfg.io.write import atomic_write, write_lines
 from lscfg.parallel.choose import on_cluster
 from lscfg.prepare.files import RECORD
 from lscfg.prepare.replaced import check_replaced_preparation, replaced_preparation
@@ -80,7 +80,7 @@ def run_experiment(
         for name in run.plan.systems:
             _publish(folder / "systems" / name, run, name)
         if run.plan.texts.prepared:
-            _publish_preparation(folder / PREPARE, run.cache.path(run.plan.texts.prepared))
+            _publish_preparation(folder, run)
         else:
             _remove_preparation(folder / PREPARE, run)
         results = collect_results(run)
@@ -164,12 +164,18 @@ def _publish(folder: Path, run: Run, name: str) -> None:
             shutil.copyfile(path(system.restored[number - 1] / RESTORED), place / "test.restored")
 
 
-def _publish_preparation(folder: Path, made: Path) -> None:
+def _publish_preparation(folder: Path, run: Run) -> None:
     """Copies the words of all sets, the list of dropped pairs, and the record with the models that new text needs."""
-    with replaced_preparation(folder) as place:
-        for file in made.iterdir():
+    assert run.plan.texts.prepared is not None
+    with replaced_preparation(folder / PREPARE) as place:
+        for file in run.cache.path(run.plan.texts.prepared).iterdir():
             if file.name != STAGE_RECORD:
                 shutil.copyfile(file, place / file.name)
+    for name in run.plan.systems:
+        write_lines(folder / "systems" / name / PREPARED, [file_hash(folder / PREPARE / RECORD)])
+    others = [one.name for one in sorted((folder / "systems").iterdir()) if not has_preparation(one, folder / PREPARE)]
+    if others:
+        log.warning(f"{folder}: systems of earlier runs that were made with another text: {', '.join(others)}")
 
 
 def _remove_preparation(folder: Path, run: Run) -> None:

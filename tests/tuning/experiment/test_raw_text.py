@@ -11,6 +11,7 @@ import pytest
 from little_experiment import run_lscfg
 from other_settings import other_value, toml_lines
 
+from lscfg.bundle.places import preparation_of
 from lscfg.demo import generate
 from lscfg.errors import InputError
 from lscfg.io.read import read_lines
@@ -238,6 +239,16 @@ def test_a_run_from_raw_text_to_restored_text(texts, tmp_path):
     shutil.rmtree(out)
     assert run_lscfg("run", texts / "raw.toml", "-o", out, "--jobs", 1).returncode == 0
     assert (out / "results.json").read_bytes() == before
+    (texts / "lower.toml").write_text(RAW.replace("[prepare]", '[prepare]\ncasing = "lower"'))
+    part = run_lscfg("run", texts / "lower.toml", "-o", out, "--systems", "MIN")
+    assert part.returncode == 0 and "earlier runs that were made with another text: MLE" in part.stderr
+    assert preparation_of(out / "systems" / "MIN") == out / "prepare"
+    for action in (
+        ["pack", out / "systems" / "MLE", "-o", tmp_path / "bundle"],
+        command.replace("MIN", "MLE").split()[1:],
+    ):
+        refused = run_lscfg(*action)
+        assert refused.returncode == 1 and f"MLE: was not made with the text in {out / 'prepare'}" in refused.stderr
 
 
 def test_a_run_with_sub_words_given_sets_and_two_tunings(texts, tmp_path):
