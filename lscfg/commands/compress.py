@@ -8,9 +8,12 @@ import os
 import numpy as np
 
 from lscfg import log
+from lscfg.errors import InputError
 from lscfg.io.arguments import InputFile
 from lscfg.model.compress import CPSettings, compress, make_sparse
 from lscfg.options import add_jobs, add_output
+
+TOLERANCE = CPSettings.tolerance
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tolerance",
         type=float,
-        default=0.01,
         metavar="E",
-        help="relative error at which fewer components are enough (default: %(default)s)",
+        help=f"relative error at which fewer components are enough (default: {TOLERANCE})",
     )
     add_jobs(parser)
 
@@ -42,6 +44,8 @@ def run(args: argparse.Namespace) -> None:
         InputError: the model cannot be read, or an option is out of range.
     """
     facts: dict[str, object]
+    if args.sparse is not None and args.tolerance is not None:
+        raise InputError("--tolerance belongs to --cp; leave it out with --sparse")
     if args.sparse is not None:
         kept = make_sparse(args.model, args.output, args.sparse)
         facts = {
@@ -50,7 +54,11 @@ def run(args: argparse.Namespace) -> None:
             "dropped": f"{kept.dropped:.2g} of the sum",
         }
     else:
-        found = compress(args.model, args.output, CPSettings(args.cp, args.tolerance, threads=args.jobs))
+        found = compress(
+            args.model,
+            args.output,
+            CPSettings(args.cp, TOLERANCE if args.tolerance is None else args.tolerance, threads=args.jobs),
+        )
         some = found.error[found.ranks > 0]
         mean, worst = (float(np.mean(some)), float(np.max(some))) if len(some) else (0.0, 0.0)
         facts = {

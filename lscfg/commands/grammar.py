@@ -22,6 +22,7 @@ from lscfg.grammar.write import unknown_words, write_grammar, write_sentence_gra
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.columns import align_columns
 from lscfg.io.read import read_lines
+from lscfg.kernel import Grammar
 from lscfg.kinds import group_rows
 from lscfg.options import (
     add_checkpoint,
@@ -182,6 +183,8 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--places belongs to --format {INDEX}")
     if args.most_targets is not None:
         check_max_targets(args.most_targets)
+    for path in args.join or ():
+        Grammar().read(path)  # refuses what is no grammar
     needs = EXTRACTORS[args.extractor].NEEDS
     if "text" in needs and len(args.files) < 3:
         raise InputError(f"{args.extractor} needs three files or more: source, target and alignments")

@@ -129,7 +129,12 @@ def learn_context(
             dense,
         )
         _learn(trainer, learned, side, settings)
-        return ContextModel(rules, counts.astype(np.float64), *trainer.weights()), trainer.dense_sums()
+        weights, sums = trainer.weights(), trainer.dense_sums()
+        if not all(np.isfinite(array).all() for array in (*weights, *([] if sums is None else [sums]))):
+            raise InputError(
+                "the context model diverged: it contains values that are not finite; choose a smaller rate"
+            )
+        return ContextModel(rules, counts.astype(np.float64), *weights), sums
 
 
 def _words(source: list[str], rules: RuleTable, least: int) -> tuple[np.ndarray, np.ndarray]:
@@ -163,6 +168,10 @@ def batches(n: int, seen: int, most: int) -> list[slice]:
     return found
 
 
+DIVERGED = 100
+"""Ratio of losses, or nats, that only steps without an end reach."""
+
+
 def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settings: LoglinearSettings) -> None:
     random = np.random.default_rng(settings.seed)
     n = len(tokens)
@@ -173,4 +182,6 @@ def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settin
             # tokens of a source side use the same weights, which stay in the cache if the tokens are neighbours
             loss += trainer.learn(batch[np.argsort(side[batch[:, 0]], kind="stable")])
         plain, here = loss / n
+        if not here < DIVERGED * max(plain, 1.0):
+            raise InputError(f"the context model diverged in pass {number}; choose a smaller rate")
         log.info(f"pass {number}: loss of a target side {plain:.3f} by frequency, {here:.3f} in context")

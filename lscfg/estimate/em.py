@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lscfg.errors import InputError
+from lscfg.errors import InputError, counted
 from lscfg.estimate.checkpoint import CHECKPOINTS, LOGLINEAR, BestModel, Checkpoints, EMState
 from lscfg.estimate.estimator import Estimator, check_states
 from lscfg.estimate.mle import by_arity, complete, one_state, oov_by_category, share_oov, spread_oov
@@ -612,7 +612,9 @@ def _sampled_states(derivations: Derivations, m: int) -> Callable[[Examples, np.
         raise InputError("the derivations have no hidden states; create them with lscfg grammar sampled --set states=M")
     states = derivations.state.astype(np.int64)
     if int(states.max(initial=0)) >= m:
-        raise InputError(f"the derivations have {states.max() + 1} hidden states; use -m {states.max() + 1}")
+        used = int(states.max()) + 1
+        cure = f"use -m {used}" if used <= MAX_STATES else f"sample again with states at most {MAX_STATES}"
+        raise InputError(f"the derivations have {used} hidden states; {cure}")
     return lambda examples, training, restart: states
 
 
@@ -741,5 +743,7 @@ def _choose_held_out(sentences: int, settings: Iterations) -> np.ndarray:
     """Held-out sentences, bool [sentences], the same for all restarts."""
     found = np.zeros(sentences, bool)
     n = int(sentences * settings.held_out)
+    if settings.held_out and not n:
+        raise InputError(f"held_out = {settings.held_out:g} of {counted(sentences, 'sentence')} is none; hold out more")
     found[np.random.default_rng([settings.seed, 2**32]).permutation(sentences)[:n]] = True
     return found

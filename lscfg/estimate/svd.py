@@ -110,8 +110,10 @@ def signs_of(directions: np.ndarray) -> np.ndarray:
 
 def normalised_rows(values: np.ndarray) -> np.ndarray:
     """The rows scaled to length 1; zero rows stay zero."""
-    lengths = np.linalg.norm(values, axis=1, keepdims=True)
-    return np.asarray(values / np.where(lengths > 0, lengths, 1))
+    most = np.abs(values).max(axis=1, keepdims=True, initial=0)
+    scaled = values / np.where((most > 1e150) | ((most > 0) & (most < 1e-150)), most, 1)  # squares stay in range
+    lengths = np.linalg.norm(scaled, axis=1, keepdims=True)
+    return np.asarray(scaled / np.where(lengths > 0, lengths, 1))
 
 
 def truncated_svd(

@@ -465,7 +465,7 @@ def _checked(options: DeriveOptions | None, forests: bool) -> DeriveOptions:
     """
     options = options or DeriveOptions()
     if forests and (options.binarise or options.max_arity < MAX_TENSOR_ARITY):
-        raise InputError("forests need all minimal rules: drop --binarise, and use --max-arity 2")
+        raise InputError("forests need all minimal rules: leave out binarise, and use max_arity = 2")
     return options
 
 

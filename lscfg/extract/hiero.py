@@ -24,7 +24,7 @@ class Hiero(RuleExtractor[HieroSettings]):
     """Rules with gaps from phrase pairs."""
 
     HELP = "rules with gaps from phrase pairs"
-    VERSION = 2
+    VERSION = 3
     Settings = HieroSettings
     NEEDS = ("text",)
     FILTERED = True

@@ -35,11 +35,6 @@ class Selection:
     sentences: list[np.ndarray] | None = None
 
 
-def most_frequent_targets(counted: RuleCounts, limit: int) -> np.ndarray:
-    """bool [rules]: True for the ``limit`` most frequent rules of each source side (ties: the earlier)."""
-    return most_frequent(counted.rules.source_id, counted.count, limit)
-
-
 def most_frequent(source: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
     """bool [rules]: True for the ``limit`` most frequent rules of each source side (ties: the earlier).
 
@@ -113,7 +108,8 @@ def select_rules(
         dropped[reason] = int((kept & barred).sum())
         kept &= ~barred
     if max_targets:
-        frequent = most_frequent_targets(counted, max_targets)
+        allowed, frequent = np.flatnonzero(kept), np.zeros(len(rules), bool)
+        frequent[allowed] = most_frequent(rules.source_id[allowed], counted.count[allowed], max_targets)
         dropped[f"beyond the {max_targets} most frequent target sides"] = int((kept & ~frequent).sum())
         kept &= frequent
     if sentences is None:

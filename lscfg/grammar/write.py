@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -107,6 +108,10 @@ def _pass_rules(rules: RuleTable, unknown: Sequence[str]) -> Iterator[str]:
             yield f"[{name}] ||| {word} ||| {word} ||| PassThrough=1"
 
 
+_LINKED = re.compile(rb"(?<!\S)\[[^\s,]+,([0-9])\](?!\S)")
+"""A nonterminal on a target side with its category, which other programs leave out."""
+
+
 def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str], threads: int = 1) -> int:
     """Writes a grammar of all rules of several; a rule in more than one has the features of the first.
 
@@ -121,7 +126,8 @@ def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str],
     def new_rules(block: bytes) -> bytes:
         kept = []
         for line in block.splitlines():
-            rule = b" ||| ".join(line.removesuffix(b" |||").split(b" ||| ", 3)[:3])
+            lhs, source, target = line.removesuffix(b" |||").split(b" ||| ", 3)[:3]
+            rule = b" ||| ".join([lhs, source, _LINKED.sub(rb"[\1]", target)])
             if rule not in met:
                 met.add(rule)
                 kept.append(line + b"\n")

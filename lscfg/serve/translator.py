@@ -114,10 +114,8 @@ class Translator:
 
     def warm(self) -> None:
         """Translates a word, so that processes forked later need not load what the first translation loads."""
-        if self._known:
-            word = self._decoder.grammar.vocab.word(min(self._known))
-            with held_back(), suppress(LscfgError):
-                list(self._decoder.translate([word], self._weights))
+        with held_back(), suppress(LscfgError):
+            list(self._decoder.translate(map(self._decoder.grammar.vocab.word, sorted(self._known)[:1]), self._weights))
 
     def __call__(self, text: str, options: TranslationOptions) -> Answered:
         """The translation of a sentence.
@@ -154,7 +152,7 @@ class Translator:
         if options.raw or lattice:
             answer |= {"source_words": words, "words": best.text}
         unknown = {k for k in self._unknown(tokens, found.taught) if tokens[k] not in known}
-        warnings = [*_warnings(found), *given.warnings, *self._conflicts(found, options)]
+        warnings = [*_warnings(found), *given.warnings, *_conflicts(found, sides)]
         if sides is not None:
             warnings += _lost(text, shown.text, sides[0], self._numbers)
         listed = [*dict.fromkeys(tokens[k] for k in sorted(unknown))]
@@ -199,11 +197,6 @@ class Translator:
         """Positions of the words that no rule contains."""
         find = self._decoder.grammar.vocab.find
         return {k for k, word in enumerate(tokens) if find(word) not in self._known}.difference(taught)
-
-    def _conflicts(self, found: Translated, options: TranslationOptions) -> list[str]:
-        if options.raw and self._sides is not None:
-            return conflicts(found, self._sides[0].join, self._sides[1].join)
-        return conflicts(found)
 
     def _listed(self, found: Translated, options: TranslationOptions) -> list[dict[str, Any]]:
         """The k-best list as JSON."""
@@ -346,6 +339,10 @@ class Translator:
 
     def _restored(self, words: str, options: TranslationOptions) -> str:
         return self._sides[1].decode(words) if options.raw and self._sides is not None else words
+
+
+def _conflicts(found: Translated, sides: tuple[Side, ...] | None) -> list[str]:
+    return conflicts(found) if sides is None else conflicts(found, sides[0].join, sides[1].join)
 
 
 def _full_stop_apart(words: str) -> str:

@@ -149,6 +149,7 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     (
         "grammar minimal deriv -o out --join text e --jobs 97",
         {
+            "lscfg.kernel.forest.Grammar.read": None,
             "lscfg.extract.minimal.Minimal.rules": RULES,
             "lscfg.grammar.select.select_rules": SELECTION,
             "lscfg.grammar.write.write_grammar": None,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lscfg.estimate.svd import SVD, randomized_svd, truncated_svd
+from lscfg.estimate.svd import SVD, normalised_rows, randomized_svd, truncated_svd
 
 
 def test_svd_signs_and_order():
@@ -91,3 +91,9 @@ def test_iterations_bring_the_flat_part_of_the_spectrum_nearer():
         assert (sigma <= exact * (1 + 1e-12)).all()
         errors.append(float((1 - sigma / exact).max()))
     assert errors == sorted(errors, reverse=True) and errors[-1] < 1e-3 < errors[0]
+
+
+@pytest.mark.parametrize("size", [1e-300, 1.0, 1e300])
+def test_rows_of_any_size_get_length_1(size):
+    rows = normalised_rows(np.array([[3.0, -4.0], [0.0, 0.0]]) * size)
+    assert np.allclose(rows, [[0.6, -0.8], [0, 0]])

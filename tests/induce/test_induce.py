@@ -210,7 +210,7 @@ BAD = {
     "propagate rules p graph --nbest long -o x": "long: has a list 99, but",
     "propagate rules p graph --nbest empty -o x": "empty: has no list",
     "propagate rules p same.graph -o x": "graph of other phrases",
-    f"{PHRASES} --set mono_share=0.00001 -o x": "sentences is empty; raise --mono-share",
+    f"{PHRASES} --set mono_share=0.00001 -o x": "sentences is empty; raise mono_share",
     "propagate rules p graph --gold f -o x": "f: no rule has the feature EgivenF",
     "propagate rules p graph --set method=gold -o x": "name one with --gold",
     "propagate rules p graph --set source_stemmer=klingon -o x": "no stemmer for 'klingon'",

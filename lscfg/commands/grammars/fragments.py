@@ -20,9 +20,12 @@ OUTPUTS = {"fragments": "trees of a file of forests", "trace": "a JSON line for 
 
 OF_TEXT = (
     *("per_sentence", "sizes", "filter", "join", "most_targets", "held_out", "start_from", "cluster"),
-    *("checkpoint", "resume"),
+    *("checkpoint", "resume", "oov"),
 )
 """Options that need text."""
+
+SETTINGS_OF_TEXT = frozenset(("rule_filter", "max_phrase", "max_symbols", "max_span", "max_targets"))
+"""Settings of phrases of a text."""
 
 
 def write_fragments(args: argparse.Namespace, settings: Declared) -> None:
@@ -31,9 +34,12 @@ def write_fragments(args: argparse.Namespace, settings: Declared) -> None:
     Raises:
         InputError: an option needs text; see ``lscfg.induce.sampled.fragments.sample_fragments``.
     """
-    if given := [name for name in OF_TEXT if getattr(args, name, None)]:
+    values = {name: getattr(args, name, None) for name in OF_TEXT}
+    if given := [name for name, value in values.items() if not (value is None or value is False or value == [])]:
         option = {"most_targets": "max-targets"}.get(given[0], given[0].replace("_", "-"))
         raise InputError(f"--{option} needs source, target and alignments; {args.files[0]} alone is read as forests")
+    if given := sorted(SETTINGS_OF_TEXT.intersection(item.partition("=")[0].strip() for item in args.set)):
+        raise InputError(f"--set {given[0]}= needs text; {args.files[0]} alone is read as forests")
     if args.format != "cdec":
         raise InputError("fragments of forests are written in cdec's format only")
     outputs = further_outputs(args, OUTPUTS)

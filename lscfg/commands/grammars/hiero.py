@@ -18,6 +18,9 @@ from lscfg.io.read import read_lines
 from lscfg.io.write import write_blocks
 from lscfg.log import progress
 
+ALL = 1_000_000_000
+"""More target sides than a source side has."""
+
 
 def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSettings) -> None:
     """Writes a Hiero grammar within the memory of ``--memory``.
@@ -54,8 +57,8 @@ def write_rule_index(args: argparse.Namespace, inputs: RuleInputs, settings: Hie
     places = MOST_PLACES if args.places is None else args.places
     if places < 0:
         raise InputError(f"--places must be 0 or more, not {places}")
-    if args.most_targets is not None:
-        settings = replace(settings, max_targets=args.most_targets)
+    if args.most_targets is not None:  # 0: all
+        settings = replace(settings, max_targets=args.most_targets or ALL)
     pairs = write_index(args.output, *inputs.parallel, inputs.alignments, settings, places)
     log.info(f"wrote {args.output}: {counted(pairs, 'sentence pair')}")
 
@@ -66,7 +69,17 @@ def write_demanded(args: argparse.Namespace) -> None:
     Raises:
         InputError: another option needs all rules, or a file cannot be read or written.
     """
-    others = (args.output, args.sizes, args.join, args.set, args.most_targets, args.places, args.memory)
+    others: tuple[object, ...] = (
+        args.output,
+        args.sizes,
+        args.join,
+        args.set,
+        args.settings,
+        args.most_targets,
+        args.places,
+        args.memory,
+    )
+    others = (*others, args.oov, args.format != "cdec")
     if not args.per_sentence or not args.filter or any(one not in (None, False, [], {}) for one in others):
         raise InputError("an index gives only grammars of sentences; use --per-sentence DIR --filter TEXT alone")
     index, sentences = RuleIndex(args.files[0]), read_lines(args.filter)

@@ -23,7 +23,7 @@ class Biparsed(RuleExtractor[BiparsedSettings]):
     """Rules of all derivations of sentence pairs, weighted by a log-linear model."""
 
     HELP = "rules of all derivations of sentence pairs, weighed by a log-linear model; alignments are only a lexicon"
-    VERSION = 2
+    VERSION = 3
     Settings = BiparsedSettings
     NEEDS = ("text",)
     FILTERED = True

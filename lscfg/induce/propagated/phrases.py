@@ -260,7 +260,7 @@ def _read(files: Sequence[Name], numbers: dict[str, int], share: float) -> Text:
         return text
     sentences = text.sentences()
     if not round(share * sentences):
-        raise InputError(f"a share of {share:g} of {sentences} sentences is empty; raise --mono-share", files[0])
+        raise InputError(f"a share of {share:g} of {sentences} sentences is empty; raise mono_share", files[0])
     return text.beginning(round(share * sentences))
 
 
@@ -279,7 +279,7 @@ def _labels(counted: RuleCounts, settings: PhraseSettings) -> dict[tuple[tuple[i
 def _side(name: str, text: Text, phrases: NGrams, words: int, settings: PhraseSettings, threads: int) -> PhraseSide:
     often = text.counts(words)
     if 0 < (used := int((often > 0).sum())) <= settings.q:
-        few = f"the {name} text has {used} different words, but q (--frequent-words) is {settings.q}"
+        few = f"the {name} text has {used} different words, but q is {settings.q}"
         raise InputError(f"{few}; choose a smaller q")
     contexts = count_contexts(text, phrases, words, settings.window, threads)
     return PhraseSide(phrases, Finder(phrases).count(text), contexts, frequent_columns(often, settings.q))

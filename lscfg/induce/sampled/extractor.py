@@ -20,7 +20,7 @@ class Sampled(RuleExtractor[SampledSettings]):
     """Rules of any size, sampled from all derivations of the text."""
 
     HELP = "rules of any size, sampled from all derivations of the text"
-    VERSION = 2
+    VERSION = 3
     Settings = SampledSettings
     NEEDS = ("text",)
     FILTERED = True

@@ -72,7 +72,7 @@ def read_text(
 
 def _add_pairs(forests: PhraseForests, inputs: RuleInputs, group: tuple[Path, ...]) -> Iterator[int]:
     """Adds the pairs with the alignments of a group; returns the target words of each added pair."""
-    readings = zip(*(stream_aligned(*inputs.parallel, path) for path in group), strict=False)
+    readings = zip(*(stream_aligned(*inputs.parallel, path) for path in group), strict=True)
     dropped = sum(forests.sizes().dropped.values())
     for number, pairs in enumerate(readings, 1):
         for path, pair in zip(group, pairs, strict=True):
