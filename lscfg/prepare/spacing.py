@@ -50,11 +50,11 @@ def _category(character: str) -> str:
 
 
 def without_marks(words: str) -> str:
-    """A line of words without the marks of their blanks."""
+    """A line of words without the marks of their blanks; a ￭ of the text becomes ■, which copies keep."""
     if JOINER not in words and SPACER not in words:
         return words
     return " ".join(
-        found[2].replace(_LITERAL, JOINER) if (found := _MARKED.fullmatch(word)) else word for word in words.split()
+        found[2].replace(_LITERAL, "■") if (found := _MARKED.fullmatch(word)) else word for word in words.split()
     )
 
 

@@ -25,7 +25,7 @@ from lscfg.prepare.casing import (
 )
 from lscfg.prepare.clean import UNICODE_FORMS, clean, protect_words, restore_words
 from lscfg.prepare.sides import ModelFile, SideRecipe
-from lscfg.prepare.spacing import MARKS
+from lscfg.prepare.spacing import MARKS, without_marks
 from lscfg.prepare.tokeniser import TOKENISERS
 
 TEXT = [
@@ -574,3 +574,7 @@ def test_without_its_package_the_extra_is_named(tmp_path, monkeypatch, name, pac
 
 def test_every_tokeniser_has_settings():
     assert set(TOKENISERS.settings()) >= {"moses", "spm", "words", "none"}
+
+
+def test_a_joiner_of_a_source_becomes_a_sign_that_copies_keep():
+    assert without_marks("a ▁￭ b￭ ▁￭c ￭, ▁x") == "a ■ b ■c , x"
