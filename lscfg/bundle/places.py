@@ -41,15 +41,19 @@ def preparation_of(place: Path) -> Path | None:
         place: folder of the system, or its ini file.
 
     Raises:
-        InputError: the experiment has another preparation now than that of the system.
+        InputError: the experiment now has a preparation other than the system's.
     """
+    system, folder = system_folder(place), _nearby(place)
+    if folder is not None and not has_preparation(system, folder):
+        raise InputError(f"was not made with the text in {folder}; run its experiment again", system)
+    return folder
+
+
+def _nearby(place: Path) -> Path | None:
+    """The preparation in the folder of the bundle or experiment, if any."""
     system = system_folder(place)
     owner = system if (system / MANIFEST).is_file() else experiment_of(place)
-    if owner is None or not (owner / PREPARE / RECORD).is_file():
-        return None
-    if owner != system and not has_preparation(system, owner / PREPARE):
-        raise InputError(f"was not made with the text in {owner / PREPARE}; run its experiment again", system)
-    return owner / PREPARE
+    return owner / PREPARE if owner is not None and (owner / PREPARE / RECORD).is_file() else None
 
 
 def has_preparation(system: Path, preparation: Path) -> bool:
@@ -83,8 +87,8 @@ def number_formats(config: str | os.PathLike[str]) -> numbers.NumberFormats | No
     Raises:
         InputError: the preparation cannot be read.
     """
-    folder = preparation_of(Path(config))
-    if folder is None:
+    folder = _nearby(Path(config))
+    if folder is None or not has_preparation(system_folder(Path(config)), folder):
         return None
     source, target = record.Record.read(folder).sides
     return numbers.NumberFormats.of(source.language, target.language)

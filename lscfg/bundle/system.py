@@ -174,16 +174,21 @@ def _own(path: str | Path, folder: Path, files: Collection[str], where: Path) ->
     return folder / name
 
 
-def open_glossary(given: str | os.PathLike[str] | Iterable[Term], config: str | os.PathLike[str]) -> Glossary:
+def open_glossary(
+    given: str | os.PathLike[str] | Iterable[Term] | Glossary, config: str | os.PathLike[str]
+) -> Glossary:
     """Terms in the words of a configuration's system: prepared as its text, if ``preparation_of`` knows.
 
     Args:
-        given: a file, or the terms.
+        given: a file, the terms, or the glossary as it is typed.
 
     Raises:
         InputError: the file or the preparation cannot be read, or a line is not a term.
     """
-    glossary = Glossary.read(given) if isinstance(given, (str, os.PathLike)) else Glossary.of(given)
+    if isinstance(given, Glossary):
+        glossary = given
+    else:
+        glossary = Glossary.read(given) if isinstance(given, (str, os.PathLike)) else Glossary.of(given)
     folder = preparation_of(Path(config))
     if folder is None:
         return glossary.prepared()

@@ -182,10 +182,11 @@ def _translate_document(args: argparse.Namespace) -> None:
             raise InputError(f"{option} does not fit --xml-input document; leave one of them out")
     if isinstance(args.text, StandardInput):
         raise InputError("--xml-input document needs the name of a file, which ends in .txt, .html, .srt or .xlf")
-    opened = filled.document_system(args.config, args.weights, args.glossary, args.corrections)
-    report = None
+    terms, report = None, None
     if args.glossary is not None:
-        report = glossary.GlossaryReport(system.open_glossary(args.glossary, args.config))
+        terms = glossary.Glossary.read(args.glossary)
+        report = glossary.GlossaryReport(system.open_glossary(terms, args.config))
+    opened = filled.document_system(args.config, args.weights, terms, args.corrections)
     with in_processes(args.jobs) as engine:
         data = filled.translated_document(opened, str(args.text), engine, report)
     if report is not None:

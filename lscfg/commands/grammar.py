@@ -21,7 +21,7 @@ from lscfg.grammar.select import Selection, check_max_targets, select_rules
 from lscfg.grammar.write import unknown_words, write_grammar, write_sentence_grammars, write_union
 from lscfg.io.arguments import InputFile, output_folder
 from lscfg.io.columns import align_columns
-from lscfg.io.read import read_lines
+from lscfg.io.read import read_blocks, read_lines
 from lscfg.kernel import Grammar
 from lscfg.kinds import group_rows
 from lscfg.options import (
@@ -184,7 +184,8 @@ def _check(args: argparse.Namespace) -> None:
     if args.most_targets is not None:
         check_max_targets(args.most_targets)
     for path in args.join or ():
-        Grammar().read(path)  # refuses what is no grammar
+        next(read_blocks(path, 1), None)  # refuses a compiled grammar,
+        Grammar().read(path)  # and what is no grammar
     needs = EXTRACTORS[args.extractor].NEEDS
     if "text" in needs and len(args.files) < 3:
         raise InputError(f"{args.extractor} needs three files or more: source, target and alignments")

@@ -169,7 +169,7 @@ def batches(n: int, seen: int, most: int) -> list[slice]:
 
 
 DIVERGED = 100
-"""Ratio of losses, or nats, that only steps without an end reach."""
+"""Least ratio of the loss in context to that by frequency, or to 1, that shows too large a rate."""
 
 
 def _learn(trainer: ContextTrainer, tokens: np.ndarray, side: np.ndarray, settings: LoglinearSettings) -> None:

@@ -126,8 +126,10 @@ def write_union(path: str | os.PathLike[str], *grammars: str | os.PathLike[str],
     def new_rules(block: bytes) -> bytes:
         kept = []
         for line in block.splitlines():
-            lhs, source, target = line.removesuffix(b" |||").split(b" ||| ", 3)[:3]
-            rule = b" ||| ".join([lhs, source, _LINKED.sub(rb"[\1]", target)])
+            if not line.lstrip().startswith(b"["):  # an empty line or a comment
+                continue
+            sides = [b" ".join(field.split()) for field in re.split(rb"(?<!\S)\|\|\|(?!\S)", line, maxsplit=3)[:3]]
+            rule = b" ||| ".join([*sides[:-1], _LINKED.sub(rb"[\1]", sides[-1])])
             if rule not in met:
                 met.add(rule)
                 kept.append(line + b"\n")

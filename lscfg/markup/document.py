@@ -48,7 +48,7 @@ class Unit:
         text: without tags; entities are decoded.
         tags: inline tags in their order.
         lines: number of lines of the text in the document.
-        unchanged: the unit with the line ends and blanks of the document, if they are blanks here.
+        unchanged: the unit with the line ends and blanks of the document; None if this one has them.
     """
 
     text: str
@@ -321,7 +321,7 @@ def unit_of(runs: Sequence[MarkupRun], lines: int = 1, flows: bool = False) -> l
     """The content of an element: markup, a unit and markup; or only markup where no text is.
 
     Args:
-        flows: blanks and line ends inside the text are one blank each, as in HTML.
+        flows: blanks and line ends between two tags are one blank, as in HTML.
     """
     if not any(run.kind is None and run.text.strip() for run in runs):
         return ["".join(run.markup for run in runs)]

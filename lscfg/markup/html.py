@@ -120,8 +120,8 @@ def html_parts(text: str) -> list[str | Unit]:
         after = elements[number] if kept else number + 1
         markup = text[event.offset : offsets[after]]
         if event.kind == "text":
-            if markup[:1].isalnum() and _links_touch(runs):
-                runs.insert(-1, SEPARATOR)
+            if unescape(markup)[:1].isalnum() and (border := _border_of_links(runs)):
+                runs.insert(border, SEPARATOR)
             runs.append(MarkupRun(markup, unescape(markup)))
         elif event.kind == "comment" or event.name in (OPAQUE_INLINE if kept else INLINE):
             kind = "void" if kept else {"start": "open", "end": "close"}.get(event.kind, "void")
@@ -133,13 +133,20 @@ def html_parts(text: str) -> list[str | Unit]:
     return parts
 
 
-_TOUCHING = re.compile(r"</(a|label)\s*>\x00<\1\b", re.IGNORECASE)
+_LINK = re.compile(r"<(/?)(?:a|label)\b", re.IGNORECASE)
 
 
-def _links_touch(runs: Sequence[MarkupRun]) -> bool:
-    """True if the last run begins a link or label right after another one that ends in a letter."""
-    text, one, other = runs[-3:] if len(runs) > 2 else [MarkupRun("")] * 3
-    return bool(_TOUCHING.match(f"{one.markup}\0{other.markup}")) and text.text[-1:].isalnum()
+def _border_of_links(runs: Sequence[MarkupRun]) -> int:
+    """The number of the run that begins a link or label right after the end of another one; 0: none does so.
+
+    Right after: no text is between both, and the text before ends in a letter or digit.
+    """
+    last = next((k for k in reversed(range(len(runs))) if runs[k].kind is None), None)
+    if last is None or not runs[last].text[-1:].isalnum():
+        return 0
+    ends = [bool(tag[1]) if (tag := _LINK.match(run.markup)) else None for run in runs[last + 1 :]]
+    begin = next((k for k, end in enumerate(ends) if end is False and True in ends[:k]), None)
+    return 0 if begin is None else last + 1 + begin
 
 
 def _end_unit(parts: list[str | Unit], runs: list[MarkupRun]) -> None:

@@ -51,6 +51,8 @@ _UNITS = frozenset((
     "°", "°c", "°f", "%", "€", "$", "£",
 ))
 # fmt: on
+_PLAIN = {True: str.maketrans("", "", ","), False: str.maketrans(",", ".", ".")}
+"""Changes of numbers to those of Python, if the decimal sign is a point, and if it is none."""
 _RANGE = re.compile(r"(?<=\d)([-–])(?=\d)")
 
 
@@ -122,11 +124,24 @@ class NumberFormats:
         """
         end = next((k for k in range(len(word), 0, -1) if word[k - 1].isdecimal()), 0)
         number, unit = word[:end], word[end:]
-        parts = _RANGE.split(number)
-        if unit and unit.lower() not in _UNITS:
+        if not (self._is_range(number) or self._pattern.fullmatch(number)) or not self._is_unit(unit):
             return word
-        if not all(part.isdecimal() or self._pattern.fullmatch(part) for part in parts[::2]):
-            return word
-        if is_version(parts[0], before, names=self._points):
+        if is_version(number, before, names=self._points and not unit):
             return word
         return number.translate(self._changes) + unit
+
+    def _is_unit(self, unit: str) -> bool:
+        """True for a unit or nothing; a letter after a point is rather a part of a name, as in *802.11a*."""
+        return not unit or (unit.lower() in _UNITS and not (self._points and len(unit) == 1 and unit.isalpha()))
+
+    def _is_range(self, word: str) -> bool:
+        """True for two numbers with a dash that are no times, dates, pages or parts of a longer number."""
+        parts = _RANGE.split(word)[::2]
+        if len(parts) != 2 or not all(part.isdecimal() or self._pattern.fullmatch(part) for part in parts):
+            return False
+        if any(part[0] == "0" and part[1:2].isdecimal() for part in parts):
+            return False
+        marks = [{*part} & {".", ","} for part in parts]
+        large = any("," in found if self._points else "." in found for found in marks)
+        first, second = (float(part.translate(_PLAIN[self._points])) for part in parts)
+        return first < second and (large or (all(marks) and not self._points))

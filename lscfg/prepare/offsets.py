@@ -6,9 +6,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
-from html import unescape
 
 from lscfg.prepare.clean import restore_words
+from lscfg.prepare.repair import ESCAPED, decode_entities
 from lscfg.prepare.spacing import MARKS
 
 # Preparing and restoring change blanks, capitals, normal forms and entities. All other characters stay in order, so the
@@ -23,8 +23,7 @@ ONE_SIDE, BOTH_SIDES = 40, 6
 
 Range = tuple[int, int]
 
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|\w{1,31});|(?s:.)")
-"""An entity or another character."""
+_PART = re.compile(rf"{ESCAPED.pattern}|(?s:.)")
 
 
 def word_ranges(words: Sequence[str], text: str) -> list[Range]:
@@ -37,13 +36,18 @@ def word_ranges(words: Sequence[str], text: str) -> list[Range]:
         text: the raw text of the words, or the restored text.
     """
     inside, places = list[str](), list[Range]()
-    for part in _ENTITY.finditer(text):
-        signs = [sign for character in unescape(part[0]) for sign in _folded(character)]
-        inside += signs
-        places += [part.span()] * len(signs)
+    plain = [restore_words(word) for word in words]
+    spelt = "".join(plain)
+    for part in _PART.finditer(text):
+        decoded = decode_entities(part[0])
+        whole = decoded != part[0] and part[0] not in spelt  # otherwise, an entity is several characters
+        for place, character in enumerate(decoded if whole else part[0], part.start()):
+            for sign in _folded(character):
+                inside.append(sign)
+                places.append(part.span() if whole else (place, place + 1))
     signs, numbers = list[str](), list[int]()
-    for number, word in enumerate(words):
-        own = [sign for character in restore_words(word) for sign in _folded(character)]
+    for number, word in enumerate(plain):
+        own = [sign for character in word for sign in _folded(character)]
         signs += own
         numbers += [number] * len(own)
     found: list[Range | None] = [None] * len(words)

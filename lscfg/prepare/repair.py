@@ -9,7 +9,8 @@ from typing import Any
 
 _NAME = r"[A-Za-z][A-Za-z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}"
 ENTITY = re.compile(f"&(?:{_NAME});")
-_ENTITY = re.compile(f"&(?:amp;)*({_NAME});")
+ESCAPED = re.compile(f"&(?:amp;)*({_NAME});")
+"""An entity, which may be escaped several times."""
 
 TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]{0,15}(?:\s[^<>]{0,200})?/?>")
 _INLINE = "a|abbr|b|big|cite|code|del|em|font|i|ins|mark|q|small|span|strike|strong|sub|sup|tt|u"
@@ -22,7 +23,7 @@ def decode_entities(text: str) -> str:
 
     Unknown names and characters that text cannot contain stay as they are.
     """
-    return _ENTITY.sub(_decoded, text) if "&" in text else text
+    return ESCAPED.sub(_decoded, text) if "&" in text else text
 
 
 def _decoded(found: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from collections import Counter
 from lscfg.prepare.numbers import NumberFormats
 
 _EMOJI = "\u2600-\u27bf\U0001f000-\U0001faff"
+_PRINTF = r"%(?:\(\w+\)|\d+\$)?[-+#0]*+\d*+(?:\.\d+)?(?:hh?|ll?|z)?[sdifgxuc@]"
 _PATTERNS = (
     r"`[^`\n]+`",  # code
     r"(?:https?|ftp)://[^\s<>\"'`]+|\bwww\.[^\s<>\"'`]+\.[^\s<>\"'`]+",
@@ -15,8 +16,8 @@ _PATTERNS = (
     r"\b[A-Za-z]:\\[^\s\"<>|]*",
     r"(?<![\w/.:])(?:~|\.{1,2})?(?:/[\w.+-]+){2,}/?",
     r"\{\{[^{}\n]*\}\}|[$#%]?\{\w*\}",
-    r"(?<![\w%])(?:%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|z)?[sdifgxuc@])+(?:%%)*(?![\w%])",
-    r"(?<![\w.,%])\d*(?:%%)+\w*",
+    rf"(?<![\w%])(?:{_PRINTF}|%%)*{_PRINTF}(?:%%)*(?!\w)|(?<![\w%]){_PRINTF}(?!\w)",
+    r"(?<![\w.,%])\d*(?:%%)+\w*(?:%%)*",
     r"\b[vV]?\d+(?:\.\d+){2,}(?:[-+]\w+(?:\.\w+)*)?\b",
     r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b",  # hash
     f"[{_EMOJI}](?:[{_EMOJI}\ufe0f\u200d])*",

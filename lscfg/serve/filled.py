@@ -14,6 +14,7 @@ from lscfg import log
 from lscfg.bundle.places import MANIFEST, preparation_of
 from lscfg.bundle.system import TranslationSystem, open_bundle, open_system
 from lscfg.decode.glossary import Glossary, GlossaryReport
+from lscfg.decode.terms import FoundTerms, Overlap
 from lscfg.errors import InputError, quote
 from lscfg.io.read import read_bytes
 from lscfg.markup.document import Document, DocumentError, UnitPiece, WordAlignment
@@ -121,8 +122,13 @@ def fill_documents(work: Sequence[tuple[ReadDocument, Sequence[Sequence[AlignedS
 # ---- files of a command ----
 
 
-def document_system(config: str, weights: str | None, glossary: str | None, memory: str | None) -> TranslationSystem:
-    """The system of a configuration with its preparation, and with the terms and corrections of files.
+def document_system(
+    config: str, weights: str | None, glossary: Glossary | None, memory: str | None
+) -> TranslationSystem:
+    """The system of a configuration with its preparation, and with terms and the corrections of a file.
+
+    Args:
+        glossary: terms as they are typed.
 
     Raises:
         InputError: a file cannot be read or is malformed.
@@ -135,12 +141,7 @@ def document_system(config: str, weights: str | None, glossary: str | None, memo
         if place is not None:
             system = replace(system, preparation=Record.read(place))
     if glossary is not None:
-        terms, sides = Glossary.read(glossary), None
-        if system.preparation is not None:
-            source, target = system.preparation.sides
-            sides = source.side(), target.side()
-        terms.prepared(sides)  # reports faults with their lines
-        system = replace(system, glossary=tuple(entry.term for entry in terms.entries))
+        system = replace(system, glossary=tuple(entry.term for entry in glossary.entries))
     return system if memory is None else replace(system, memory=Path(memory).absolute())
 
 
@@ -196,7 +197,15 @@ def translated_document(
 
 
 def _count_terms(report: GlossaryReport, text: str, answer: Mapping[str, Any], number: int) -> None:
-    """Counts the terms of a sentence, unless a correction translates it."""
-    if answer.get("memory", {}).get("id") is None:
-        found = report.index.find(answer.get("source_words", text).split())
-        report.add(found, {tuple(one["source"]) for one in answer["terms"]}, not answer["parsed"], number)
+    """Counts the terms of a sentence; a correction that translates the sentence uses its terms."""
+    found = report.index.find(answer.get("source_words", text).split())
+    used = {tuple(one["source"]) for one in answer["terms"]}
+    if answer.get("memory", {}).get("id") is not None:
+        used = {one.span for one in found.occurrences}
+    pairs = [*zip(found.occurrences, found.numbers, strict=True)]
+    kept = [(one, term) for one, term in pairs if not one.hard or one.span in used]
+    inside = [
+        Overlap(term, one.span, one.span) for one, term in pairs if (one, term) not in kept
+    ]  # of addresses and the like
+    counted = FoundTerms(tuple(one for one, _ in kept), tuple(term for _, term in kept), (*found.overlaps, *inside))
+    report.add(counted, used, not answer["parsed"], number)

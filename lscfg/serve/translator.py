@@ -134,11 +134,11 @@ class Translator:
                 text, words, tags = untagged(text, options.xml_input, sides, lambda plain: self._words(plain, options))
             except InputError as error:
                 raise BadSentenceError(str(error)) from None
+            words = _with_spans(words, options.choices) if sides else words
             given = self._terms(text, words, options, tags)
         found = self._translated(words, options, given, tags)
-        if sides is not None and not lattice and tags is None and found.answered is None:
-            apart = _full_stop_apart(words)
-            other = given if apart == words else self._terms(text, apart, options, None)
+        if sides and not lattice and tags is None and found.answered is None and (apart := _stop_apart(words)) != words:
+            other = self._terms(text, apart, options, None)
             if _ends(other, apart, 1) and not _ends(given, words, 0):
                 words, given = apart, other
                 found = self._translated(words, options, given, None)
@@ -345,13 +345,18 @@ def _conflicts(found: Translated, sides: tuple[Side, ...] | None) -> list[str]:
     return conflicts(found) if sides is None else conflicts(found, sides[0].join, sides[1].join)
 
 
-def _full_stop_apart(words: str) -> str:
-    """The words, with the final full stop as a word; tokenisers leave it at a word such as ``Node.js``."""
-    return f"{words[:-1]} ." if words.endswith(".") and words[-2:-1].strip(".") else words
+def _stop_apart(words: str) -> str:
+    """The words; a full stop that the tokeniser left at the end of the last one, as in ``Node.js.``, is another one."""
+    return f"{words[:-1]} ." if words.endswith(".") and words[-2:-1].strip(" .") else words
+
+
+def _with_spans(words: str, choices: Iterable[ChosenSpan]) -> str:
+    """The words in which an answer gave the spans of choices, see ``_stop_apart``."""
+    return _stop_apart(words) if any(span[1] > len(words.split()) for span, _ in choices) else words
 
 
 def _ends(given: GivenTerms, words: str, after: int) -> bool:
-    """True if a term occurs before the last words, of which there are so many."""
+    """True if a term ends so many words before the end."""
     tokens = words.split()
     return any(one.span[1] == len(tokens) - after for one in given.index.find(tokens).occurrences)
 

@@ -43,7 +43,9 @@ def test_a_joined_grammar_is_checked_and_adds_each_rule_once(capsys: pytest.Capt
     Path("junk").write_text("[X] ||| f ||| e ||| F=1\nplain text\n")
     assert cli.main(["grammar", "minimal", "d", "-o", "g", "--join", "junk"]) == 1
     assert "junk:2: expected '[X] |||" in capsys.readouterr().err and not Path("g").exists()
-    Path("glue").write_text("[S] ||| [S,1] [X,2] ||| [1] [2] ||| G=1\n[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| G=2\n")
+    Path("glue").write_text(
+        "# a comment\n\n[S] ||| [S,1] [X,2] ||| [1] [2] ||| G=1\n[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| G=2\n"
+    )
     assert cli.main(["grammar", "minimal", "d", "-o", "g", "--join", "glue"]) == 0
     assert [line for line in read(Path("g")) if "[X,2]" in line] == ["[S] ||| [S,1] [X,2] ||| [1] [2] ||| G=1"]
 

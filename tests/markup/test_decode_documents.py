@@ -52,7 +52,7 @@ def test_terms_are_counted_and_obeyed_before_a_full_stop(
     bundle: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """Tokenisers leave some full stops at their words, as in *Vitamin C.*"""
-    (tmp_path / "a.txt").write_text("La casa.\nUna flor\n")
+    (tmp_path / "a.txt").write_text("La casa.\nUna flor /home/casa\n")
     (tmp_path / "terms").write_text("source\ttarget\ncasa\thut\nperro\tdog\n")
     command = ["decode", "-c", str(bundle / "cdec.ini"), "--xml-input", "document", str(tmp_path / "a.txt")]
     assert cli.main([*command, "--glossary", str(tmp_path / "terms")]) == 0

@@ -209,6 +209,19 @@ def test_lines_of_a_subtitle_are_of_equal_lengths():
     assert len(line_breaks("a b c d e f", 4)) == 3
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"<a><span>Mann</span></a><a><i></i><span>Frau</span></a>", "Mann Frau"),
+        (b"<a>Mann</a><a>&Ouml;l</a>", "Mann Öl"),
+        (b"<a>Mann</a><b>Frau</b>", "MannFrau"),
+        (b"<a>(Mann)</a><a>Frau</a> <a>x</a> <a>y</a>", "(Mann)Frau x y"),
+    ],
+)
+def test_links_that_touch_may_contain_tags(data, text):
+    assert [unit.text for unit in FORMATS[".html"].read(data).units] == [text]
+
+
 def test_links_that_touch_are_apart():
     data = b"<p><a href=x>One</a><a href=y>two</a> <b>th</b><i>ree</i></p>"
     document = FORMATS[".html"].read(data)

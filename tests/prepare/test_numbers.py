@@ -22,7 +22,8 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
                    "1234,5": "1234.5", "1.234.567.890,5": "1,234,567,890.5",
                    "10.000-20.000": "10,000-20,000", "5–1.000": "5–1,000", "1.234,5km": "1,234.5km", "3,5%": "3.5%",
                    "1.000mAh": "1,000mAh", "-1,5°C": "-1.5°C"}),
-        ("en-de", {"1,234.5": "1.234,5", "3.14": "3,14", "12,345": "12.345"}),
+        ("en-de", {"1,234.5": "1.234,5", "3.14": "3,14", "12,345": "12.345", "1,000-2,000": "1.000-2.000",
+                   "2.5GB": "2,5GB"}),
         ("en-fr", {"1,234.5": "1234,5", "3.14": "3,14"}),
         ("fr-ja", {"1234,5": "1234.5"}),
         ("en-US-pt_BR", {"1,234.5": "1.234,5"}),
@@ -39,12 +40,21 @@ def test_dates_times_addresses_and_words_stay() -> None:
     found = NumberFormats.of("de", "en")
     assert found is not None
     words = (
-        "1.234x 1.234-x 3,5-a 24.12.-26.12. 2-3 GB 24.12.2014 24.12. "
-        "2.5 10.30 192.168.100.200 1.2.3 1.2345 1,5er 1.234- A1,5 1,2,3 , . 1984 1.0 ٣,٥ 01.234"
+        "123.456.789-09 12.345.678-9 089-123.456 5,7-9 1-800-123.456 1.234x 1.234-x 3,5-a 24.12.-26.12. "
+        "2-3 GB 24.12.2014 24.12. 2.5 10.30 192.168.100.200 1.2.3 1.2345 1,5er 1.234- "
+        "A1,5 1,2,3 , . 1984 1.0 ٣,٥ 01.234"
     )
     assert [found.converted(word) for word in words.split()] == words.split()
     for source, target in (("de", "es"), ("en", "ja"), ("de-CH", "en"), ("es-MX", "en"), ("tlh", "en"), ("", "en")):
         assert NumberFormats.of(source, target) is None
+
+
+def test_points_of_names_times_and_dates_stay() -> None:
+    found = NumberFormats.of("en", "de")
+    assert found is not None
+    words = "802.11a 3.3a 9.30-17.00 12.05-14.05 1-800-123.456"
+    assert [found.converted(word) for word in words.split()] == words.split()
+    assert found.converted("3.5mm", "The") == "3,5mm" and found.converted("3.11", "Python") == "3.11"
 
 
 def test_numbers_are_not_taken_for_versions() -> None:

@@ -1,5 +1,7 @@
 """Parts of a text that a translation repeats."""
 
+import time
+
 import pytest
 
 from lscfg.prepare.untouched import lost_parts, untouched_parts
@@ -14,7 +16,8 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
         ("Run `rm -rf x` and `ls`", ["`rm -rf x`", "`ls`"]),
         ("Version 1.2.3, v0.4.0-rc.1 and 10.0.1", ["1.2.3", "v0.4.0-rc.1", "10.0.1"]),
         ("%s has %d files, %(name)s %1$s %.2f", ["%s", "%d", "%(name)s", "%1$s", "%.2f"]),
-        ("%d%% of %s%s %zu %@ and 100%% %%s %d%, %ss", ["%d%%", "%s%s", "%zu", "%@", "100%%", "%%s"]),
+        ("%d%% of %s%s %zu %@ and 100%% %%s %d%, %ss", ["%d%%", "%s%s", "%zu", "%@", "100%%", "%%s", "%d"]),
+        ("%d% off, %s%%%s, %%%d, %%name%%, 20%c", ["%d", "%s%%%s", "%%%d", "%%name%%"]),
         ("{0} of {name}, ${x} and {{ count }}", ["{0}", "{name}", "${x}", "{{ count }}"]),
         ("commit 9fceb02d0ae598e95dc970b74767f19372d61af8", ["9fceb02d0ae598e95dc970b74767f19372d61af8"]),
         ("Good \U0001f44d\U0001f3fd! \u2764\ufe0f", ["\U0001f44d\U0001f3fd", "\u2764\ufe0f"]),
@@ -27,6 +30,13 @@ from lscfg.prepare.untouched import lost_parts, untouched_parts
 )  # fmt: skip
 def test_parts_of_texts(text: str, parts: list[str]) -> None:
     assert untouched_parts(text) == parts
+
+
+@pytest.mark.parametrize("part", ["0", "%", "%%", "%d", "5%", "%(", "%1$"])
+def test_placeholders_take_linear_time(part: str) -> None:
+    began = time.process_time()
+    untouched_parts("%" + part * 20000)
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(

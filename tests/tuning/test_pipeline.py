@@ -81,7 +81,7 @@ def test_a_later_fit_in_the_same_folder_is_noticed(tmp_path):
     lscfg.Pipeline(TARGET, SOURCE, **SMALL | {"languages": ("en", "ja")}, work=tmp_path / "w").fit()
     for one in (first, *others):
         for use in (lambda: one.translate(NEW), lambda: one.save(tmp_path / "s"), lambda: pickle.dumps(one)):  # noqa: B023
-            with pytest.raises(InputError, match="was replaced by a later fit"):
+            with pytest.raises(InputError, match="was replaced, as by a later fit"):
                 use()
 
 

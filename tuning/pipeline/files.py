@@ -74,7 +74,7 @@ class Bundle:
 
     def _check_own(self) -> None:
         if self._made and file_hash(self.folder / MANIFEST) != self._made:
-            raise InputError("was replaced by a later fit; give each pipeline another work folder", self.folder)
+            raise InputError("was replaced, as by a later fit; give each pipeline another folder", self.folder)
 
     @classmethod
     def _temporary(cls) -> Bundle:

@@ -19,7 +19,7 @@ from lscfg.io.write import write_blocks
 from lscfg.log import progress
 
 ALL = 1_000_000_000
-"""More target sides than a source side has."""
+"""More target sides than any source side has."""
 
 
 def write_parts(args: argparse.Namespace, inputs: RuleInputs, settings: HieroSettings) -> None:
