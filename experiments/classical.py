@@ -46,7 +46,7 @@ def pairs_of(chapter: Path) -> Iterator[Pair]:
     Raises:
         InputError: The sides differ in their number of lines.
     """
-    old, new = (list(read_lines(chapter / f"{name}.txt")) for name in SIDES)
+    old, new = (read_lines(chapter / f"{name}.txt") for name in SIDES)
     if len(old) != len(new):
         raise InputError(f"{chapter}: {len(old)} and {len(new)} lines")
     for one, other in zip(old, new, strict=True):

@@ -183,14 +183,14 @@ def _check(args: argparse.Namespace) -> None:
         raise InputError(f"--places belongs to --format {INDEX}")
     if args.most_targets is not None:
         check_max_targets(args.most_targets)
-    for path in args.join or ():
-        next(read_blocks(path, 1), None)  # refuses a compiled grammar,
-        Grammar().read(path)  # and what is no grammar
     needs = EXTRACTORS[args.extractor].NEEDS
     if "text" in needs and len(args.files) < 3:
         raise InputError(f"{args.extractor} needs three files or more: source, target and alignments")
     if "text" not in needs and len(args.files) > 1:
         raise InputError(f"{args.extractor} needs one file: derivations of lscfg derive")
+    for path in args.join or ():
+        next(read_blocks(path, 1), None)  # refuses a compiled grammar,
+        Grammar().read(path)  # and what is no grammar
 
 
 def _inputs(args: argparse.Namespace) -> RuleInputs:

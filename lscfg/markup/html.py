@@ -120,9 +120,10 @@ def html_parts(text: str) -> list[str | Unit]:
         after = elements[number] if kept else number + 1
         markup = text[event.offset : offsets[after]]
         if event.kind == "text":
-            if unescape(markup)[:1].isalnum() and (border := _border_of_links(runs)):
+            plain = unescape(markup)
+            if plain[:1].isalnum() and (border := _border_of_links(runs)):
                 runs.insert(border, SEPARATOR)
-            runs.append(MarkupRun(markup, unescape(markup)))
+            runs.append(MarkupRun(markup, plain))
         elif event.kind == "comment" or event.name in (OPAQUE_INLINE if kept else INLINE):
             kind = "void" if kept else {"start": "open", "end": "close"}.get(event.kind, "void")
             runs.append(MarkupRun(markup, "", kind))  # type: ignore[arg-type]

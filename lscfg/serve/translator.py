@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import nsmallest
 from typing import Any, NamedTuple
 
 from lscfg.bundle.system import TranslationSystem
@@ -114,8 +115,9 @@ class Translator:
 
     def warm(self) -> None:
         """Translates a word, so that processes forked later need not load what the first translation loads."""
+        words = map(self._decoder.grammar.vocab.word, nsmallest(1, self._known))
         with held_back(), suppress(LscfgError):
-            list(self._decoder.translate(map(self._decoder.grammar.vocab.word, sorted(self._known)[:1]), self._weights))
+            list(self._decoder.translate(words, self._weights))
 
     def __call__(self, text: str, options: TranslationOptions) -> Answered:
         """The translation of a sentence.

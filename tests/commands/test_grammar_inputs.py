@@ -58,6 +58,7 @@ def test_a_joined_grammar_is_checked_and_adds_each_rule_once(capsys: pytest.Capt
         ("grammar sampled forests -o g --max-targets 0", "--max-targets needs source, target and alignments"),
         ("grammar sampled forests -o g --oov", "--oov needs"),
         ("grammar hiero i --per-sentence p --filter s --oov", "an index gives only grammars of sentences"),
+        ("grammar hiero i --per-sentence p --filter s --max-targets 0", "an index gives only grammars of sentences"),
         ("grammar hiero i --per-sentence p --filter s --format moses", "an index gives only grammars of sentences"),
         ("grammar hiero i --per-sentence p --filter s --settings x.toml", "an index gives only grammars of sentences"),
         ("grammar sampled s t a long -o g --sweeps 1 --set alignments=chosen", "long has more"),

@@ -171,8 +171,9 @@ def _publish_preparation(folder: Path, run: Run) -> None:
         for file in run.cache.path(run.plan.texts.prepared).iterdir():
             if file.name != STAGE_RECORD:
                 shutil.copyfile(file, place / file.name)
+    record = file_hash(folder / PREPARE / RECORD)
     for name in run.plan.systems:
-        write_lines(folder / "systems" / name / PREPARED, [file_hash(folder / PREPARE / RECORD)])
+        write_lines(folder / "systems" / name / PREPARED, [record])
     others = [one.name for one in sorted((folder / "systems").iterdir()) if not has_preparation(one, folder / PREPARE)]
     if others:
         log.warning(f"{folder}: systems of earlier runs that were made with another text: {', '.join(others)}")

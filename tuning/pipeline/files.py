@@ -112,7 +112,7 @@ class Bundle:
     def __reduce__(self) -> tuple[Any, ...]:
         self._check_own()
         if self._owner is None:
-            return _found_bundle, (absolute(str(self.folder)), file_hash(self.folder / MANIFEST))
+            return _found_bundle, (absolute(str(self.folder)), self._made)
         names = [MANIFEST, *Manifest.read(self.folder).files]
         return _unpickled_bundle, ({name: (self.folder / name).read_bytes() for name in names},)
 

@@ -41,6 +41,11 @@ class Extracted:
             log.info(f"wrote {path}")
 
 
+def is_given(value: object) -> bool:
+    """True for the value of an option that the user gave; 0 is one."""
+    return value is not None and value is not False and value not in ([], {})
+
+
 def write_trace(trace: list[dict[str, object]]) -> Callable[[str], None]:
     """A function that writes a JSON line for each record."""
     return lambda path: write_lines(path, [json.dumps(record) for record in trace])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from lscfg import log
-from lscfg.commands.grammars.extraction import write_trace
+from lscfg.commands.grammars.extraction import is_given, write_trace
 from lscfg.errors import InputError
 from lscfg.induce.sampled.fragments import sample_fragments
 from lscfg.induce.sampled.rules import SamplingSettings
@@ -34,8 +34,7 @@ def write_fragments(args: argparse.Namespace, settings: Declared) -> None:
     Raises:
         InputError: an option needs text; see ``lscfg.induce.sampled.fragments.sample_fragments``.
     """
-    values = {name: getattr(args, name, None) for name in OF_TEXT}
-    if given := [name for name, value in values.items() if not (value is None or value is False or value == [])]:
+    if given := [name for name in OF_TEXT if is_given(getattr(args, name, None))]:
         option = {"most_targets": "max-targets"}.get(given[0], given[0].replace("_", "-"))
         raise InputError(f"--{option} needs source, target and alignments; {args.files[0]} alone is read as forests")
     if given := sorted(SETTINGS_OF_TEXT.intersection(item.partition("=")[0].strip() for item in args.set)):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from lscfg import log
+from lscfg.commands.grammars.extraction import is_given
 from lscfg.corpus.parallel import check_sentences
 from lscfg.errors import InputError, counted
 from lscfg.extract.extractor import RuleInputs
@@ -69,18 +70,9 @@ def write_demanded(args: argparse.Namespace) -> None:
     Raises:
         InputError: another option needs all rules, or a file cannot be read or written.
     """
-    others: tuple[object, ...] = (
-        args.output,
-        args.sizes,
-        args.join,
-        args.set,
-        args.settings,
-        args.most_targets,
-        args.places,
-        args.memory,
-    )
-    others = (*others, args.oov, args.format != "cdec")
-    if not args.per_sentence or not args.filter or any(one not in (None, False, [], {}) for one in others):
+    others = (args.output, args.sizes, args.join, args.set, args.settings, args.most_targets, args.places)
+    more = (args.memory, args.oov, args.format != "cdec")
+    if not args.per_sentence or not args.filter or any(map(is_given, (*others, *more))):
         raise InputError("an index gives only grammars of sentences; use --per-sentence DIR --filter TEXT alone")
     index, sentences = RuleIndex(args.files[0]), read_lines(args.filter)
     check_sentences(sentences, args.filter, allow_empty=True)
