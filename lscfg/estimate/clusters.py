@@ -17,7 +17,7 @@ from lscfg.errors import InputError
 from lscfg.estimate import em
 from lscfg.estimate.checkpoint import CHECKPOINTS
 from lscfg.estimate.estimator import Estimator
-from lscfg.estimate.features import inside_features, outside_features, scale
+from lscfg.estimate.features import inside_features, of_columns, of_rows, outside_features, scale
 from lscfg.estimate.occurrences import Occurrences
 from lscfg.estimate.svd import randomized_svd
 from lscfg.extract.derive import Derivations
@@ -159,18 +159,19 @@ class UnitEmbedding:
         weight: np.ndarray | None = None,
     ) -> UnitEmbedding:
         """The embedding by the covariance of features of the nodes ``training``, bool [nodes]; weight: of nodes."""
-        phi, psi = (
-            _scaled_frequent(features, training, weight)
-            for features in (inside_features(examples, INSIDE, seen), outside_features(examples, OUTSIDE, seen))
-        )
-        outside, total = psi[training], float(training.sum())
+        # one side after the other: unscaled features of both sides would be most of a large corpus's memory
+        phi = _scaled_frequent(inside_features(examples, INSIDE, seen), training, weight)
+        psi = _scaled_frequent(outside_features(examples, OUTSIDE, seen), training, weight)
+        outside, total = of_rows(psi, training), float(training.sum())
         if weight is not None:
+            outside = outside.copy()
             outside.data *= np.repeat(weight[training], np.diff(outside.indptr))
             total = weight[training].sum()
-        covariance = ((phi[training].T @ outside) / max(total, 1)).tocsr()
+        covariance = ((of_rows(phi, training).T @ outside) / max(total, 1)).tocsr()
+        del outside
+        phi, psi = phi.astype(np.float32), psi.astype(np.float32)
         u, _, vt = randomized_svd(covariance, DIRECTIONS, seed, OVERSAMPLING, ITERATIONS)
-        single = np.float32
-        return cls([(phi.astype(single), u.astype(single)), (psi.astype(single), vt.T.astype(single))])
+        return cls([(phi, u.astype(np.float32)), (psi, vt.T.astype(np.float32))])
 
     def __getitem__(self, nodes: np.ndarray | slice) -> np.ndarray:
         """Rows of some nodes, float32 [nodes, 2k]."""
@@ -182,10 +183,12 @@ def _scaled_frequent(features: sparse.csr_matrix, training: np.ndarray, weight: 
 
     All features are indicators, so their mean is also the mean of their squares.
     """
-    some = features[training]
-    count = np.asarray(some.sum(axis=0)).ravel() if weight is None else some.T @ weight[training]
-    kept = np.nonzero(count >= min(RARE, count.max(initial=1)))[0]
-    return scale(features[:, kept], training, weight, None if weight is None else count[kept])
+    some = of_rows(features, training)
+    count = some.T @ (np.ones(some.shape[0]) if weight is None else weight[training])
+    del some
+    kept = count >= min(RARE, count.max(initial=1))
+    features = of_columns(features, kept)
+    return scale(features, training, weight, count[kept])
 
 
 def _unit_rows(points: np.ndarray) -> np.ndarray:

@@ -65,6 +65,9 @@ LONG = 4
 BLOCK = 1 << 20
 """Parameter values computed at a time while the model is written."""
 
+VALUES = 1 << 29
+"""Most values of tensors of separate rules, 4 GiB; EM keeps them twice."""
+
 DEAD = 1e-60
 """A state with less than this fraction of a token is dropped."""
 
@@ -157,7 +160,7 @@ class Tying:
     lhs: list[np.ndarray] | None = None
 
     @classmethod
-    def of(cls, examples: Examples, counts: np.ndarray, limit: int) -> Tying:
+    def of(cls, examples: Examples, counts: np.ndarray, limit: float) -> Tying:
         """The tying for rules seen ``counts`` times, [rules]; all trees decide which sources are frequent."""
         rules, arity = examples.rules, examples.rules.arity
         n = len(rules)
@@ -195,6 +198,18 @@ class Tying:
             groups.append((np.append(starts, len(order)).astype(np.int64), order.astype(np.int32)))
         three = (rows[0], rows[1], rows[2])
         return cls(row, three, mass, members, groups, *((None, None) if rules.lhs is None else (shape, lhs)))
+
+
+def affordable_limit(examples: Examples, m: int) -> float:
+    """The least number of tokens, at least 1, such that tensors of more frequent rules have at most ``VALUES`` values.
+
+    Rules that occur once share tensors in any corpus. The text and the number of states determine the limit, not the
+    memory of the machine.
+    """
+    tokens, number = np.unique(examples.counts, return_inverse=True)
+    values = np.bincount(number.ravel(), m ** (examples.rules.arity + 1.0), len(tokens))
+    too_many = np.cumsum(values[::-1])[::-1] > VALUES
+    return max(1, float(tokens[too_many].max(initial=0)))
 
 
 class EMRun:
@@ -265,9 +280,14 @@ class EMRun:
         """Log-linear weights of each state."""
         return 0
 
-    def _limit(self) -> int:
-        """The limit of ``Tying``."""
-        return 1 if self.settings.smoothed else 0
+    def _limit(self) -> float:
+        """The limit of ``Tying``; without smoothing, all rules that were seen have separate tensors."""
+        if not self.settings.smoothed:
+            return 0
+        limit = affordable_limit(self.examples, self.settings.m)
+        if limit > 1:
+            info(f"rules that occur at most {limit:g} times share tensors, since separate ones would be too large")
+        return limit
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
         """Tokens of each rule in the selected sentences (bool [sentences]) or in all; over forests, expected tokens."""

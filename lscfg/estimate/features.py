@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -97,7 +99,7 @@ class Context:
     def types(self) -> tuple[np.ndarray, int]:
         """Rule of each token, where all singletons form one more rule, and the number of rules."""
         examples = self.examples
-        merged = np.arange(examples.n_types)
+        merged = np.arange(examples.n_types, dtype=np.int32)
         merged[: len(examples.rules)][examples.singletons()] = examples.n_types
         return merged[self.seen.type], examples.n_types + 1
 
@@ -120,10 +122,10 @@ class Context:
 
     @cached_property
     def sibling(self) -> tuple[np.ndarray, np.ndarray]:
-        """int64 [views]: the other child (first or second) of a parent of two or more, or -1; and its number."""
+        """int [views]: the other child (first or second) of a parent of two or more, or -1; and its number."""
         token, slot = self.seen.above.token, self.seen.above.slot
         other = np.where(slot < 2, 1 - np.minimum(slot, 1), -1)
-        sibling = np.full(len(token), -1, np.int64)
+        sibling = np.full(len(token), -1, token.dtype)
         has_parent = (token >= 0) & (other >= 0)
         sibling[has_parent] = self.seen.children[token[has_parent], other[has_parent]]
         return sibling, np.maximum(other, 0)
@@ -132,18 +134,18 @@ class Context:
         return self.seen.below if inside else self.seen.above
 
     def neighbours(self, inside: bool) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The nodes whose spans are visible: each as int64 [views], -1 where absent, and its side, 0 or 1."""
+        """The nodes whose spans are visible: each as int [views], -1 where absent, and its side, 0 or 1."""
         if inside:
             children = self.seen.children  # the rules of nodes themselves are all rules, in order
-            return [(children[:, k], np.full(len(children), k)) for k in (0, 1)]
+            return [(children[:, k], np.full(len(children), k, np.int32)) for k in (0, 1)]
         return [self.sibling]
 
     def centre(self, inside: bool) -> np.ndarray:
-        """int64 [views]: the token of the visible rule, at the node or above it, or -1."""
+        """int [views]: the token of the visible rule, at the node or above it, or -1."""
         return self.views(inside).token
 
     def rule(self, inside: bool) -> np.ndarray:
-        """int64 [views]: the rule of that token in the derivations, or -1."""
+        """int [views]: the rule of that token in the derivations, or -1."""
         return _of(self.seen.rule, self.centre(inside))
 
     @cached_property
@@ -288,23 +290,24 @@ def extract_features(
     context = Context(examples, seen or Occurrences.of_trees(examples), sources or FeatureSources())
     views, blocks = context.views(inside), list[tuple[str, sparse.csr_matrix]]()
     if not inside:
-        blocks.append(("root", sparse.csr_matrix(context.seen.is_root[views.node][:, None].astype(float))))
+        blocks.append(("root", _one_hot(np.where(context.seen.is_root[views.node], 0, -1), 1)))
     for template in dict.fromkeys(templates):
         blocks += [(template, block) for block in _TEMPLATES[template](context, inside)]
-    owner = np.repeat(np.arange(len(blocks)), [block.shape[1] for _, block in blocks])
+    columns = dict.fromkeys((template for template, _ in blocks), 0)
+    names = [template for template, block in blocks for _ in range(block.shape[1])]
     matrix, squares = views.mean(sparse.hstack([block for _, block in blocks], "csr"), context.nodes), None
     if views.share is None:
-        count = np.bincount(matrix[context.seen.is_example].indices, minlength=matrix.shape[1])
+        blocks.clear()  # as large as the matrix
+        counted = np.repeat(context.seen.is_example, np.diff(matrix.indptr))
+        count = np.bincount(matrix.indices[counted], minlength=matrix.shape[1])
     else:
         count, squares = _expected(context.seen, views, blocks)
     kept = count >= min_count if min_count > 1 else count > 0
     if not kept.any():
         side = "inside" if inside else "outside"
         raise InputError(f"no {side} feature occurs {min_count} times; lower min_count or use more text")
-    columns: dict[str, int] = {}
-    for number, (template, _) in enumerate(blocks):
-        columns[template] = columns.get(template, 0) + int(kept[owner == number].sum())
-    return FeatureMatrix(_select(matrix, kept), columns, None if squares is None else squares[kept])
+    columns |= Counter(itertools.compress(names, kept))
+    return FeatureMatrix(of_columns(matrix, kept), columns, None if squares is None else squares[kept])
 
 
 def _expected(
@@ -354,25 +357,31 @@ def scale(
     """
     n = float(rows.sum() if weight is None else weight[rows].sum())
     if squares is None:
-        chosen = features[rows]
+        chosen = of_rows(features, rows)
         values = chosen.data**2
         if weight is not None:
             values *= np.repeat(weight[rows], np.diff(chosen.indptr))
         squares = np.bincount(chosen.indices, values, minlength=features.shape[1])
     factors = np.where(squares > 0, np.sqrt(max(n - 1, 1) / (squares + 5)), 0.0)
-    data = features.data * factors[features.indices]
+    data = factors[features.indices]
+    data *= features.data
     return sparse.csr_matrix((data, features.indices, features.indptr), features.shape)
 
 
-def _select(matrix: sparse.csr_matrix, kept: np.ndarray) -> sparse.csr_matrix:
-    """The kept columns, in order."""
+def of_rows(matrix: sparse.csr_matrix, rows: np.ndarray) -> sparse.csr_matrix:
+    """The selected rows, of bool [rows]; the matrix itself, not a copy, if they are all rows."""
+    return matrix if rows.all() else matrix[rows]
+
+
+def of_columns(matrix: sparse.csr_matrix, kept: np.ndarray) -> sparse.csr_matrix:
+    """The kept columns, of bool [columns], in order; the matrix itself, not a copy, if they are all columns."""
     if kept.all():
         return matrix
-    number = np.cumsum(kept) - 1
+    number = (np.cumsum(kept) - 1).astype(matrix.indices.dtype)
     keep = kept[matrix.indices]
-    before = np.concatenate([[0], np.cumsum(keep)])
+    before = np.concatenate([[0], np.cumsum(keep)])[matrix.indptr]
     shape = (matrix.shape[0], int(kept.sum()))
-    return sparse.csr_matrix((matrix.data[keep], number[matrix.indices[keep]], before[matrix.indptr]), shape)
+    return sparse.csr_matrix((matrix.data[keep], number[matrix.indices[keep]], before), shape)
 
 
 FeatureBlocks = Iterator[sparse.csr_matrix]
@@ -503,7 +512,7 @@ def _one_hot(columns: np.ndarray, width: int) -> sparse.csr_matrix:
     """A matrix with a 1 in the given column of each row, none for -1, without empty columns."""
     rows = columns >= 0
     used = np.bincount(columns[rows], minlength=width) > 0
-    number = np.cumsum(used) - 1
+    number = (np.cumsum(used) - 1).astype(np.int32)
     indptr = np.concatenate([[0], np.cumsum(rows)])
     index = number[columns[rows]]
     return sparse.csr_matrix((np.ones(len(index)), index, indptr), (len(columns), int(used.sum())))

@@ -31,8 +31,8 @@ class Incidence:
     """Incidence of nodes and rules: the rules that rewrite the nodes, or the rules above them.
 
     Attributes:
-        node: int64 [views], in ascending order; token: int64 [views], -1 above a root.
-        slot: int64 [views], index of the node among the nonterminals of a rule above it.
+        node: int [views], in ascending order; token: int [views], -1 above a root.
+        slot: int [views], index of the node among the nonterminals of a rule above it.
         share: float64 [views], probability of the rule given the node; None: each node has one view.
     """
 
@@ -56,14 +56,14 @@ class Occurrences:
     """The rule tokens of trees or forests and the nodes between them.
 
     In a tree a node has one token, with the node's number. In forests nodes are in the order of trees: by their
-    begin, larger ones first.
+    begin, larger ones first. Numbers of trees are int32, which take half of the memory, those of forests int64.
 
     Attributes:
-        head: int64 [tokens], the node that is rewritten; type: int64 [tokens], see ``Examples``.
-        rule: int64 [tokens], of the derivations; children: int64 [tokens, 2], nodes, or -1.
-        is_example: bool [nodes]; is_root: bool [nodes]; span: int32 [nodes, 4]; tree: int64 [nodes].
+        head: int [tokens], the node that is rewritten; type: int [tokens], see ``Examples``.
+        rule: int [tokens], of the derivations; children: int [tokens, 2], nodes, or -1.
+        is_example: bool [nodes]; is_root: bool [nodes]; span: int32 [nodes, 4]; tree: int [nodes].
         below: views of nodes with the rules that rewrite them; above: views with the rules above them.
-        place: int64 [nodes], number of each node in the trees or forests.
+        place: int [nodes], number of each node in the trees or forests.
         weight: float64 [tokens], probability of each token; None: 1.
         node_weight: float64 [nodes], probability of each node.
     """
@@ -104,18 +104,18 @@ class Occurrences:
     @classmethod
     def of_trees(cls, examples: Examples) -> Occurrences:
         """Occurrences in derivation trees."""
-        derivations, every = examples.derivations, np.arange(len(examples.type))
+        derivations, every = examples.derivations, np.arange(len(examples.type), dtype=np.int32)
         return cls(
             every,
             examples.type,
-            derivations.rule.astype(np.int64),
+            derivations.rule,
             examples.children,
             examples.is_example,
             examples.is_root,
             derivations.span,
-            np.repeat(np.arange(len(derivations)), np.diff(derivations.trees)),
-            Incidence(every, every, np.zeros(len(every), np.int64)),
-            Incidence(every, examples.parent, examples.slot.astype(np.int64)),
+            np.repeat(np.arange(len(derivations), dtype=np.int32), np.diff(derivations.trees)),
+            Incidence(every, every, np.zeros(len(every), np.int8)),
+            Incidence(every, examples.parent, examples.slot),
             every,
             examples.weight,
             examples.weight,
@@ -185,7 +185,7 @@ class Occurrences:
         )
 
     def pair(self, examples: Examples) -> np.ndarray:
-        """int64 [nodes], sentence pair of each node, whose trees of several alignments share it."""
+        """int [nodes], sentence pair of each node, whose trees of several alignments share it."""
         result: np.ndarray = self.tree % examples.derivations.pairs
         return result
 

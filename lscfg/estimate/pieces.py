@@ -29,10 +29,11 @@ class Pieces:
     it. So pieces of forests are as certain as pieces of trees.
 
     Attributes:
-        node: int64 [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails.
+        node: int [nodes], the nodes of ``Examples``, or of ``Forests``, by piece, heads before tails; numbers of trees
+            are int32, those of forests int64.
         first_node: int64 [pieces + 1]; sentence: int64 [pieces]; kind: int32 [pieces], ``PI`` or
             ``BELOW_WIDE``, plus twice the category of the root.
-        arity: int8 [edges]; rule: int64 [edges]; children: int64 [edges, 2], see ``TreeSet``.
+        arity: int8 [edges]; rule: int [edges]; children: int [edges, 2], see ``TreeSet``.
         nodes: number of nodes, including nodes outside all pieces.
         first_edge: int64 [nodes + 1], of forests; None: a node of a tree has the one edge of its number.
         weight: float64 [pieces], weight of each piece; None: 1.
@@ -89,8 +90,8 @@ class Pieces:
 
     @property
     def head(self) -> np.ndarray:
-        """int64 [edges], the node that each edge rewrites."""
-        every = np.arange(len(self.node))
+        """int [edges], the node that each edge rewrites."""
+        every = np.arange(len(self.node), dtype=self.node.dtype)
         return every if self.first_edge is None else np.repeat(every, np.diff(self.first_edge))
 
     def in_corpus(self, chosen: np.ndarray) -> np.ndarray:
@@ -120,7 +121,7 @@ class Pieces:
         keep, edges, first_edge = self.of_sentences(chosen), self.edges_of(chosen), None
         if self.first_edge is not None:
             first_edge = np.concatenate([[0], np.cumsum(np.diff(self.first_edge)[keep])])
-        number = np.full(len(keep) + 1, -1, np.int64)
+        number = np.full(len(keep) + 1, -1, self.node.dtype)
         number[:-1][keep] = np.arange(int(keep.sum()))
         return TreeSet(
             np.concatenate([[0], np.cumsum(np.diff(self.first_node)[piece])]),
@@ -139,22 +140,22 @@ def _kind(whole: np.ndarray, category: np.ndarray) -> np.ndarray:
 
 
 def _cut(parent: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Nodes by piece, int64; new number of each node and one more, int64, or -1; begin of each piece.
+    """Nodes by piece; new number of each node and one more, or -1, both of the type of ``parent``; begin of each piece.
 
     Args:
-        parent: int64 [nodes], -1 at roots; kept: bool [nodes], True for nodes in a piece.
+        parent: int [nodes], -1 at roots; kept: bool [nodes], True for nodes in a piece.
     """
     n = len(parent)
     is_top = (parent < 0) | ~kept[np.maximum(parent, 0)]
-    top = np.where(is_top, np.arange(n), parent)
+    top = np.where(is_top, np.arange(n, dtype=parent.dtype), parent)
     while True:  # each step doubles the distance upwards
         higher = top[top]
         if (higher == top).all():
             break
         top = higher
-    node = np.nonzero(kept)[0]
+    node = np.nonzero(kept)[0].astype(parent.dtype)
     node = node[np.argsort(top[node], kind="stable")]
-    number = np.full(n + 1, -1, np.int64)  # the last entry means "no child"
+    number = np.full(n + 1, -1, parent.dtype)  # the last entry means "no child"
     number[node] = np.arange(len(node))
     return node, number, np.nonzero(is_top[node])[0]
 

@@ -25,10 +25,10 @@ class Examples:
         derivations: the derivations of the examples.
         type_rule: int64 [types], the rule of each type in ``derivations``.
         rules: the rules that get parameters, in order of arity.
-        type: int64 [nodes], the node's rule: a number of ``rules``, or ``len(rules)`` + a separate number for rules of
+        type: int32 [nodes], the node's rule: a number of ``rules``, or ``len(rules)`` + a separate number for rules of
             too many nonterminals.
         n_types: number of rule types, including those of too many nonterminals.
-        parent: int64 [nodes], -1 at roots; slot: int32 [nodes]; children: int64 [nodes, 2], -1 where there is none (of
+        parent: int32 [nodes], -1 at roots; slot: int32 [nodes]; children: int32 [nodes, 2], -1 where there is none (of
             more than two children the first two).
         is_example: bool [nodes]; is_root: bool [nodes].
         counts: [rules], tokens of each rule; int64, or float64 for fractions of tokens.
@@ -53,12 +53,12 @@ class Examples:
         """The examples of a corpus's derivations."""
         arity = derivations.rules.arity
         order = np.argsort(arity, kind="stable")
-        number = np.empty_like(order)
+        number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order))
         n_kept = int((arity <= min(MAX_TENSOR_ARITY, derivations.options.max_arity)).sum())
         node_type = number[derivations.rule]
-        parent = derivations.parent.astype(np.int64)
-        children = np.full((len(node_type), 2), -1, np.int64)
+        parent = derivations.parent
+        children = np.full((len(node_type), 2), -1, np.int32)
         inner = np.nonzero((parent >= 0) & (derivations.slot < 2))[0]
         children[parent[inner], derivations.slot[inner]] = inner
         is_example, weight = node_type < n_kept, derivations.node_weight

@@ -11,7 +11,7 @@ from helpers import sampled_pairs
 
 from lscfg.errors import InputError
 from lscfg.estimate.clusters import ClusterSettings, cluster_states, k_means, nearest
-from lscfg.estimate.em import EMRun, EMSettings, Tying
+from lscfg.estimate.em import EMRun, EMSettings, Tying, affordable_limit
 from lscfg.estimate.pieces import Pieces
 from lscfg.extract.derive import Derivations, derive
 from lscfg.extract.examples import Examples
@@ -460,3 +460,28 @@ def test_a_model_file_decodes(tmp_path):
     estimate_iterated(corpus(60), EMSettings(4, 3)).save(tmp_path / "em")
     assert Model(tmp_path / "em").rank == 4
     assert Parameters.load(tmp_path / "em").about["settings"]["shrink_source"] == 5.0
+
+
+def test_large_corpora_share_more_tensors(monkeypatch):
+    """The limit is the least one at which separate tensors are small enough; equal counts stay together."""
+    examples, m = Examples.of(corpus(150)), 3
+    counts, sizes = examples.counts, m ** (examples.rules.arity + 1)
+    assert affordable_limit(examples, m) == 1
+    for values in (0, 20, 100, 500, 2_000):
+        monkeypatch.setattr("lscfg.estimate.em.VALUES", values)
+        limit = affordable_limit(examples, m)
+        tried = [k for k in range(1, int(counts.max()) + 1) if sizes[counts > k].sum() <= values]
+        assert limit == tried[0]
+        rows = Tying.of(examples, counts, limit).rows
+        assert sum(n * m ** (k + 1) for k, n in enumerate(rows)) < values + 40 * m**3  # and the classes
+
+
+@pytest.mark.usefixtures("terminal")
+def test_em_says_what_shares_tensors(monkeypatch, capsys):
+    derivations = corpus(150)
+    separate = EMRun(derivations, EMSettings(2, 1))
+    monkeypatch.setattr("lscfg.estimate.em.VALUES", 100)
+    shared = EMRun(derivations, EMSettings(2, 1))
+    assert sum(shared.tying.rows) < sum(separate.tying.rows)
+    assert f"at most {shared.limit:g} times share tensors" in capsys.readouterr().err
+    assert EMRun(derivations, EMSettings(2, 1, **PLAIN)).limit == 0
