@@ -209,7 +209,10 @@ def affordable_limit(examples: Examples, m: int) -> float:
     tokens, number = np.unique(examples.counts, return_inverse=True)
     values = np.bincount(number.ravel(), m ** (examples.rules.arity + 1.0), len(tokens))
     too_many = np.cumsum(values[::-1])[::-1] > VALUES
-    return max(1, float(tokens[too_many].max(initial=0)))
+    limit = max(1, float(tokens[too_many].max(initial=0)))
+    if limit > 1:
+        info(f"rules that occur at most {limit:g} times share tensors, since separate ones would be too large")
+    return limit
 
 
 class EMRun:
@@ -282,12 +285,7 @@ class EMRun:
 
     def _limit(self) -> float:
         """The limit of ``Tying``; without smoothing, all rules that were seen have separate tensors."""
-        if not self.settings.smoothed:
-            return 0
-        limit = affordable_limit(self.examples, self.settings.m)
-        if limit > 1:
-            info(f"rules that occur at most {limit:g} times share tensors, since separate ones would be too large")
-        return limit
+        return affordable_limit(self.examples, self.settings.m) if self.settings.smoothed else 0
 
     def _counts(self, chosen: np.ndarray | None) -> np.ndarray:
         """Tokens of each rule in the selected sentences (bool [sentences]) or in all; over forests, expected tokens."""
